@@ -1,0 +1,24 @@
+/** What went wrong in code that a coordinator calls and must survive. */
+
+/** A failure that was survived: of a hook, a contributor, a clean-up, or of the binding itself. */
+export interface CoordinatorFault {
+  readonly where: 'hook' | 'contributor' | 'cleanup' | 'binding';
+  /** The handler's or contributor's name, the event, or empty. */
+  readonly name: string;
+  readonly error: unknown;
+}
+
+/** Is told of every failure that was survived. Its own throws are ignored. */
+export type FaultListener = (fault: CoordinatorFault) => void;
+
+/** Wraps a listener so that it can never hurt the caller: neither by a throw nor by a promise that rejects. */
+export function safeFaultListener(listener: FaultListener | undefined): FaultListener {
+  return (fault) => {
+    try {
+      const answer: unknown = listener?.(fault);
+      if (answer instanceof Promise) answer.catch(() => undefined);
+    } catch {
+      // A listener that fails has nowhere to report it.
+    }
+  };
+}

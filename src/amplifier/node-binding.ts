@@ -1,0 +1,112 @@
+/** The runtime's Node binding as a coordinator: what the binding lacks is kept on the JavaScript side. */
+import type { CancellationPort, Coordinator } from '../coordinator.ts';
+import { createCleanupStack } from './cleanup-stack.ts';
+import { createContributions } from './contributions.ts';
+import { type FaultListener, safeFaultListener } from './coordinator-faults.ts';
+import { createMountTable } from './mount-table.ts';
+import type { NodeBinding } from './node-binding-port.ts';
+import { type AsyncHandlers, type NodeHooksPort, wrapNodeHooks } from './node-hooks.ts';
+
+export interface NodeBindingOptions {
+  /**
+   * What a hook handler gets that answers with a promise. `'deny'`: the emission is denied, because the binding cannot wait and letting it pass would overhear a refusal.
+   * `'pass'`: the promise goes to the binding; only for bindings that await it. @default 'deny'
+   */
+  readonly asyncHandlers?: AsyncHandlers | undefined;
+  /** Is told of hooks, contributors and clean-ups that failed, and of failures of the binding. @default nobody is told */
+  readonly onFault?: FaultListener | undefined;
+}
+
+/** A full coordinator over the Node binding. */
+export interface NodeCoordinator extends Coordinator {
+  mount(point: string, module: unknown, name?: string): void;
+  unmount(point: string, name?: string): void;
+  get(point: string, name?: string): unknown;
+  registerContributor(channel: string, name: string, callback: () => unknown): void;
+  collectContributions(channel: string): Promise<unknown[]>;
+  registerCapability(name: string, value: unknown): void;
+  /** Null when there is none. */
+  getCapability(name: string): unknown;
+  registerCleanup(fn: (() => void | Promise<void>) | null | undefined): void;
+  /** Runs what was registered here, newest first, each once, and then the binding's own. Never rejects. */
+  cleanup(): Promise<void>;
+  readonly hooks: NodeHooksPort;
+  readonly cancellation: CancellationPort | undefined;
+  /** The binding's configuration, parsed. */
+  readonly config: unknown;
+}
+
+/**
+ * Wraps the runtime's Node binding. Wrap it once and keep the result: what is mounted lives in the result, not in the binding.
+ *
+ * The binding never sees a module: its `toolNames` does not list what is mounted here, and its own clean-up does not know of it; call `cleanup()` of the result.
+ * A capability goes to the binding as JSON where JSON can hold it; functions, class instances and the like stay on the JavaScript side.
+ * A hook handler that throws is reported and continues; a handler that must stop something answers `{ action: 'deny' }`.
+ * @throws MisuseError from `mount`, `unmount` and `get`, for an unknown mount point, for `hooks`, and where a name is missing.
+ */
+export function fromNodeBinding(binding: NodeBinding, { asyncHandlers = 'deny', onFault }: NodeBindingOptions = {}): NodeCoordinator {
+  const report = safeFaultListener(onFault);
+  // Read once: some bindings make an unconnected registry at every read.
+  const hooks = wrapNodeHooks(binding.hooks, report, asyncHandlers);
+  const table = createMountTable(() => hooks);
+  const contributions = createContributions(report);
+  const cleanups = createCleanupStack(report);
+  const unsendable = new Map<string, unknown>();
+  return {
+    mount: table.mount,
+    unmount: table.unmount,
+    get: table.get,
+    registerContributor: contributions.register,
+    collectContributions: contributions.collect,
+    registerCapability(name, value) {
+      const json = jsonText(value);
+      if (json === undefined) {
+        unsendable.set(name, value);
+        return;
+      }
+      binding.registerCapability(name, json);
+      unsendable.delete(name);
+    },
+    getCapability(name) {
+      if (unsendable.has(name)) return unsendable.get(name) ?? null;
+      const json = binding.getCapability(name);
+      return json === null || json === undefined ? null : (JSON.parse(json) as unknown);
+    },
+    registerCleanup: cleanups.add,
+    async cleanup() {
+      await cleanups.run();
+      try {
+        await binding.cleanup();
+      } catch (error) {
+        report({ where: 'binding', name: 'cleanup', error });
+      }
+    },
+    hooks,
+    get cancellation() {
+      return binding.cancellation;
+    },
+    get config() {
+      return binding.config === undefined ? undefined : (JSON.parse(binding.config) as unknown);
+    },
+  };
+}
+
+/** The value's JSON text, or undefined where a reader of it would get something else than was put in. */
+function jsonText(value: unknown): string | undefined {
+  try {
+    return isPlainJson(value, 0, { left: 100_000 }) ? JSON.stringify(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bounded in depth, which ends cycles, and in the number of values, which ends what is shared over and over. */
+function isPlainJson(value: unknown, depth: number, budget: { left: number }): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  budget.left -= 1;
+  if (typeof value !== 'object' || depth > 64 || budget.left < 0) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return false;
+  return Object.getOwnPropertySymbols(value).length === 0 && Object.values(value).every((item) => isPlainJson(item, depth + 1, budget));
+}

@@ -1,0 +1,40 @@
+/** What the store keeps of a suspended call, and how it is read back with suspicion. */
+import { isJsonObject, type JsonObject } from '../json.ts';
+import type { PendingApproval } from './request.ts';
+import type { ApprovalRecord } from './store.ts';
+import { jsonDigest, type TokenClaims, type TokenSigner } from './token.ts';
+
+/** Everything that a resume needs. Plain JSON. */
+export interface SuspendedCall {
+  readonly request: PendingApproval;
+  readonly principal: string;
+  /** The canonical input, in full: the store is as secret as what it keeps. */
+  readonly input: JsonObject;
+  readonly idempotencyKey: string;
+}
+
+/** A record and its token. The token signs a digest of the record, so that an edited store is noticed. */
+export function sealRecord(signer: TokenSigner, call: SuspendedCall): { record: ApprovalRecord; token: string } {
+  const { request, principal, input, idempotencyKey } = call;
+  const { id, sessionId, expiresAt, callId, tool } = request;
+  const body: JsonObject = { id, sessionId, principal, expiresAt, input, idempotencyKey, request: JSON.parse(JSON.stringify(request)) as JsonObject };
+  const claims: TokenClaims = { v: 1, id, sessionId, principal, callId, tool: tool.name, fingerprint: tool.fingerprint, source: tool.source, input: jsonDigest(input), record: jsonDigest(body), expiresAt };
+  const token = signer.sign(claims);
+  return { record: { ...body, id, expiresAt, token }, token };
+}
+
+/** The suspended call of a record, when the record is exactly what its token signed. */
+export function openRecord(signer: TokenSigner, record: unknown): { readonly call: SuspendedCall; readonly claims: TokenClaims; readonly token: string } | undefined {
+  if (!isJsonObject(record)) return undefined;
+  const { token, ...body } = record;
+  const claims = signer.verify(token);
+  if (claims === undefined || typeof token !== 'string') return undefined;
+  try {
+    if (claims.record !== jsonDigest(body)) return undefined;
+  } catch {
+    return undefined;
+  }
+  const { request, input, idempotencyKey, principal } = body;
+  if (!isJsonObject(request) || !isJsonObject(input) || typeof idempotencyKey !== 'string' || typeof principal !== 'string') return undefined;
+  return { call: { request: request as unknown as PendingApproval, principal, input, idempotencyKey }, claims, token };
+}

@@ -1,0 +1,115 @@
+/** What a person is asked, and what they may answer. */
+import type { JsonObject } from '../json.ts';
+import type { ToolSummary } from '../tool-summary.ts';
+
+/** What a tool may say about the question it wants asked. */
+export interface ApprovalPrompt {
+  readonly title: string;
+  readonly message?: string;
+  readonly risk?: 'low' | 'medium' | 'high';
+}
+
+/** One question to a person. What is shown is what will run. */
+export interface ApprovalRequest {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly principal?: string;
+  readonly callId: string;
+  readonly tool: ToolSummary;
+  /** The canonical input, secrets hidden; `hiddenFields` says which. */
+  readonly input: JsonObject;
+  readonly title: string;
+  readonly message?: string;
+  readonly risk?: 'low' | 'medium' | 'high';
+  /** The rule that asked, when one did. */
+  readonly ruleId?: string;
+  /** The layer that asked: `tool`, `registry`, `profile:<id>`, `session`, … */
+  readonly source: string;
+  /** Epoch milliseconds. */
+  readonly requestedAt: number;
+  /** Epoch milliseconds; afterwards the answer is `approval_timeout`. */
+  readonly expiresAt: number;
+  /** JSON pointers of the fields that are hidden from the approver. */
+  readonly hiddenFields: readonly string[];
+}
+
+/** A request that waits. `token` only where the call was suspended. */
+export interface PendingApproval extends ApprovalRequest {
+  readonly token?: string;
+}
+
+export type ApprovalChoice = 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always';
+
+/**
+ * An answer. A plain `allow_always` grants this definition with this input in this session; `grant` widens it to the tool, or bounds it.
+ * `input` replaces the arguments: they are validated and judged again, and this answer then meets an ask.
+ */
+export type ApprovalAnswer =
+  | ApprovalChoice
+  | {
+      readonly decision: ApprovalChoice;
+      /** Who answered; recorded in events. */
+      readonly by?: string;
+      /** Told to the model on a rejection. */
+      readonly message?: string;
+      readonly input?: JsonObject;
+      readonly grant?: { readonly match?: 'input' | 'tool'; readonly uses?: number; readonly expiresInMs?: number };
+    };
+
+/** A standing answer, listed by `session.approvals.grants()` and revocable. */
+export interface Grant {
+  readonly id: string;
+  readonly tool: string;
+  readonly effect: 'allow' | 'reject';
+  readonly by?: string;
+  /** How many more asks it answers; absent = no bound. */
+  readonly usesLeft?: number;
+  /** Epoch milliseconds; absent = as long as the session. */
+  readonly expiresAt?: number;
+}
+
+/** An answer in one shape, checked. */
+export interface ReadAnswer {
+  readonly allowed: boolean;
+  readonly always: boolean;
+  readonly by: string | undefined;
+  readonly message: string | undefined;
+  readonly input: JsonObject | undefined;
+  readonly grant: { readonly match: 'input' | 'tool'; readonly uses: number | undefined; readonly expiresInMs: number | undefined } | undefined;
+}
+
+const choices: ReadonlyMap<unknown, { allowed: boolean; always: boolean }> = new Map([
+  ['allow_once', { allowed: true, always: false }],
+  ['allow_always', { allowed: true, always: true }],
+  ['reject_once', { allowed: false, always: false }],
+  ['reject_always', { allowed: false, always: true }],
+]);
+
+/** Reads an answer exactly; anything unknown is undefined, which rejects. No substring is ever matched. */
+export function readAnswer(answer: unknown): ReadAnswer | undefined {
+  if (typeof answer === 'string') {
+    const choice = choices.get(answer);
+    return choice && { ...choice, by: undefined, message: undefined, input: undefined, grant: choice.always ? { match: 'input', uses: undefined, expiresInMs: undefined } : undefined };
+  }
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  const { decision, by, message, input, grant } = answer as Record<string, unknown>;
+  const choice = choices.get(decision);
+  if (choice === undefined) return undefined;
+  if (input !== undefined && (typeof input !== 'object' || input === null || Array.isArray(input))) return undefined;
+  let readGrant: ReadAnswer['grant'] = choice.always ? { match: 'input', uses: undefined, expiresInMs: undefined } : undefined;
+  if (grant !== undefined) {
+    if (typeof grant !== 'object' || grant === null) return undefined;
+    const { match = 'input', uses, expiresInMs } = grant as Record<string, unknown>;
+    if (match !== 'input' && match !== 'tool') return undefined;
+    if (uses !== undefined && !(Number.isInteger(uses) && (uses as number) > 0)) return undefined;
+    if (expiresInMs !== undefined && !(typeof expiresInMs === 'number' && expiresInMs > 0)) return undefined;
+    if (choice.always) readGrant = { match, uses: uses as number | undefined, expiresInMs: expiresInMs as number | undefined };
+  }
+  return {
+    ...choice,
+    by: typeof by === 'string' ? by : undefined,
+    message: typeof message === 'string' ? message : undefined,
+    input: input as JsonObject | undefined,
+    grant: readGrant,
+  };
+}

@@ -1,0 +1,80 @@
+/** What a call is told, and what it may be told by its caller. */
+import type { ApprovalAnswer, ApprovalRequest } from './approval/request.ts';
+import type { MaybePromise, ToolRef } from './definition.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import type { ToolResult } from './result.ts';
+import type { JsonSchema } from './schema/schema.ts';
+
+/** Who calls what, where: the part of the context that gates may see. Frozen. */
+export interface CallInfo<Services = unknown> {
+  readonly sessionId: string;
+  /** The session's working directory; "" unless given. */
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly metadata: JsonObject;
+  /** Who the session acts for. */
+  readonly principal?: string;
+  readonly services: Services;
+  readonly callId: string;
+  readonly toolName: string;
+}
+
+export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error';
+
+/** What an agent's client may offer a handler: to sample its model, to ask its person. */
+export interface SurfaceClient {
+  sample?(request: JsonObject): Promise<JsonObject>;
+  elicit?(request: { message: string; requestedSchema: JsonSchema }): Promise<{ action: 'accept' | 'decline' | 'cancel'; content?: JsonObject }>;
+}
+
+/** What a handler is given beside its input. Frozen, fresh for each call; any member may be destructured. */
+export interface ToolContext<Services = unknown, Knobs = unknown> extends CallInfo<Services> {
+  /** Aborts when the call ends early: timeout, cancellation, closing. Made when first read. */
+  readonly signal: AbortSignal;
+  /** When the call times out, in epoch milliseconds by the registry's `now`. Computed when first read. */
+  readonly deadline?: number;
+  /** Fresh for each logical call, kept when a suspended call is resumed; never derived from `callId`. */
+  readonly idempotencyKey: string;
+  /** The tool's settings in the session's profile. Frozen. */
+  readonly knobs: Knobs;
+  /** Reports progress and resets the idle timeout. At most 1 000 events a call. */
+  progress(done: number, total?: number, message?: string): void;
+  /** Sends a `tool:event`. `type` must be one of the definition's `events`; data up to 64 KB, 1 000 events a call; what is over is dropped and logged. */
+  emit(type: string, data?: JsonValue): void;
+  /** Writes to whoever listens to logs: a `tool:event` named `log`. */
+  log(level: LogLevel, data: JsonValue): void;
+  /** Only where the surface's client offers it. */
+  readonly client?: SurfaceClient;
+  /** Calls another tool that `uses` names, through every gate. */
+  readonly tools: { call: CallTool };
+}
+
+/** What a surface tells the spine about one call; host code only, never read from a payload. The session's own `approver` and `exposeErrors` stand where given. */
+export interface Surface {
+  readonly name: string;
+  /** The caller is an outsider: a tool out of its profile is then unknown to it. */
+  readonly outside?: boolean;
+  readonly approver?: Approver;
+  readonly client?: SurfaceClient;
+  readonly exposeErrors?: 'message' | 'masked';
+}
+
+/** Asks a person. An error or an unknown answer rejects. */
+export type Approver = (request: ApprovalRequest, options: { readonly signal: AbortSignal }) => MaybePromise<ApprovalAnswer>;
+
+export interface CallOptions {
+  /** Correlates the call. Given twice while the first is in flight: `duplicate_call_id`. @default a fresh one */
+  callId?: string | undefined;
+  /** Cancels the call, at any time. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds; can only shorten the tool's timeout. */
+  timeoutMs?: number | undefined;
+  /** Given on, as `context.idempotencyKey`. @default a fresh one */
+  idempotencyKey?: string | undefined;
+  surface?: Surface | undefined;
+}
+
+export interface CallTool {
+  <I, O>(tool: ToolRef<I, O>, input: I, options?: CallOptions): Promise<ToolResult<O>>;
+  (name: string, input?: unknown, options?: CallOptions): Promise<ToolResult>;
+}

@@ -1,0 +1,64 @@
+/** The three outcomes of every gate, and how they are read from code that is not ours. */
+
+export interface Allow {
+  readonly effect: 'allow';
+}
+export interface Ask {
+  readonly effect: 'ask';
+  /** What the approver is asked. */
+  readonly prompt?: string;
+}
+export interface Deny {
+  readonly effect: 'deny';
+  /** Stable and machine-readable; matches `^[a-z][a-z0-9_]*$`. */
+  readonly reason: string;
+  readonly message?: string;
+}
+export type Decision = Allow | Ask | Deny;
+export type Effect = Decision['effect'];
+
+/** Lets the call through where only a default would refuse it; never lifts an ask or a deny. */
+export function allow(): Allow {
+  return { effect: 'allow' };
+}
+
+/** Asks a person first. `prompt` is what the approver reads. */
+export function ask(prompt?: string): Ask {
+  return prompt === undefined ? { effect: 'ask' } : { effect: 'ask', prompt };
+}
+
+/** Refuses the call. `reason` is stable and matches `^[a-z][a-z0-9_]*$`; `message` tells the model what to do instead. */
+export function deny(reason: string, message?: string): Deny {
+  return message === undefined ? { effect: 'deny', reason } : { effect: 'deny', reason, message };
+}
+
+/** True for a reason that dashboards and tests can rely on. */
+export function isReason(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length === 0 || value.length > 128) return false;
+  for (let index = 0; index < value.length; index++) {
+    const code = value.charCodeAt(index);
+    const letter = code >= 97 && code <= 122;
+    const digitOrUnderscore = (code >= 48 && code <= 57) || code === 95;
+    if (!letter && (index === 0 || !digitOrUnderscore)) return false;
+  }
+  return true;
+}
+
+/**
+ * Reads what a policy answered. `undefined` in, `undefined` out (a policy may have no opinion where its port says so);
+ * anything that is not exactly a decision is `'nonsense'`, which the caller turns into a denial.
+ */
+export function readDecision(value: unknown): Decision | 'nonsense' {
+  if (typeof value !== 'object' || value === null) return 'nonsense';
+  const { effect, prompt, reason, message } = value as Record<string, unknown>;
+  switch (effect) {
+    case 'allow':
+      return allow();
+    case 'ask':
+      return prompt === undefined || typeof prompt === 'string' ? ask(prompt) : 'nonsense';
+    case 'deny':
+      return isReason(reason) ? deny(reason, typeof message === 'string' ? message : undefined) : 'nonsense';
+    default:
+      return 'nonsense';
+  }
+}

@@ -1,0 +1,124 @@
+/** The one table of error codes, errors as data, and the single class that is thrown: at a host's programming mistakes. */
+import type { JsonValue } from './json.ts';
+
+interface CodeRow {
+  /** What the code means, for docs and people. */
+  readonly meaning: string;
+  /** Whether the same call may succeed if it is simply sent again later. */
+  readonly retryable: boolean;
+  /** How a call that ends so is counted: `rejected` never ran. */
+  readonly status: 'failed' | 'rejected' | 'cancelled' | 'pending';
+  /** The HTTP status that a plain HTTP surface would answer with. Unique meanings share a number; the code stays the truth. */
+  readonly http: number;
+  /** How MCP shows it: always a tool result with `isError`, the code in `_meta["host-tools/error"]`. */
+  readonly mcp: 'isError';
+}
+
+/** Every way in which a call can end without success. Codes are never renamed. */
+export const errorCodes = {
+  tool_not_found: { meaning: 'No tool of this name exists for this session.', retryable: false, status: 'rejected', http: 404, mcp: 'isError' },
+  tool_not_available: { meaning: 'The tool is known but not available now: gated by a fact, disabled, out of the profile, or removed.', retryable: true, status: 'rejected', http: 409, mcp: 'isError' },
+  invalid_input: { meaning: 'The arguments do not satisfy the input schema, or are too large or too deep.', retryable: false, status: 'rejected', http: 422, mcp: 'isError' },
+  policy_denied: { meaning: 'A rule, a policy, a check, a default or a before hook said no.', retryable: false, status: 'rejected', http: 403, mcp: 'isError' },
+  policy_error: { meaning: 'A policy or a before hook failed, answered nonsense or took too long; the call is refused.', retryable: false, status: 'rejected', http: 403, mcp: 'isError' },
+  approval_pending: { meaning: 'The call is suspended until a person answers.', retryable: false, status: 'pending', http: 202, mcp: 'isError' },
+  approval_denied: { meaning: 'A person, or the lack of one, refused the call.', retryable: false, status: 'rejected', http: 403, mcp: 'isError' },
+  approval_timeout: { meaning: 'Nobody answered the approval in time.', retryable: true, status: 'rejected', http: 408, mcp: 'isError' },
+  timeout: { meaning: 'The handler took longer than its timeout. It may have run.', retryable: true, status: 'failed', http: 504, mcp: 'isError' },
+  cancelled: { meaning: 'The caller aborted the call.', retryable: true, status: 'cancelled', http: 499, mcp: 'isError' },
+  handler_error: { meaning: 'The handler threw, rejected or returned a failure.', retryable: false, status: 'failed', http: 500, mcp: 'isError' },
+  invalid_output: { meaning: 'The handler returned what JSON cannot hold, what its output schema refuses, or too much of it.', retryable: false, status: 'failed', http: 500, mcp: 'isError' },
+  rate_limited: { meaning: 'A limit on calls, queue, slots or pending approvals was reached.', retryable: true, status: 'rejected', http: 429, mcp: 'isError' },
+  loop_detected: { meaning: 'The same call was repeated more often in a row than the loop guard allows.', retryable: false, status: 'rejected', http: 429, mcp: 'isError' },
+  tool_cycle: { meaning: 'A tool called itself through others, or the chain of child calls is too deep.', retryable: false, status: 'rejected', http: 508, mcp: 'isError' },
+  session_closed: { meaning: 'The session was closed before the call ended.', retryable: false, status: 'cancelled', http: 410, mcp: 'isError' },
+  duplicate_call_id: { meaning: 'A call with this id is still in flight.', retryable: false, status: 'rejected', http: 409, mcp: 'isError' },
+  sandbox_unavailable: { meaning: 'The isolation that the tool demands cannot be had here.', retryable: false, status: 'rejected', http: 503, mcp: 'isError' },
+  executor_lost: { meaning: 'The process or connection that ran the call went away. It may have run.', retryable: true, status: 'failed', http: 502, mcp: 'isError' },
+  internal: { meaning: 'A fault of the library itself. Please report it.', retryable: false, status: 'failed', http: 500, mcp: 'isError' },
+} as const satisfies Record<string, CodeRow>;
+
+export type ErrorCode = keyof typeof errorCodes;
+export type CallStatus = 'succeeded' | CodeRow['status'];
+
+/** A failure of a call, as data. */
+export interface ToolError {
+  readonly code: ErrorCode;
+  /** For the model or a person: what was wrong and what to do. */
+  readonly message: string;
+  /** A stable machine-readable reason below the code, such as `branch_prefix_required`. */
+  readonly reason?: string;
+  /** The rule or policy that decided. */
+  readonly ruleId?: string;
+  /** The layer that decided: `registry`, `profile:<id>`, `session`, `tool`, … */
+  readonly source?: string;
+  readonly retryable: boolean;
+  readonly details?: JsonValue;
+}
+
+export interface ToolErrorParts {
+  readonly reason?: string | undefined;
+  readonly ruleId?: string | undefined;
+  readonly source?: string | undefined;
+  readonly retryable?: boolean | undefined;
+  readonly details?: JsonValue | undefined;
+}
+
+/** Builds a {@link ToolError}; leaves absent parts out, so that results compare and serialise cleanly. */
+export function toolError(code: ErrorCode, message: string, parts?: ToolErrorParts): ToolError {
+  const error: { -readonly [K in keyof ToolError]: ToolError[K] } = { code, message, retryable: parts?.retryable ?? errorCodes[code].retryable };
+  if (parts?.reason !== undefined) error.reason = parts.reason;
+  if (parts?.ruleId !== undefined) error.ruleId = parts.ruleId;
+  if (parts?.source !== undefined) error.source = parts.source;
+  if (parts?.details !== undefined) error.details = parts.details;
+  return error;
+}
+
+const misuseBrand = Symbol.for('host-tools.misuse');
+
+/** Codes of a host's mistakes. */
+export type MisuseCode =
+  | 'invalid_definition'
+  | 'invalid_schema'
+  | 'invalid_option'
+  | 'duplicate_name'
+  | 'name_conflict'
+  | 'unknown_tool'
+  | 'unknown_profile'
+  | 'unknown_knob'
+  | 'invalid_rule'
+  | 'foreign_definition'
+  | 'closed'
+  | 'missing_dependency';
+
+/** Thrown at a host's programming mistakes, synchronously, where they are made; nothing else is thrown. Recognise it by `name` or {@link isMisuseError}: two installed copies defeat `instanceof`. */
+export class MisuseError extends Error {
+  override readonly name = 'MisuseError';
+  readonly code: MisuseCode;
+  readonly [misuseBrand] = true;
+  constructor(code: MisuseCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** True for a {@link MisuseError} of this or any other installed copy. */
+export function isMisuseError(value: unknown): value is MisuseError {
+  return typeof value === 'object' && value !== null && misuseBrand in value;
+}
+
+/** Makes a switch over one of our unions fail to compile when a member is forgotten. */
+export function assertNever(value: never): never {
+  throw new MisuseError('invalid_option', `Unexpected value: ${String(value)}`);
+}
+
+/** Writes what came, for a message: type and a short, single-line view of the value. */
+export function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (value === undefined) return 'undefined';
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'string') return `\`${value.length > 60 ? `${value.slice(0, 57)}...` : value}\` (string)`;
+  if (typeof value === 'object') return 'an object';
+  if (typeof value === 'function') return 'a function';
+  return `\`${String(value)}\` (${typeof value})`;
+}

@@ -1,0 +1,113 @@
+/** The one typed map of events, and the hub that delivers them: in order, isolated, built only when somebody listens. */
+import { EventEmitter } from 'eventemitter3';
+import type { ApprovalRequest } from './approval/request.ts';
+import type { Effect } from './decision.ts';
+import type { ToolError } from './errors.ts';
+import type { JsonValue } from './json.ts';
+
+export interface EventBase {
+  readonly sessionId: string;
+  /** Epoch milliseconds by the registry's `now`. */
+  readonly at: number;
+  /** Grows by one with each event of the session. */
+  readonly seq: number;
+}
+interface CallEvent extends EventBase {
+  readonly toolName: string;
+  readonly callId: string;
+}
+
+/** Every event and its payload. Payloads are JSON-safe and frozen; secrets are redacted. */
+export interface ToolEvents {
+  /** A call came in; `input` is what was sent. */
+  'tool:pre': CallEvent & { readonly input: JsonValue; readonly attempt: number; readonly parentCallId?: string; readonly surface?: string };
+  /** A call succeeded. */
+  'tool:post': CallEvent & { readonly result: JsonValue; readonly durationMs: number };
+  /** A call ended in any other way, a suspension too. */
+  'tool:error': CallEvent & { readonly error: ToolError; readonly status: string; readonly durationMs: number };
+  'tool:progress': CallEvent & { readonly done: number; readonly total?: number; readonly message?: string };
+  /** What `context.emit` sent. */
+  'tool:event': CallEvent & { readonly name: string; readonly data?: JsonValue };
+  /** A handler settled after its call had ended. */
+  'tool:late': CallEvent & { readonly settled: 'returned' | 'threw'; readonly afterMs: number };
+  /** The verdict of all gates together. */
+  'policy:check': CallEvent & { readonly effect: Effect; readonly ruleId?: string; readonly source?: string; readonly reason?: string };
+  /** A denial; `tool:error` follows. */
+  'policy:violation': CallEvent & { readonly reason: string; readonly ruleId?: string; readonly source?: string };
+  'approval:required': EventBase & { readonly request: ApprovalRequest };
+  'approval:granted': CallEvent & { readonly approvalId: string; readonly by?: string };
+  'approval:denied': CallEvent & { readonly approvalId: string; readonly reason: string; readonly by?: string; readonly message?: string };
+  'session:start': EventBase;
+  'session:end': EventBase;
+  /** On the registry: what changed there. On a session: what it sees change. */
+  'tools:changed': { readonly at: number; readonly added: readonly string[]; readonly removed: readonly string[]; readonly modified: readonly string[] };
+}
+export type EventType = keyof ToolEvents;
+/** Any event with its type, as `on("*", …)` gets it. */
+export type AnyEvent = { [K in EventType]: { readonly type: K } & ToolEvents[K] }[EventType];
+
+/** How events are heard. A listener that throws or rejects affects nothing; it is logged. */
+export interface Emitter<M> {
+  /** Returns the unsubscribe function. */
+  on<K extends keyof M>(type: K, listener: (event: M[K]) => void): () => void;
+  on(type: '*', listener: (event: { [K in keyof M]: { readonly type: K } & M[K] }[keyof M]) => void): () => void;
+}
+
+type Listener = (event: never) => unknown;
+
+/** One session's or the registry's listeners. */
+export class EventHub implements Emitter<ToolEvents> {
+  readonly #emitter = new EventEmitter();
+  readonly #onListenerError: (error: unknown, type: string) => void;
+  readonly #onSubscribe: ((type: string) => void) | undefined;
+  readonly #queue: [EventType, object][] = [];
+  #delivering = false;
+
+  constructor(onListenerError: (error: unknown, type: string) => void, onSubscribe?: (type: string) => void) {
+    this.#onListenerError = onListenerError;
+    this.#onSubscribe = onSubscribe;
+  }
+
+  on(type: string, listener: Listener): () => void {
+    const guarded = (event: unknown): void => {
+      try {
+        const answer = listener(event as never);
+        if (typeof answer === 'object' && answer !== null && typeof (answer as { then?: unknown }).then === 'function') {
+          void Promise.resolve(answer as PromiseLike<unknown>).then(undefined, (error: unknown) => this.#onListenerError(error, type));
+        }
+      } catch (error) {
+        this.#onListenerError(error, type);
+      }
+    };
+    this.#emitter.on(type, guarded);
+    this.#onSubscribe?.(type);
+    return () => {
+      this.#emitter.off(type, guarded);
+    };
+  }
+
+  /** Whether an event of this type would be heard. */
+  hears(type: EventType): boolean {
+    return this.#emitter.listenerCount(type) > 0 || this.#emitter.listenerCount('*') > 0;
+  }
+
+  /** Delivers in order, also when a listener causes further events. */
+  emit(type: EventType, payload: object): void {
+    if (this.#delivering) {
+      this.#queue.push([type, payload]);
+      return;
+    }
+    this.#delivering = true;
+    try {
+      this.#deliver(type, payload);
+      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) this.#deliver(next[0], next[1]);
+    } finally {
+      this.#delivering = false;
+    }
+  }
+
+  #deliver(type: EventType, payload: object): void {
+    this.#emitter.emit(type, payload);
+    if (this.#emitter.listenerCount('*') > 0) this.#emitter.emit('*', Object.freeze({ type, ...payload }));
+  }
+}

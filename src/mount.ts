@@ -1,0 +1,169 @@
+/** Mounting: a session's tools on a coordinator, kept in step with the session for as long as both live. */
+import type { CallOptions } from './context.ts';
+import type { CancellationPort, Coordinator } from './coordinator.ts';
+import { describe, MisuseError } from './errors.ts';
+import type { HostTool } from './host-tool.ts';
+import type { HostToolRegistry } from './registry.ts';
+import type { ToolResult } from './result.ts';
+import { stateOf, type ToolSession } from './session.ts';
+import type { SessionOptions } from './session-options.ts';
+
+export interface MountOptions {
+  /** What happens when the coordinator has a tool of the same name that is not ours: `skip` leaves theirs and reports ours in `failed`. @default "skip" */
+  readonly onConflict?: 'skip' | 'replace' | undefined;
+}
+
+/** A session's tools on one coordinator. */
+export interface Mount {
+  /** Names that are mounted now. */
+  readonly mounted: readonly string[];
+  readonly failed: readonly { readonly name: string; readonly error: string }[];
+  /** Mounts and unmounts what changed. Happens by itself when the session's listing changes; resolves when it is done. */
+  refresh(): Promise<void>;
+  /** Takes our tools away and follows no more. Idempotent; also runs with the coordinator's clean-up and when the session closes. */
+  unmount(): Promise<void>;
+}
+
+/** A host tool with the names that the runtime of the seeds reads. */
+export interface MountedTool extends HostTool {
+  readonly input_schema: HostTool['inputSchema'];
+  get_schema(): HostTool['inputSchema'];
+  readonly requires_approval: boolean;
+}
+
+const point = 'tools';
+
+/**
+ * Mounts the session's effective tools and follows the session: tools that appear or vanish are mounted and unmounted.
+ * A tool that cannot be mounted is in `failed`; the others are mounted.
+ */
+export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator, { onConflict = 'skip' }: MountOptions = {}): Promise<Mount> {
+  const state = stateOf(session);
+  if (!isCoordinator(coordinator)) throw new MisuseError('invalid_option', `mount: expected a coordinator with \`mount\`, \`unmount\` and \`get\`, got ${describe(coordinator)}.`);
+  if (onConflict !== 'skip' && onConflict !== 'replace') throw new MisuseError('invalid_option', `mount: expected \`onConflict\` to be "skip" or "replace", got ${describe(onConflict)}.`);
+  state.checkOpen('be mounted');
+  const ours = new Map<string, { readonly tool: HostTool; readonly mounted: MountedTool }>();
+  const failed = new Map<string, string>();
+  let over = false;
+  let turn: Promise<void> = Promise.resolve();
+
+  const place = async (tool: HostTool): Promise<void> => {
+    const { name } = tool;
+    try {
+      const there: unknown = await coordinator.get(point, name);
+      const own = ours.get(name);
+      if (there !== null && there !== undefined && there !== own?.mounted && onConflict === 'skip') {
+        ours.delete(name);
+        failed.set(name, `The coordinator has another tool named \`${name}\`; it stays. Mount with onConflict: "replace" to take its place.`);
+        return;
+      }
+      const mounted = mountable(tool, coordinator);
+      await coordinator.mount(point, mounted, name);
+      ours.set(name, { tool, mounted });
+      failed.delete(name);
+    } catch (error) {
+      failed.set(name, error instanceof Error ? error.message : String(error));
+    }
+  };
+  const remove = async (name: string): Promise<void> => {
+    const own = ours.get(name);
+    ours.delete(name);
+    failed.delete(name);
+    if (own === undefined) return;
+    try {
+      // Whoever took the name meanwhile keeps it.
+      if ((await coordinator.get(point, name)) === own.mounted) await coordinator.unmount(point, name);
+    } catch (error) {
+      state.registry.warn({ tool: name, error: error instanceof Error ? error.name : typeof error }, 'unmounting a tool failed');
+    }
+  };
+  const sync = async (): Promise<void> => {
+    const tools = over || state.closed ? [] : session.tools();
+    const names = new Set(tools.map(({ name }) => name));
+    for (const name of [...ours.keys(), ...failed.keys()]) if (!names.has(name)) await remove(name);
+    for (const tool of tools) if (ours.get(tool.name)?.tool !== tool) await place(tool);
+  };
+  // One at a time, in order; a change during a turn is seen by the next.
+  const refresh = (): Promise<void> => {
+    turn = turn.then(sync);
+    return turn;
+  };
+  const follower = (): void => void refresh();
+  const unmount = (): Promise<void> => {
+    if (!over) {
+      over = true;
+      state.followers?.delete(follower);
+      state.releaseHold();
+    }
+    return refresh();
+  };
+  state.followers ??= new Set();
+  state.followers.add(follower);
+  state.hold();
+  state.watch();
+  state.atClosing(unmount);
+  const events = session.tools().flatMap(({ name }) => state.entryOf(name)?.internals.events.map((event) => `${name}:${event}`) ?? []);
+  try {
+    coordinator.registerCleanup?.(unmount);
+    coordinator.registerContributor?.('observability.events', 'host-tools', () => (over ? [] : events));
+    coordinator.registerCapability?.('host-tools.session', session);
+  } catch (error) {
+    state.registry.warn({ error: error instanceof Error ? error.name : typeof error }, 'an optional member of the coordinator failed');
+  }
+  await refresh();
+  return Object.freeze({
+    get mounted() {
+      return Object.freeze([...ours.keys()]);
+    },
+    get failed() {
+      return Object.freeze([...failed].map(([name, error]) => Object.freeze({ name, error })));
+    },
+    refresh,
+    unmount,
+  });
+}
+
+function isCoordinator(value: unknown): value is Coordinator {
+  if (typeof value !== 'object' || value === null) return false;
+  const { mount: put, unmount: take, get } = value as Partial<Coordinator>;
+  return typeof put === 'function' && typeof take === 'function' && typeof get === 'function';
+}
+
+/** The object that is mounted: plain, frozen, not callable, and still only a way into the session. */
+function mountable(tool: HostTool, coordinator: Coordinator): MountedTool {
+  const { inputSchema, requiresApproval } = tool;
+  const execute = (input: unknown, options?: CallOptions): Promise<ToolResult> => {
+    const own: CallOptions = { surface: { name: 'mount' }, ...options };
+    // The runtime's cancellation is asked, not listened to: a call that comes after it does not start.
+    return tool.execute(input, isCancelled(coordinator.cancellation) && own.signal === undefined ? { ...own, signal: AbortSignal.abort() } : own);
+  };
+  return Object.freeze({ ...tool, fingerprint: tool.fingerprint, execute, input_schema: inputSchema, get_schema: () => inputSchema, requires_approval: requiresApproval });
+}
+
+function isCancelled(cancellation: unknown): boolean {
+  try {
+    return typeof cancellation === 'object' && cancellation !== null && (cancellation as CancellationPort).isCancelled === true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Finds a session's coordinator, creates a session of ours, mounts its tools there, and answers the mounted names.
+ * The coordinator is `target.coordinator`, that of the session inside `target`, or `target` itself; without one the answer is `[]`.
+ * Our session closes with the coordinator's clean-up, or with the registry.
+ */
+export async function registerHostToolsOnSession<S>(target: unknown, registry: HostToolRegistry<S>, options: SessionOptions<S>): Promise<string[]> {
+  const coordinator = coordinatorOf(target);
+  if (coordinator === undefined) return [];
+  const session = registry.createSession(options);
+  const { mounted } = await mount(session, coordinator);
+  coordinator.registerCleanup?.(() => session.close());
+  return [...mounted];
+}
+
+function coordinatorOf(target: unknown): Coordinator | undefined {
+  if (typeof target !== 'object' || target === null) return undefined;
+  const { coordinator, _amplifier_session: inner } = target as { coordinator?: unknown; _amplifier_session?: { coordinator?: unknown } };
+  return [coordinator, inner?.coordinator, target].find(isCoordinator);
+}

@@ -1,0 +1,76 @@
+/** Admission: the input becomes bounded JSON, limits on calls are kept, and the call is announced. */
+import { describe, type ToolError, toolError } from '../errors.ts';
+import { cloneJson, copyJson, isJsonObject, type JsonValue } from '../json.ts';
+import type { Call } from '../state/call.ts';
+import type { Step } from './step.ts';
+
+/** Deepest nesting of an input. */
+const maxDepth = 64;
+/** Most values of an input, containers included. */
+const maxValues = 50_000;
+/** UTF-8 bytes of an input's JSON, unless limits say less or more. */
+const defaultMaxBytes = 1_048_576;
+
+/** Turns what came into the canonical input, announces the call, and counts it against the rate. */
+export function admit(call: Call): Step {
+  const { session } = call;
+  const fault = readInput(call);
+  announce(call, fault === undefined);
+  if (fault !== undefined) return fault;
+  if (call.options?.signal?.aborted === true) return toolError('cancelled', 'The call was cancelled before it started.');
+  const wait = session.admitRate(call.startedAt);
+  if (wait === undefined) return undefined;
+  return toolError('rate_limited', `More calls a minute than the limit of ${session.limits.callsPerMinute}. Try again in ${Math.ceil(wait / 1000)} s.`, { reason: 'calls_per_minute', details: { retryAfterMs: Math.ceil(wait) } });
+}
+
+/** Turns what came into bounded JSON. */
+export function readInput(call: Call): ToolError | undefined {
+  const { input } = call;
+  if (input === undefined) {
+    call.canonical = {};
+    return undefined;
+  }
+  const maxBytes = call.session.limits.maxInputBytes ?? defaultMaxBytes;
+  if (typeof input === 'string' && input.length > maxBytes) return tooLarge(maxBytes);
+  const copy = copyJson(input, { maxDepth, maxValues, maxChars: maxBytes });
+  if (!copy.ok) {
+    const place = copy.path === '' ? 'The arguments are' : `The argument at ${copy.path} is`;
+    return toolError('invalid_input', copy.fault === 'too_deep' || copy.fault === 'too_large' ? `The arguments are ${copy.message}. Send less.` : `${place} not JSON: ${copy.message}.`, { reason: copy.fault });
+  }
+  // `size` counts UTF-16 code units: at most a third of the bytes, so that most inputs need no exact count.
+  if (copy.overflow || (copy.size * 3 > maxBytes && Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)) return tooLarge(maxBytes);
+  const { value } = copy;
+  if (isJsonObject(value)) {
+    call.canonical = value;
+    call.unsafe = copy.unsafe;
+    return undefined;
+  }
+  // A string may hold the object; `repair` and surfaces decide. Kept so that validation can say what came.
+  if (typeof value === 'string' && call.session.setup.repair === 'safe') {
+    call.more.text = value;
+    return undefined;
+  }
+  return toolError('invalid_input', `Expected the arguments to be a JSON object, got ${value === null || typeof value !== 'string' ? describe(value) : 'a string'}. Send an object with the tool's parameters as its members.`, { reason: 'not_an_object' });
+}
+
+function tooLarge(maxBytes: number): ToolError {
+  return toolError('invalid_input', `The arguments are larger than ${maxBytes} bytes. Send less.`, { reason: 'too_large' });
+}
+
+function announce(call: Call, readable: boolean): void {
+  const { session, toolName, callId, attempt, parent } = call;
+  call.announced = true;
+  if (!session.hears('tool:pre')) return;
+  const shown = readable ? hideSecrets(call, call.extra?.text ?? call.canonical) : null;
+  const surface = call.surface?.name;
+  session.emit('tool:pre', { toolName, callId, attempt, input: shown, ...(parent === undefined ? {} : { parentCallId: parent.callId }), ...(surface === undefined ? {} : { surface }) });
+}
+
+/** The tool's schema says what is secret; where there is no tool, the registry's paths do. */
+function hideSecrets(call: Call, input: JsonValue): JsonValue {
+  const { session } = call;
+  const redactor = session.entryOf(call.toolName)?.inputRedactor(session.registry.redact) ?? session.registry.pathRedactor();
+  const shown = redactor === undefined ? input : redactor.redact(input);
+  // An event is frozen; the canonical input must stay ours.
+  return shown === input ? cloneJson(shown) : shown;
+}

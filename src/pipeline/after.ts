@@ -1,0 +1,65 @@
+/** After hooks: host code that may replace the result of a call that ran. One that fails changes nothing. */
+import pTimeout from 'p-timeout';
+import { errorCodes, type ToolError, toolError } from '../errors.ts';
+import type { Hook } from '../hooks.ts';
+import { cloneJson, type JsonObject } from '../json.ts';
+import type { ToolResult } from '../result.ts';
+import type { Binding } from '../state/binding.ts';
+import type { Call } from '../state/call.ts';
+import { failureResult, successResult } from './record.ts';
+import { normalise, type Shaped } from './shape.ts';
+
+/** Runs the hooks in reverse order of registration, each on what the one before it left. */
+export function after(call: Call, shaped: Shaped, handler: JsonObject | undefined): Shaped | Promise<Shaped> {
+  const hooks = call.session.hooks.filter((hook) => hook.after !== undefined).reverse();
+  return runFrom(call, hooks, 0, shaped, handler);
+}
+
+function runFrom(call: Call, hooks: readonly Hook[], from: number, given: Shaped, handler: JsonObject | undefined): Shaped | Promise<Shaped> {
+  let shaped = given;
+  for (let index = from; index < hooks.length; index++) {
+    const hook = hooks[index] as Hook;
+    const { session, callId, binding, canonical } = call;
+    try {
+      const shown = resultOf(call, shaped, handler);
+      const answer = hook.after?.({ callId, tool: (binding as Binding).entry.summary, input: cloneJson(canonical), sessionId: session.sessionId }, shown);
+      if (typeof answer === 'object' && answer !== null && typeof (answer as unknown as PromiseLike<unknown>).then === 'function') {
+        const current = shaped;
+        return pTimeout(Promise.resolve(answer as Promise<ToolResult | void>), { milliseconds: session.registry.policyTimeoutMs }).then(
+          (settled) => runFrom(call, hooks, index + 1, read(call, settled, shown, current), handler),
+          () => {
+            session.registry.warn({ tool: call.toolName }, 'an after hook failed');
+            return runFrom(call, hooks, index + 1, current, handler);
+          },
+        );
+      }
+      shaped = read(call, answer as ToolResult | void, shown, shaped);
+    } catch {
+      session.registry.warn({ tool: call.toolName }, 'an after hook failed');
+    }
+  }
+  return shaped;
+}
+
+/** A copy that the hook may change: what it returns counts, not what it touches. */
+function resultOf(call: Call, shaped: Shaped, handler: JsonObject | undefined): ToolResult {
+  return shaped.ok ? successResult(call, { output: copyOutput(shaped.output), truncated: undefined, handler }) : failureResult(call, shaped.error);
+}
+
+function copyOutput(output: unknown): unknown {
+  return typeof output === 'object' && output !== null ? cloneJson(output as JsonObject) : output;
+}
+
+function read(call: Call, answer: ToolResult | void, shown: ToolResult, before: Shaped): Shaped {
+  if (answer === undefined || answer === null || answer === shown) return answer === shown && shown.success ? normalise(call, shown.output) : before;
+  if (typeof answer !== 'object') return before;
+  if (answer.success === true) return normalise(call, answer.output);
+  if (answer.success === false) return { ok: false, error: readError(answer.error) };
+  return before;
+}
+
+function readError(error: unknown): ToolError {
+  const { code, message, reason } = (error ?? {}) as Partial<ToolError>;
+  const known = typeof code === 'string' && Object.hasOwn(errorCodes, code) ? code : 'handler_error';
+  return toolError(known, typeof message === 'string' && message !== '' ? message : 'A hook replaced the result by a failure.', { reason: typeof reason === 'string' ? reason : undefined });
+}

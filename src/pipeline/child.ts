@@ -1,0 +1,27 @@
+/** Composition: which tools a tool may call, and how deep. */
+import { type ToolError, toolError } from '../errors.ts';
+import type { Binding } from '../state/binding.ts';
+import type { Call } from '../state/call.ts';
+
+/** Longest chain of child calls. */
+const maxDepth = 8;
+
+/** Why a child may not be called by its parent; also ties the child to the parent's end. */
+export function childProblem(parent: Call, child: Call): ToolError | undefined {
+  if (parent.ended) return toolError('cancelled', 'The call that made this call has ended.', { reason: 'parent_ended' });
+  const { more } = parent;
+  more.children ??= new Set();
+  more.children.add(child);
+  // The child leaves the set when it ends.
+  void child.more;
+  const { uses } = (parent.binding as Binding).entry.internals;
+  if (!uses.includes(child.toolName)) {
+    return toolError('tool_not_available', `\`${parent.toolName}\` may not call \`${child.toolName}\`: its definition does not name it in \`uses\`.`, { reason: 'not_declared' });
+  }
+  let depth = 0;
+  for (let ancestor: Call | undefined = parent; ancestor !== undefined; ancestor = ancestor.parent) {
+    depth++;
+    if (ancestor.toolName === child.toolName) return toolError('tool_cycle', `\`${child.toolName}\` is running already in this chain of calls; a tool cannot call itself through others.`, { reason: 'cycle' });
+  }
+  return depth > maxDepth ? toolError('tool_cycle', `The chain of calls is deeper than ${maxDepth}.`, { reason: 'too_deep' }) : undefined;
+}

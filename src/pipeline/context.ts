@@ -1,0 +1,150 @@
+/** The context that one handler call is given: frozen, lazy, and dead once the call has ended. */
+import type { CallOptions, CallTool, LogLevel, SurfaceClient, ToolContext } from '../context.ts';
+import { copyJson, type JsonObject, type JsonValue } from '../json.ts';
+import { redactText } from '../redact.ts';
+import type { Binding } from '../state/binding.ts';
+import type { Call } from '../state/call.ts';
+
+const maxEvents = 1_000;
+const maxEventChars = 65_536;
+
+/** Calls a child; given by the spine, so that a child goes the whole way. */
+export type CallChild = (parent: Call, tool: unknown, input: unknown, options: CallOptions | undefined) => Promise<unknown>;
+
+/** Members are getters over the call, so that what a handler does not read costs nothing. */
+export class HandlerContext implements ToolContext<unknown, unknown> {
+  readonly #call: Call;
+  readonly #callChild: CallChild;
+
+  constructor(call: Call, callChild: CallChild) {
+    this.#call = call;
+    this.#callChild = callChild;
+    Object.freeze(this);
+  }
+
+  get sessionId(): string {
+    return this.#call.session.sessionId;
+  }
+  get cwd(): string {
+    return this.#call.session.cwd;
+  }
+  get environment(): Readonly<Record<string, string>> {
+    return this.#call.session.environment;
+  }
+  get metadata(): JsonObject {
+    return this.#call.session.metadata;
+  }
+  // The type says "absent or a string"; a getter cannot be absent.
+  get principal(): string {
+    return this.#call.session.principal as string;
+  }
+  get services(): unknown {
+    return this.#call.session.services;
+  }
+  get callId(): string {
+    return this.#call.callId;
+  }
+  get toolName(): string {
+    return this.#call.toolName;
+  }
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+  get deadline(): number {
+    const { registry } = this.#call.session;
+    return registry.now() + Math.max(0, this.#call.dlAt - registry.monotonic());
+  }
+  get idempotencyKey(): string {
+    return this.#call.idempotencyKey;
+  }
+  get knobs(): unknown {
+    return (this.#call.binding as Binding).knobs;
+  }
+  get client(): SurfaceClient {
+    return this.#call.surface?.client as SurfaceClient;
+  }
+  get progress(): (done: number, total?: number, message?: string) => void {
+    return (done, total, message) => progress(this.#call, done, total, message);
+  }
+  get emit(): (type: string, data?: JsonValue) => void {
+    return (type, data) => {
+      const { events } = (this.#call.binding as Binding).entry.internals;
+      if (events.length > 0 && !events.includes(type)) {
+        this.#call.session.registry.warn({ tool: this.#call.toolName, event: String(type).slice(0, 100) }, 'an event that the definition does not declare was dropped');
+        return;
+      }
+      emitEvent(this.#call, type, data);
+    };
+  }
+  get log(): (level: LogLevel, data: JsonValue) => void {
+    return (level, data) => emitEvent(this.#call, 'log', { level, data });
+  }
+  get tools(): { call: CallTool } {
+    return Object.freeze({ call: ((tool: unknown, input: unknown, options?: CallOptions) => this.#callChild(this.#call, tool, input, options)) as CallTool });
+  }
+}
+Object.freeze(HandlerContext.prototype);
+
+/** Reports progress: resets the idle timeout, and tells whoever listens. */
+export function progress(call: Call, done: number, total?: number, message?: string): void {
+  if (call.state !== 'running') return;
+  const { registry } = call.session;
+  const idle = call.extra?.idle;
+  const idleTimeoutMs = (call.binding as Binding).entry.internals.idleTimeoutMs;
+  if (idle !== undefined && idleTimeoutMs !== undefined) {
+    registry.deadlines.remove(idle);
+    registry.deadlines.add(idle, idleTimeoutMs, registry.monotonic());
+  }
+  if (!call.session.hears('tool:progress') || typeof done !== 'number' || !Number.isFinite(done) || !mayEmit(call)) return;
+  const { toolName, callId } = call;
+  call.session.emit('tool:progress', {
+    toolName,
+    callId,
+    done,
+    ...(typeof total === 'number' && Number.isFinite(total) ? { total } : {}),
+    ...(typeof message === 'string' ? { message: scrub(call, message.slice(0, maxEventChars)) } : {}),
+  });
+}
+
+/** Sends a `tool:event`, bounded, redacted, never after the call has ended. */
+export function emitEvent(call: Call, name: string, data: unknown): void {
+  if (call.state !== 'running' || typeof name !== 'string' || !call.session.hears('tool:event')) return;
+  const { session, toolName, callId } = call;
+  if (!mayEmit(call)) return;
+  if (data === undefined) return session.emit('tool:event', { toolName, callId, name });
+  const copy = copyJson(data, { maxDepth: 64, maxValues: 10_000, maxChars: maxEventChars });
+  if (!copy.ok || copy.overflow) {
+    session.registry.warn({ tool: toolName, event: name.slice(0, 100), reason: copy.ok ? 'over 64 KB' : copy.message }, 'an event was dropped');
+    return undefined;
+  }
+  return session.emit('tool:event', { toolName, callId, name, data: scrubJson(call, copy.value) });
+}
+
+function mayEmit(call: Call): boolean {
+  const { more } = call;
+  return ++more.eventCount <= maxEvents;
+}
+
+function scrub(call: Call, text: string): string {
+  const secrets = call.extra?.secrets;
+  return secrets === undefined ? text : redactText(text, secrets);
+}
+
+/** Hides secret values wherever they stand in JSON that is about to be told. */
+export function scrubJson(call: Call, value: JsonValue): JsonValue {
+  const paths = call.session.registry.pathRedactor();
+  const hidden = paths === undefined ? value : paths.redact(value);
+  const secrets = call.extra?.secrets;
+  return secrets === undefined || secrets.size === 0 ? hidden : scrubStrings(hidden, secrets);
+}
+
+function scrubStrings(value: JsonValue, secrets: ReadonlySet<string>): JsonValue {
+  if (typeof value === 'string') return redactText(value, secrets);
+  if (typeof value === 'number') {
+    const text = redactText(String(value), secrets);
+    return text === String(value) ? value : text;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: JsonValue) => scrubStrings(item, secrets));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redactText(key, secrets), scrubStrings(item as JsonValue, secrets)]));
+}

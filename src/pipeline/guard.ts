@@ -1,0 +1,18 @@
+/** The loop guard: the same call again and again is stopped. */
+import { toolError } from '../errors.ts';
+import { canonicalJson } from '../json.ts';
+import type { Call } from '../state/call.ts';
+import type { Step } from './step.ts';
+
+/** Allows `loopGuard` identical calls in a row. Off unless set; a resumed or re-judged call counts once. */
+export function guard(call: Call): Step {
+  const { session } = call;
+  const { loopGuard } = session.limits;
+  if (loopGuard === undefined || loopGuard === false || call.resumed !== undefined || call.guarded) return undefined;
+  call.guarded = true;
+  const key = canonicalJson([call.toolName, call.canonical]);
+  if (session.loop?.key === key) session.loop.count++;
+  else session.loop = { key, count: 1 };
+  if (session.loop.count <= loopGuard) return undefined;
+  return toolError('loop_detected', `The same call was made ${session.loop.count} times in a row. Change the arguments, use another tool, or stop.`, { reason: 'identical_calls', details: { allowed: loopGuard } });
+}

@@ -1,0 +1,63 @@
+/** Lookup and availability: which tool is meant, and whether this caller may have it now. */
+import { type ToolError, toolError } from '../errors.ts';
+import { nearestNames } from '../names.ts';
+import type { Binding } from '../state/binding.ts';
+import type { Call } from '../state/call.ts';
+import type { Step } from './step.ts';
+
+/** Finds the tool. What is unknown here, internal or another session's does not exist. */
+export function lookup(call: Call): Step {
+  const { session, toolName, parent } = call;
+  const binding = session.binding(toolName);
+  if (binding === undefined || (binding.entry.internals.internal && parent === undefined)) return notFound(call);
+  call.binding = binding;
+  call.entry = binding.entry;
+  call.counted = true;
+  binding.entry.inFlight++;
+  if (call.resumed === undefined) return undefined;
+  const { fingerprint, source } = call.resumed;
+  if (binding.entry.source === source && binding.entry.definition.fingerprint === fingerprint) return undefined;
+  return toolError('approval_denied', 'The tool changed since it was asked about. Call it again.', { reason: 'definition_changed' });
+}
+
+/** Refuses a tool that is gated, disabled, out of the profile or replaced while the call waited. */
+export function gate(call: Call): Step {
+  const binding = call.binding as Binding;
+  const { drop } = binding;
+  if (drop === undefined) return undefined;
+  // A call of a hidden name is told what the rule says; `decide` words it.
+  if (drop === 'denied') return undefined;
+  if (drop === 'not_in_profile' && call.parent !== undefined) return undefined;
+  return notAvailable(call, drop);
+}
+
+function notFound(call: Call): ToolError {
+  const { session, toolName } = call;
+  const near = toolName.length > 1_024 ? [] : nearestNames(toolName, session.registry.viewOf(session).names);
+  const hint = near.length === 0 ? '' : ` Did you mean ${near.map((name) => `\`${name}\``).join(' or ')}?`;
+  return toolError('tool_not_found', `There is no tool \`${printable(toolName)}\`.${hint}`, near.length === 0 ? undefined : { details: { didYouMean: near } });
+}
+
+/** What a model may read of a name that it made up: one short line, no control characters. */
+function printable(name: string): string {
+  const short = name.length > 80 ? `${name.slice(0, 79)}…` : name;
+  return short.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029`]/gu, '?');
+}
+
+/** Words why a known tool is not available, by its drop code. */
+function notAvailable(call: Call, drop: string): ToolError {
+  const { session, toolName } = call;
+  if (drop.startsWith('fact_unmet:')) {
+    const fact = drop.slice('fact_unmet:'.length);
+    const unlock = session.registry.viewOf(session).prerequisites.find((one) => one.fact === fact);
+    const hint = unlock === undefined ? '' : ` Call \`${unlock.tool}\` first.`;
+    return toolError('tool_not_available', `\`${toolName}\` is not available until \`${fact}\` holds.${hint}`, { reason: 'fact_unmet', details: unlock === undefined ? { fact } : { fact, unlockedBy: unlock.tool } });
+  }
+  if (drop === 'not_in_profile' && call.surface?.outside === true) return notFound(call);
+  return toolError('tool_not_available', `\`${toolName}\` is not available in this session${drop === 'disabled' ? ': it is disabled' : drop === 'not_in_profile' ? ': it is not in its profile' : ''}. Use another tool.`, { reason: drop });
+}
+
+/** The tool was removed or replaced while the call waited. */
+export function removedMeanwhile(toolName: string): ToolError {
+  return toolError('tool_not_available', `\`${toolName}\` was removed or replaced while the call waited. List the tools again.`, { reason: 'removed' });
+}

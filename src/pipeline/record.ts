@@ -1,0 +1,195 @@
+/** Record: the one place where a call ends. Counts it, tells of it once, gives everything back, and resolves its promise. */
+import { errorCodes, type ToolError } from '../errors.ts';
+import { cloneJson, deepFreeze, type JsonValue } from '../json.ts';
+import { redactText } from '../redact.ts';
+import type { ResultMetadata, ToolResult } from '../result.ts';
+import type { Binding } from '../state/binding.ts';
+import type { Call } from '../state/call.ts';
+import type { Counters } from '../state/session-state.ts';
+import { scrubJson } from './context.ts';
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+export interface Success {
+  readonly output: unknown;
+  readonly truncated: ResultMetadata['truncated'] | undefined;
+  readonly handler: ResultMetadata['handler'] | undefined;
+}
+
+/** The result of a failed call. Error text never holds a secret that came in with the call. */
+export function failureResult(call: Call, error: ToolError): ToolResult {
+  const metadata = metadataOf(call, errorCodes[error.code].status);
+  const secrets = call.extra?.secrets;
+  const shown = secrets === undefined || secrets.size === 0 ? error : scrubError(call, error);
+  const result: Writable<ToolResult> = { success: false, error: shown, metadata };
+  const pending = call.extra?.pending;
+  if (pending !== undefined && error.code === 'approval_pending') Object.defineProperty(result, 'approval', { value: pending, enumerable: false });
+  return result as ToolResult;
+}
+
+export function successResult(call: Call, { output, truncated, handler }: Success): ToolResult {
+  const metadata = metadataOf(call, 'succeeded');
+  if (truncated !== undefined) metadata.truncated = truncated;
+  if (handler !== undefined) metadata.handler = handler;
+  return { success: true, output, metadata };
+}
+
+function metadataOf(call: Call, status: ResultMetadata['status']): Writable<ResultMetadata> {
+  const { session, callId, toolName, attempt, binding, extra } = call;
+  const metadata: Writable<ResultMetadata> = { callId, toolName, status, attempt, durationMs: Math.max(0, session.registry.monotonic() - call.startedAt) };
+  if (binding !== undefined) metadata.fingerprint = binding.entry.fingerprint;
+  if (extra?.repaired !== undefined) metadata.repaired = extra.repaired;
+  return metadata;
+}
+
+function scrubError(call: Call, error: ToolError): ToolError {
+  const secrets = call.extra?.secrets as Set<string>;
+  const scrubbed: Writable<ToolError> = { ...error, message: redactText(error.message, secrets) };
+  if (error.details !== undefined) scrubbed.details = scrubJson(call, error.details);
+  return scrubbed;
+}
+
+/** Ends a call with a result. The first end counts; a second finds the call ended and does nothing. */
+export function end(call: Call, result: ToolResult, release: (call: Call) => void): void {
+  if (call.state === 'ended') return;
+  const { session, binding, extra } = call;
+  const { registry } = session;
+  call.state = 'ended';
+  if (call.dlList !== undefined) registry.deadlines.remove(call);
+  unlink(call);
+  const signal = call.options?.signal;
+  if (signal !== undefined) registry.aborts.remove(signal, call);
+  if (session.ids !== undefined) session.ids.delete(call.callId);
+  if (extra !== undefined) endExtra(call, extra, result, release);
+  count(call, result, binding);
+  if (call.announced) tell(call, result);
+  if (call.counted && binding !== undefined) (call.entry as Binding['entry']).ended();
+  call.resolve(result);
+}
+
+function endExtra(call: Call, extra: NonNullable<Call['extra']>, result: ToolResult, release: (call: Call) => void): void {
+  const { registry } = call.session;
+  if (extra.idle?.dlList !== undefined) registry.deadlines.remove(extra.idle);
+  call.parent?.extra?.children?.delete(call);
+  const { cleanups, children } = extra;
+  extra.cleanups = undefined;
+  if (cleanups !== undefined) for (const cleanup of cleanups) cleanup();
+  if (extra.holds !== undefined) {
+    // A handler that goes on after its call has ended keeps its slots until it settles, but not for ever.
+    if (call.handlerLive) keepSlots(call, release);
+    else release(call);
+  }
+  if (children !== undefined) for (const child of [...children]) registry.spine.cancelled(child, new DOMException('The call that made this call has ended.', 'AbortError'));
+  if (!result.success && (call.handlerLive || extra.controller !== undefined)) {
+    extra.aborted = true;
+    extra.controller?.abort(extra.abortReason);
+  }
+}
+
+function keepSlots(call: Call, release: (call: Call) => void): void {
+  const { registry } = call.session;
+  const grace = { expire: () => release(call), dlPrev: undefined, dlNext: undefined, dlAt: 0, dlList: undefined };
+  call.more.grace = grace;
+  registry.deadlines.add(grace, registry.graceMs, registry.monotonic());
+}
+
+/** A handler settled after its call had ended: its slots come back, and the settling is counted and told. */
+export function late(call: Call, settled: 'returned' | 'threw', release: (call: Call) => void): void {
+  const { session, toolName, callId } = call;
+  const grace = call.extra?.grace;
+  if (grace?.dlList !== undefined) session.registry.deadlines.remove(grace);
+  release(call);
+  session.counters().lateSettles++;
+  if (session.hears('tool:late')) session.emit('tool:late', { toolName, callId, settled, afterMs: Math.max(0, session.registry.monotonic() - call.endedAt) });
+}
+
+function count(call: Call, result: ToolResult, binding: Binding | undefined): void {
+  const { session } = call;
+  const counters: Counters = binding ?? session.counters().unknown;
+  counters.calls++;
+  const { status } = result.metadata;
+  counters[status]++;
+  if (result.success) return;
+  const { code, reason } = result.error;
+  if (code === 'policy_denied' || code === 'policy_error' || code === 'approval_denied') counters.denied++;
+  const { byReason } = session.counters();
+  const key = reason ?? code;
+  // Reasons come from host code: bounded, whatever it does.
+  if (byReason.has(key) || byReason.size < 1_000) byReason.set(key, (byReason.get(key) ?? 0) + 1);
+}
+
+function tell(call: Call, result: ToolResult): void {
+  const { session, toolName, callId } = call;
+  const { durationMs, status } = result.metadata;
+  if (result.success) {
+    if (session.hears('tool:post')) session.emit('tool:post', { toolName, callId, result: postedResult(call, result), durationMs });
+    return;
+  }
+  const { error } = result;
+  if (error.code === 'policy_denied' || error.code === 'policy_error') {
+    if (session.hears('policy:violation')) {
+      const { reason = error.code, ruleId, source } = error;
+      session.emit('policy:violation', { toolName, callId, reason, ...(ruleId === undefined ? {} : { ruleId }), ...(source === undefined ? {} : { source }) });
+    }
+  }
+  if (session.hears('tool:error')) session.emit('tool:error', { toolName, callId, error: deepFreeze({ ...(call.extra?.unmasked ?? error) }), status, durationMs });
+}
+
+/** The result as events carry it: a copy, secrets hidden by the output schema and by value. */
+function postedResult(call: Call, result: ToolResult & { success: true }): JsonValue {
+  const { output, metadata } = result;
+  const binding = call.binding as Binding;
+  const copy = cloneJson((output ?? null) as JsonValue);
+  const hidden = binding.secretive ? scrubJson(call, binding.entry.outputRedactor(call.session.registry.redact)?.redact(copy) ?? copy) : copy;
+  const { handler, ...rest } = metadata;
+  const shown = handler === undefined ? rest : { ...rest, handler: scrubJson(call, cloneJson(handler)) };
+  return { success: true, output: hidden, metadata: shown as unknown as JsonValue };
+}
+
+/** Puts a call on the list of calls in flight. */
+export function link(call: Call): void {
+  const { session } = call;
+  const { registry } = session;
+  const head = registry.calls;
+  call.next = head;
+  if (head !== undefined) head.previous = call;
+  registry.calls = call;
+  session.inFlight++;
+}
+
+function unlink(call: Call): void {
+  const { session, previous, next } = call;
+  const { registry } = session;
+  if (previous === undefined) registry.calls = next;
+  else previous.next = next;
+  if (next !== undefined) next.previous = previous;
+  call.previous = undefined;
+  call.next = undefined;
+  session.inFlight--;
+  session.idled?.();
+}
+
+/** Everything of the call that no text may hold: values that schemas and paths mark in input and knobs. */
+export function collectSecrets(call: Call): void {
+  const binding = call.binding as Binding;
+  if (!binding.secretive) return;
+  const { redact } = call.session.registry;
+  const secrets = new Set<string>();
+  binding.entry.inputRedactor(redact)?.collect(call.canonical, secrets);
+  binding.entry.knobRedactor(redact)?.collect((binding.knobs ?? null) as JsonValue, secrets);
+  if (secrets.size > 0) {
+    const { more } = call;
+    if (more.secrets === undefined) more.secrets = secrets;
+    else for (const secret of secrets) more.secrets.add(secret);
+  }
+}
+
+/** Secrets of the output count for everything that is told afterwards. */
+export function collectOutputSecrets(call: Call, output: unknown): void {
+  const binding = call.binding as Binding;
+  const redactor = binding.secretive ? binding.entry.outputRedactor(call.session.registry.redact) : undefined;
+  if (redactor === undefined) return;
+  const { more } = call;
+  more.secrets ??= new Set();
+  redactor.collect((output ?? null) as JsonValue, more.secrets);
+}

@@ -1,0 +1,234 @@
+/** Run: the handler, once, under its deadline. A timeout stops the waiting at once; what the handler does afterwards is only counted. */
+import type { MadeHandler } from '../definition.ts';
+import { describe, type ToolError, toolError } from '../errors.ts';
+import { cloneJson, copyJson, type JsonObject, type JsonValue } from '../json.ts';
+import { redactText } from '../redact.ts';
+import { type Failure, readOutcome } from '../result.ts';
+import type { Binding } from '../state/binding.ts';
+import type { Call } from '../state/call.ts';
+import { type CallChild, emitEvent, HandlerContext, progress } from './context.ts';
+
+/** How a handler came out. */
+export type Ran = { readonly ok: true; readonly value: unknown; readonly metadata: JsonObject | undefined } | { readonly ok: false; readonly error: ToolError };
+
+export interface RunOptions {
+  readonly callChild: CallChild;
+  /** Takes what the handler came to, at most once, and never after the call has ended. */
+  done(call: Call, ran: Ran): void;
+  /** The handler settled after the call had ended. */
+  late(call: Call, settled: 'returned' | 'threw'): void;
+}
+
+/** Starts the clock and the handler. */
+export function run(call: Call, options: RunOptions): void {
+  const { session } = call;
+  const binding = call.binding as Binding;
+  const { internals } = binding.entry;
+  const { registry } = session;
+  const asked = call.options?.timeoutMs;
+  const timeoutMs = asked !== undefined && asked > 0 && asked < binding.timeoutMs ? asked : binding.timeoutMs;
+  call.timeoutMs = timeoutMs;
+  call.state = 'running';
+  call.handlerLive = true;
+  const now = call.waited ? registry.monotonic() : call.startedAt;
+  registry.deadlines.add(call, timeoutMs, now);
+  if (internals.idleTimeoutMs !== undefined) startIdle(call, internals.idleTimeoutMs, now);
+  try {
+    if (internals.handler !== undefined) {
+      settle(call, options, internals.handler(call.parsed, new HandlerContext(call, options.callChild)));
+    } else if (internals.executor !== undefined) {
+      settle(call, options, internals.executor.execute(cloneJson(call.canonical), new HandlerContext(call, options.callChild)));
+    } else {
+      runSessionScoped(call, options, binding, internals.create as NonNullable<typeof internals.create>);
+    }
+  } catch (thrown) {
+    finish(call, options, { ok: false, error: thrownError(call, thrown) }, 'threw');
+  }
+}
+
+function runSessionScoped(call: Call, options: RunOptions, binding: Binding, create: NonNullable<Binding['entry']['internals']['create']>): void {
+  const start = (made: MadeHandler): void => {
+    if (call.ended) return finish(call, options, { ok: true, value: null, metadata: undefined }, 'returned');
+    try {
+      settle(call, options, made.handler(call.parsed, new HandlerContext(call, options.callChild)));
+    } catch (thrown) {
+      finish(call, options, { ok: false, error: thrownError(call, thrown) }, 'threw');
+    }
+    return undefined;
+  };
+  if (binding.madeNow !== undefined) return start(binding.madeNow);
+  binding.made ??= make(call, binding, create);
+  void binding.made.then(start, (thrown: unknown) => finish(call, options, { ok: false, error: thrownError(call, thrown) }, 'threw'));
+  return undefined;
+}
+
+/** Makes a session's handler once. A failure is not kept: the next call tries again. */
+function make(call: Call, binding: Binding, create: NonNullable<Binding['entry']['internals']['create']>): Promise<MadeHandler> {
+  const { callId: _callId, toolName: _toolName, ...info } = call.info();
+  const { session } = call;
+  session.hold();
+  const made: Promise<MadeHandler> = Promise.resolve()
+    .then(() => create(Object.freeze(info)))
+    .then((one) => {
+      if (typeof one !== 'object' || one === null || typeof one.handler !== 'function') throw new TypeError(`Expected \`create\` to answer { handler, dispose? }, got ${describe(one)}.`);
+      if (binding.made === made) binding.madeNow = one;
+      return one;
+    })
+    .catch((error: unknown) => {
+      if (binding.made === made) binding.made = undefined;
+      throw error;
+    });
+  return made;
+}
+
+function settle(call: Call, options: RunOptions, value: unknown): void {
+  if (typeof value !== 'object' || value === null) return finish(call, options, { ok: true, value, metadata: undefined }, 'returned');
+  if (value instanceof Promise) {
+    value.then(
+      (settled) => returned(call, options, settled),
+      (thrown: unknown) => finish(call, options, { ok: false, error: thrownError(call, thrown) }, 'threw'),
+    );
+    return undefined;
+  }
+  if (isGenerator(value)) {
+    void drive(call, options, value);
+    return undefined;
+  }
+  if (typeof (value as { then?: unknown }).then === 'function') {
+    Promise.resolve(value).then(
+      (settled) => returned(call, options, settled),
+      (thrown: unknown) => finish(call, options, { ok: false, error: thrownError(call, thrown) }, 'threw'),
+    );
+    return undefined;
+  }
+  return returned(call, options, value);
+}
+
+function returned(call: Call, options: RunOptions, value: unknown): void {
+  let outcome: ReturnType<typeof readOutcome>;
+  try {
+    outcome = readOutcome(value);
+  } catch {
+    // A revoked proxy: normalising it will say so.
+  }
+  if (outcome === undefined) return finish(call, options, { ok: true, value, metadata: undefined }, 'returned');
+  if (outcome.kind === 'ok') return finish(call, options, { ok: true, value: outcome.output, metadata: outcome.metadata }, 'returned');
+  return finish(call, options, { ok: false, error: failureError(call, outcome.failure) }, 'returned');
+}
+
+function finish(call: Call, options: RunOptions, ran: Ran, settled: 'returned' | 'threw'): void {
+  if (!call.handlerLive) return;
+  call.handlerLive = false;
+  if (call.ended) options.late(call, settled);
+  else options.done(call, ran);
+}
+
+function isGenerator(value: object): value is AsyncGenerator {
+  const { next, return: close } = value as { next?: unknown; return?: unknown };
+  return typeof next === 'function' && typeof close === 'function' && (Symbol.asyncIterator in value || Symbol.iterator in value);
+}
+
+/** Runs a generator to its end: what it yields is progress, what it returns is the result. */
+async function drive(call: Call, options: RunOptions, generator: AsyncGenerator): Promise<void> {
+  call.onEnd(() => {
+    // Not awaited: a generator that hangs in its clean-up must not hold the result.
+    Promise.resolve()
+      .then(() => generator.return(undefined))
+      .then(undefined, () => {});
+  });
+  try {
+    for (let step = await generator.next(); ; step = await generator.next()) {
+      if (step.done === true) return returned(call, options, await step.value);
+      if (call.ended) return finish(call, options, { ok: true, value: null, metadata: undefined }, 'returned');
+      yielded(call, step.value);
+    }
+  } catch (thrown) {
+    finish(call, options, { ok: false, error: thrownError(call, thrown) }, 'threw');
+  }
+}
+
+function yielded(call: Call, value: unknown): void {
+  if (typeof value === 'string') return progress(call, 0, undefined, value);
+  if (typeof value === 'object' && value !== null && typeof (value as { done?: unknown }).done === 'number') {
+    const { done, total, message } = value as { done: number; total?: number; message?: string };
+    return progress(call, done, total, message);
+  }
+  progress(call, Number.NaN);
+  if (value !== undefined) emitEvent(call, 'yield', value);
+  return undefined;
+}
+
+function startIdle(call: Call, idleTimeoutMs: number, now: number): void {
+  const { registry } = call.session;
+  const idle = {
+    expire: () => registry.spine.expired(call, idleTimeoutMs),
+    dlPrev: undefined,
+    dlNext: undefined,
+    dlAt: 0,
+    dlList: undefined,
+  };
+  call.more.idle = idle;
+  registry.deadlines.add(idle, idleTimeoutMs, now);
+}
+
+const longestMessage = 8_192;
+
+/** Whatever was thrown becomes a non-empty message; reading it may itself throw. */
+function thrownError(call: Call, thrown: unknown): ToolError {
+  let message = '';
+  try {
+    if (typeof thrown === 'string') message = thrown;
+    else if (typeof thrown === 'object' && thrown !== null && 'message' in thrown && typeof thrown.message === 'string') message = thrown.message;
+  } catch {
+    // An error whose getters throw tells nothing.
+  }
+  if (message.trim() === '') message = `The tool failed: it threw ${thrown instanceof Object && !(thrown instanceof Error) ? 'an object' : safeType(thrown)} without a message.`;
+  const lost = lostExecutor(thrown);
+  const error = toolError(lost ?? 'handler_error', scrub(call, message.slice(0, longestMessage)));
+  const masked = (call.session.setup.exposeErrors ?? call.surface?.exposeErrors ?? 'message') === 'masked';
+  if (!masked || lost !== undefined) return error;
+  call.more.unmasked = error;
+  return toolError('handler_error', 'The tool failed. Its error is not shown here; try another way.');
+}
+
+/** An executor says by `code` that the call's place of execution is gone or cannot be had. */
+function lostExecutor(thrown: unknown): 'executor_lost' | 'sandbox_unavailable' | undefined {
+  try {
+    const code: unknown = typeof thrown === 'object' && thrown !== null && executorFault in thrown ? (thrown as { code?: unknown }).code : undefined;
+    return code === 'executor_lost' || code === 'sandbox_unavailable' ? code : undefined;
+  } catch {
+    return undefined;
+  }
+}
+const executorFault = Symbol.for('host-tools.executor-fault');
+
+function safeType(value: unknown): string {
+  if (value instanceof Error) return 'an error';
+  return value === null ? 'null' : value === undefined ? 'undefined' : `a ${typeof value}`;
+}
+
+function failureError(call: Call, failure: Failure): ToolError {
+  const { message, reason, details, retryable } = failure;
+  return toolError('handler_error', scrub(call, message.slice(0, longestMessage)), { reason, retryable, ...(details === undefined ? {} : { details: scrubDetails(call, details) }) });
+}
+
+function scrub(call: Call, text: string): string {
+  const secrets = call.extra?.secrets;
+  return secrets === undefined ? text : redactText(text, secrets);
+}
+
+function scrubDetails(call: Call, details: JsonValue): JsonValue {
+  const secrets = call.extra?.secrets;
+  if (secrets === undefined || secrets.size === 0) return details;
+  const text = redactText(JSON.stringify(details), secrets);
+  const copy = copyJson(safeParse(text), { maxDepth: 64, maxValues: 10_000 });
+  return copy.ok ? copy.value : null;
+}
+
+function safeParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

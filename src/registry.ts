@@ -1,0 +1,276 @@
+/** The registry: holds definitions, rules, profiles and scopes; makes sessions. */
+import { type AnyTool, isDefinition } from './definition.ts';
+import { describe, MisuseError } from './errors.ts';
+import type { Emitter, ToolEvents } from './events.ts';
+import type { HostTool } from './host-tool.ts';
+import { nameSkeleton } from './names.ts';
+import { spine } from './pipeline/spine.ts';
+import type { Profile } from './profile.ts';
+import { checkRegistrable } from './registrable.ts';
+import { createRegistration, type ToolRegistration } from './registration.ts';
+import type { Rule } from './rules.ts';
+import { createScope, type ToolScope } from './scope.ts';
+import { checkOverrides, closeSession, Session, type ToolSession } from './session.ts';
+import { readSessionOptions, type SessionOptions } from './session-options.ts';
+import { type RegistryOptions, RegistryState } from './state/registry-state.ts';
+import { SessionState } from './state/session-state.ts';
+import { ToolEntry } from './state/tool-entry.ts';
+
+const host = 'host';
+
+/**
+ * Holds definitions, and makes sessions over them. Mutating calls are synchronous and throw a {@link MisuseError} at a host's mistake, changing nothing.
+ * @typeParam S What its tools need as `context.services`.
+ */
+export class HostToolRegistry<S = unknown> {
+  readonly #state: RegistryState;
+  readonly #scopes = new Set<string>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: RegistryOptions<S> = {}) {
+    this.#state = new RegistryState(options as RegistryOptions<never>, spine);
+  }
+
+  /** Adds a tool. @throws MisuseError `duplicate_name`, `name_conflict` for a twin of another name, `invalid_schema`, `foreign_definition`. */
+  register(definition: AnyTool<S>): ToolRegistration {
+    return this.#add([definition], host)[0] as ToolRegistration;
+  }
+
+  /** All or nothing. One `tools:changed`. */
+  registerAll(definitions: readonly AnyTool<S>[]): readonly ToolRegistration[] {
+    return this.#add(definitions, host);
+  }
+
+  /** True when it replaced; the tool then keeps its place. Calls in flight finish on the definition they started on. */
+  registerOrReplace(definition: AnyTool<S>): boolean {
+    const state = this.#state;
+    this.#checkOpen('register a tool');
+    checkRegistrable(definition as AnyTool, state);
+    const before = state.tools.get(definition.name);
+    if (before === undefined) {
+      this.#add([definition], host);
+      return false;
+    }
+    if (before.source !== host) throw new MisuseError('name_conflict', `The tool \`${definition.name}\` belongs to \`${before.source}\`; only that scope can replace it.`);
+    this.#put(new ToolEntry(definition as AnyTool, host, state.waits), before);
+    return true;
+  }
+
+  /** False when there is none of this name. */
+  unregister(name: string): boolean {
+    const entry = this.#state.tools.get(name);
+    if (entry === undefined) return false;
+    this.#remove([entry]);
+    return true;
+  }
+
+  get(name: string): AnyTool<S> | undefined {
+    return this.#state.tools.get(name)?.definition as AnyTool<S> | undefined;
+  }
+
+  /** In insertion order; a replacement keeps its place. */
+  listTools(): readonly AnyTool<S>[] {
+    return [...this.#state.tools.values()].map(({ definition }) => definition as AnyTool<S>);
+  }
+
+  listNames(): readonly string[] {
+    return [...this.#state.tools.keys()];
+  }
+
+  /** Removes every tool; how many there were. */
+  clear(): number {
+    const entries = [...this.#state.tools.values()];
+    if (entries.length > 0) this.#remove(entries);
+    return entries.length;
+  }
+
+  get count(): number {
+    return this.#state.tools.size;
+  }
+
+  /** Grows with every change of tools. */
+  get revision(): number {
+    return this.#state.revision;
+  }
+
+  /** Every session's events too, but for their `tools:changed`. */
+  get events(): Emitter<ToolEvents> {
+    return this.#state.hub;
+  }
+
+  /** Adds rules for every session, for files and plugins; returns what takes them away. @throws MisuseError `invalid_rule`. */
+  addRules(rules: readonly Rule[]): () => void {
+    return this.#state.addRules(rules, 'registry', undefined);
+  }
+
+  /** Defines a profile, or replaces the one of this id; sessions follow. @throws MisuseError naming profile, tool and knob. */
+  defineProfile(profile: Profile): void {
+    this.#checkOpen('define a profile');
+    this.#state.defineProfile(profile);
+  }
+
+  profile(id: string): Profile | undefined {
+    return this.#state.profiles.get(id)?.given;
+  }
+
+  /** What a plugin is given: it can register, list, drain and dispose its own tools, and nothing else. @throws MisuseError when the source is taken. */
+  scope(source: string, options: { readonly prefix?: string; readonly rules?: readonly Rule[] } = {}): ToolScope<S> {
+    this.#checkOpen('make a scope');
+    if (typeof source !== 'string' || source.trim() === '' || source === host || source === 'session') throw new MisuseError('invalid_option', `Expected a scope's \`source\` to be a non-blank string other than "host" and "session", got ${describe(source)}.`);
+    if (this.#scopes.has(source)) throw new MisuseError('duplicate_name', `The scope \`${source}\` exists already. Dispose it first, or choose another source.`);
+    const removeRules = options.rules === undefined ? undefined : this.#state.addRules(options.rules, `scope:${source}`, source);
+    this.#scopes.add(source);
+    const state = this.#state;
+    return createScope<S>({
+      source,
+      prefix: options.prefix ?? '',
+      add: (definitions) => this.#add(definitions, source),
+      entries: () => [...state.tools.values()].filter((entry) => entry.source === source),
+      remove: (entries) => this.#remove(entries),
+      disposed: () => {
+        removeRules?.();
+        this.#scopes.delete(source);
+      },
+    });
+  }
+
+  /** @throws MisuseError naming the option. */
+  createSession(options: SessionOptions<S>): ToolSession<S> {
+    const state = this.#state;
+    this.#checkOpen('create a session');
+    const setup = readSessionOptions(options as SessionOptions<never>, state);
+    const session = new SessionState(state, setup);
+    if (setup.overrides !== undefined) checkOverrides(session, setup.overrides);
+    const { signal, idleTimeoutMs } = options;
+    if (signal !== undefined || idleTimeoutMs !== undefined) tieToTime(session, signal, idleTimeoutMs);
+    if (state.hub.hears('session:start') || state.hub.hears('session:end')) {
+      session.watch();
+      if (state.hub.hears('session:start')) session.emit('session:start', {});
+    }
+    return new Session<S>(session);
+  }
+
+  /** The short form: a session's tools. The session closes with the registry or its signal. */
+  createSessionTools(sessionId: string, context: Omit<SessionOptions<S>, 'sessionId'>): readonly HostTool[] {
+    return this.createSession({ ...context, sessionId } as SessionOptions<S>).tools();
+  }
+
+  /** Closes every open session and refuses new ones. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    const state = this.#state;
+    state.closed = true;
+    const open = new Set<SessionState>(state.held);
+    for (const ref of state.watchers) {
+      const session = ref.deref();
+      if (session !== undefined) open.add(session);
+    }
+    for (let call = state.calls; call !== undefined; call = call.next) open.add(call.session);
+    await Promise.all([...open].map(closeSession));
+  }
+
+  #add(definitions: readonly AnyTool<S>[], source: string): readonly ToolRegistration[] {
+    const state = this.#state;
+    this.#checkOpen('register a tool');
+    if (!Array.isArray(definitions)) throw new MisuseError('invalid_definition', `Expected an array of definitions, got ${describe(definitions)}.`);
+    const skeletons = new Map<string, string>();
+    for (const definition of definitions) {
+      checkRegistrable(definition as AnyTool, state);
+      const { name } = definition;
+      const skeleton = nameSkeleton(name);
+      const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);
+      if (taken === name) throw new MisuseError('duplicate_name', `Tool \`${name}\` is registered already. Use registerOrReplace() to replace it, or choose another name.`);
+      if (taken !== undefined) throw new MisuseError('name_conflict', `Tool \`${name}\` could be mistaken for \`${taken}\`, which is registered already (case, \`-\` and \`_\`, and look-alike letters do not tell names apart). Choose another name.`);
+      skeletons.set(skeleton, name);
+    }
+    const entries = definitions.map((definition) => new ToolEntry(definition as AnyTool, source, state.waits));
+    for (const [skeleton, name] of skeletons) state.skeletons.set(skeleton, name);
+    for (const entry of entries) state.tools.set(entry.name, entry);
+    if (entries.length > 0) this.#tell({ added: entries.map(({ name }) => name) });
+    return entries.map((entry) => this.#registration(entry));
+  }
+
+  #registration(first: ToolEntry): ToolRegistration {
+    const state = this.#state;
+    const { name } = first;
+    return createRegistration({
+      get: () => state.tools.get(name),
+      set: (entry) => this.#put(entry, undefined),
+      remove: () => this.#remove([state.tools.get(name) as ToolEntry]),
+      changed: () => this.#tell({ modified: [name] }),
+      first,
+      waits: state.waits,
+    });
+  }
+
+  #put(entry: ToolEntry, before: ToolEntry | undefined): void {
+    if (before !== undefined) before.removed = true;
+    this.#state.tools.set(entry.name, entry);
+    this.#tell({ modified: [entry.name] });
+  }
+
+  #remove(entries: readonly ToolEntry[]): void {
+    const state = this.#state;
+    for (const entry of entries) {
+      entry.removed = true;
+      state.tools.delete(entry.name);
+      state.skeletons.delete(nameSkeleton(entry.name));
+    }
+    this.#tell({ removed: entries.map(({ name }) => name) });
+  }
+
+  #tell(change: { added?: readonly string[]; removed?: readonly string[]; modified?: readonly string[] }): void {
+    const state = this.#state;
+    state.revision++;
+    state.epoch++;
+    state.emitToolsChanged(change);
+    state.followChange();
+  }
+
+  #checkOpen(action: string): void {
+    if (this.#state.closed) throw new MisuseError('closed', `Cannot ${action}, because the registry is closed.`);
+  }
+}
+
+/** Closes a session by its caller's signal, or when it has been idle. */
+function tieToTime(session: SessionState, signal: AbortSignal | undefined, idleTimeoutMs: number | undefined): void {
+  const close = (): void => void closeSession(session);
+  if (signal !== undefined) {
+    if (signal.aborted) return close();
+    const entry = { aborted: close };
+    session.registry.aborts.add(signal, entry);
+    session.atClosing(() => session.registry.aborts.remove(signal, entry));
+  }
+  if (idleTimeoutMs === undefined) return undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const restart = (): void => {
+    clearTimeout(timer);
+    if (session.closed || session.inFlight > 0) return;
+    timer = setTimeout(() => (session.inFlight > 0 ? undefined : close()), idleTimeoutMs);
+    timer.unref();
+  };
+  session.idled = restart;
+  session.atClosing(() => clearTimeout(timer));
+  return restart();
+}
+
+let shared: HostToolRegistry | undefined;
+
+/** The optional process-wide registry, made on first use: the only state of the module. */
+export const hostToolRegistry: HostToolRegistry = new Proxy(Object.create(HostToolRegistry.prototype) as HostToolRegistry, {
+  get(_target, key) {
+    shared ??= new HostToolRegistry();
+    const value: unknown = Reflect.get(shared, key, shared);
+    return typeof value === 'function' ? value.bind(shared) : value;
+  },
+});
+
+export { isDefinition };

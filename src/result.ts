@@ -1,0 +1,109 @@
+/** What a call resolves to, and the two values by which a handler speaks of success and failure. */
+import { describe, type CallStatus, MisuseError, type ToolError } from './errors.ts';
+import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+import type { PendingApproval } from './approval/request.ts';
+
+/** What is known about a call beside its outcome. */
+export interface ResultMetadata {
+  readonly callId: string;
+  readonly toolName: string;
+  /** `rejected` means that the handler never ran. */
+  readonly status: CallStatus;
+  /** Milliseconds from admission to the end, on a monotonic clock; waits for people and slots included. */
+  readonly durationMs: number;
+  /** 1, or 2 for a call that was suspended for approval and resumed. */
+  readonly attempt: number;
+  /** What `repair: "safe"` mended, a row a place. */
+  readonly repaired?: readonly { readonly path: string; readonly rule: string }[];
+  readonly fingerprint?: string;
+  /** Present when the output was cut. `exact` is false where counting stopped at the limit. */
+  readonly truncated?: { readonly originalChars: number; readonly exact: boolean; readonly strategy: 'head' | 'head_tail' };
+  /** What the handler added by `ok(output, metadata)`. At most 16 KB. */
+  readonly handler?: JsonObject;
+}
+
+export interface ToolSuccess<O> {
+  readonly success: true;
+  readonly output: O;
+  readonly error?: undefined;
+  readonly metadata: ResultMetadata;
+}
+
+export interface ToolFailure {
+  readonly success: false;
+  readonly error: ToolError;
+  readonly output?: undefined;
+  readonly metadata: ResultMetadata;
+  /** The suspended request with its token. Not enumerable, so that it reaches no log and no model by accident; only with `approval_pending`. */
+  readonly approval?: PendingApproval;
+}
+
+/** Every call resolves to one; no call throws or rejects. */
+export type ToolResult<O = unknown> = ToolSuccess<O> | ToolFailure;
+
+const outcomeBrand = Symbol.for('host-tools.outcome');
+declare const okBrand: unique symbol;
+declare const failBrand: unique symbol;
+
+/** A success with metadata, made by {@link ok}. */
+export interface Ok<T> {
+  readonly [okBrand]: T;
+}
+/** A failure, made by {@link fail}. */
+export interface Fail {
+  readonly [failBrand]: true;
+}
+
+export interface Failure {
+  /** What went wrong and what to do, for the model. */
+  readonly message: string;
+  /** A stable machine-readable reason, such as `dirty_worktree`. */
+  readonly reason?: string;
+  readonly details?: JsonValue;
+  /** Whether the same call may succeed later. @default false */
+  readonly retryable?: boolean;
+}
+
+/** The private shape behind {@link Ok} and {@link Fail}. */
+export type HandlerOutcome = { readonly kind: 'ok'; readonly output: unknown; readonly metadata: JsonObject | undefined } | { readonly kind: 'fail'; readonly failure: Failure };
+
+/** Largest `ok()` metadata, in characters of its JSON text. */
+const maxHandlerMetadataChars = 16_384;
+
+/**
+ * A handler's success with something for the host beside the output. `metadata` arrives as `result.metadata.handler`.
+ * @throws MisuseError inside the handler when `metadata` is not a JSON object or is over 16 KB; the call then fails as `handler_error`.
+ */
+export function ok<T>(output: T, metadata?: JsonObject): Ok<T> {
+  let kept: JsonObject | undefined;
+  if (metadata !== undefined) {
+    const copy = copyJson(metadata, { maxDepth: 64, maxValues: 10_000, maxChars: maxHandlerMetadataChars });
+    if (!copy.ok || copy.overflow || !isJsonObject(copy.value)) {
+      throw new MisuseError('invalid_option', `Expected the metadata of \`ok()\` to be a JSON object of at most 16 KB, got ${copy.ok ? describe(metadata) : `${copy.message} at "${copy.path}"`}.`);
+    }
+    kept = copy.value;
+  }
+  return brand({ kind: 'ok', output, metadata: kept }) as unknown as Ok<T>;
+}
+
+/** A handler's failure, with a stable reason. The call ends as `handler_error`. A string is the message. */
+export function fail(failure: string | Failure): Fail {
+  const { message, reason, details, retryable } = typeof failure === 'string' ? { message: failure, reason: undefined, details: undefined, retryable: undefined } : failure;
+  const kept: { -readonly [K in keyof Failure]: Failure[K] } = { message: typeof message === 'string' && message.trim() !== '' ? message : 'The tool failed without a message.' };
+  if (typeof reason === 'string') kept.reason = reason;
+  if (details !== undefined) {
+    const copy = copyJson(details, { maxDepth: 64, maxValues: 10_000, maxChars: maxHandlerMetadataChars });
+    if (copy.ok && !copy.overflow) kept.details = copy.value;
+  }
+  if (retryable === true) kept.retryable = true;
+  return brand({ kind: 'fail', failure: deepFreeze(kept) }) as unknown as Fail;
+}
+
+function brand(outcome: HandlerOutcome): HandlerOutcome {
+  return Object.freeze(Object.defineProperty(outcome, outcomeBrand, { value: true }));
+}
+
+/** Reads what {@link ok} or {@link fail} made; anything else is a plain value. */
+export function readOutcome(value: unknown): HandlerOutcome | undefined {
+  return typeof value === 'object' && value !== null && outcomeBrand in value ? (value as unknown as HandlerOutcome) : undefined;
+}

@@ -1,0 +1,250 @@
+/** Rules: decisions as plain data. They are checked and compiled once, at the door. */
+import { type Effect, isReason } from './decision.ts';
+import { describe, MisuseError } from './errors.ts';
+import { compileGlob } from './glob.ts';
+import { copyJson, isJsonObject, type JsonObject, type JsonPrimitive, type JsonValue } from './json.ts';
+import { compilePattern } from './regex.ts';
+import type { ToolAnnotations, ToolSummary } from './tool-summary.ts';
+import { type Condition, holds } from './when.ts';
+
+/** Anchored and case-sensitive; `*` is any run of any characters, `?` is exactly one, nothing else is special. */
+export type Glob = string;
+
+/**
+ * One test of the scalars at a path. `equals` and `in` compare with values, `matches` is an unanchored regular expression that runs in linear time, `glob` a {@link Glob}.
+ * In an `allow` a value has the type that the rule names, and only strings can match `matches` and `glob`. In a `deny` or `ask` numbers and booleans are also
+ * compared by their JSON text, so that `"22"` for `22` changes nothing.
+ */
+export type WhenTest = { readonly in: readonly JsonPrimitive[] } | { readonly equals: JsonPrimitive } | { readonly matches: string } | { readonly glob: Glob };
+
+/** Plain data, loadable from YAML. What is not given restricts nothing. */
+export interface Rule {
+  /** Shown as `ruleId` wherever the rule decides. @default the layer and the place, such as `session#0` */
+  readonly id?: string | undefined;
+  readonly effect: Effect;
+  /** Tool names. @default every tool */
+  readonly tools?: Glob | readonly Glob[] | undefined;
+  /** Tools that have any of these tags. */
+  readonly tags?: string | readonly string[] | undefined;
+  /** Tools whose annotations have all of these values; an annotation that a tool does not give is false. */
+  readonly annotations?: ToolAnnotations | undefined;
+  /** Who brought the tool. */
+  readonly source?: Glob | undefined;
+  /**
+   * Conditions on the input, all of which must hold: paths (`"a.b"`; `*` walks arrays) to a scalar or a test, or a list with paths as lists for keys that hold dots.
+   * A path that the input does not have is looked up in the parsed input, where defaults are; absent there too, the rule does not match.
+   */
+  readonly when?: Readonly<Record<string, JsonPrimitive | WhenTest>> | readonly ({ readonly path: readonly string[] } & WhenTest)[] | undefined;
+  /** Of a deny; matches `^[a-z][a-z0-9_]*$`. @default 'denied_by_rule' */
+  readonly reason?: string | undefined;
+}
+
+/** A rule that was checked. Frozen; what the host does to its own object later changes nothing. */
+export interface CompiledRule {
+  readonly id: string;
+  readonly effect: Effect;
+  /** Of a deny only. */
+  readonly reason: string | undefined;
+  /** Who wrote the rule: `registry`, `profile:<id>`, `session`, … */
+  readonly layer: string;
+  /** True when the input matters too. A deny without also hides the tool. */
+  readonly hasWhen: boolean;
+  /** The static part: names, tags, annotations, source. */
+  appliesTo(tool: ToolSummary): boolean;
+  /** The `when` part; true without one. `parsed` is asked only where the canonical input lacks a path. */
+  matches(input: JsonObject, parsed: () => unknown): boolean;
+}
+
+const ruleKeys = ['id', 'effect', 'tools', 'tags', 'annotations', 'source', 'when', 'reason'];
+const annotationKeys = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
+const testKeys = ['in', 'equals', 'matches', 'glob'] as const;
+const maxTextLength = 1024;
+const maxSegments = 64;
+
+/** Where in the rules a value stands; throws when it is not what was expected. */
+type Check = (holds: boolean, field: string, expected: string, got: unknown) => asserts holds;
+
+/**
+ * Checks and compiles the rules of one layer, in order.
+ * @throws MisuseError `invalid_rule`, naming layer, index, field, what was expected and what came.
+ */
+export function compileRules(rules: readonly Rule[], layer: string): readonly CompiledRule[] {
+  if (!Array.isArray(rules)) throw new MisuseError('invalid_rule', `Expected ${layer} rules to be an array, got ${describe(rules)}`);
+  return Object.freeze(Array.from(rules, (rule, index) => compileRule(rule, layer, index)));
+}
+
+function compileRule(source: unknown, layer: string, index: number): CompiledRule {
+  const where = `${layer} rule ${index}`;
+  const check: Check = (passed, field, expected, got) => {
+    if (!passed) throw new MisuseError('invalid_rule', `${where}: Expected \`${field}\` to be ${expected}, got ${describe(got)}`);
+  };
+  // One copy first: what is checked is what is kept.
+  const copy = copyJson(source, { maxDepth: 8, maxValues: 100_000 });
+  if (!copy.ok)
+    throw new MisuseError(
+      'invalid_rule',
+      `${where}: Expected plain data${copy.path === '' ? '' : ` at \`${copy.path}\``}, got what JSON cannot hold: ${copy.message}`,
+    );
+  const rule = copy.value;
+  if (!isJsonObject(rule)) throw new MisuseError('invalid_rule', `${where}: Expected an object, got ${describe(source)}`);
+  for (const key of Object.keys(rule)) check(ruleKeys.includes(key), 'key', `one of ${ruleKeys.join(', ')}`, key);
+
+  const { effect, id, reason } = rule;
+  check(effect === 'allow' || effect === 'ask' || effect === 'deny', 'effect', '`allow`, `ask` or `deny`', effect);
+  if (id !== undefined)
+    check(isText(id) && id.trim() === id && id.length <= 256, 'id', 'a non-blank string without white space at its ends, of at most 256 characters', id);
+  if (reason !== undefined) check(isReason(reason), 'reason', 'a string that matches ^[a-z][a-z0-9_]*$', reason);
+
+  const tools = compileGlobs(rule.tools, 'tools', check);
+  const sources = rule.source === undefined ? undefined : compileGlobs(checkedText(rule.source, 'source', check), 'source', check);
+  const tags = readTexts(rule.tags, 'tags', check);
+  const annotations = readAnnotations(rule.annotations, check);
+  const conditions = rule.when === undefined ? undefined : compileWhen(rule.when, effect, check);
+  const reading = effect === 'allow' ? 'all' : 'any';
+
+  return Object.freeze<CompiledRule>({
+    id: id ?? `${layer}#${index}`,
+    effect,
+    reason: effect === 'deny' ? (reason ?? 'denied_by_rule') : undefined,
+    layer,
+    hasWhen: conditions !== undefined,
+    appliesTo: (tool) =>
+      (tools === undefined || tools.some((matches) => matches(tool.name))) &&
+      (sources === undefined || sources.some((matches) => matches(tool.source))) &&
+      (tags === undefined || tags.some((tag) => tool.tags.includes(tag))) &&
+      (annotations === undefined || annotations.every(([key, value]) => (tool.annotations[key] === true) === value)),
+    matches: (input, parsed) => conditions === undefined || conditions.every((condition) => holds(condition, reading, input, parsed)),
+  });
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function checkedText(value: JsonValue, field: string, check: Check): string {
+  check(isText(value) && value.length <= maxTextLength, field, `a non-blank string of at most ${maxTextLength} characters`, value);
+  return value;
+}
+
+/** A string or a list of them; an empty list would silently match nothing. */
+function readTexts(value: JsonValue | undefined, field: string, check: Check): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) {
+    check(typeof value === 'string', field, 'a string or a list of strings', value);
+    return [checkedText(value, field, check)];
+  }
+  check(value.length > 0, field, 'left out or a list of at least one', value);
+  return value.map((item: JsonValue, index) => checkedText(item, `${field}[${index}]`, check));
+}
+
+function compileGlobs(value: JsonValue | undefined, field: string, check: Check): readonly ((text: string) => boolean)[] | undefined {
+  return readTexts(value, field, check)?.map(compileGlob);
+}
+
+function readAnnotations(value: JsonValue | undefined, check: Check): readonly (readonly [keyof ToolAnnotations, boolean])[] | undefined {
+  if (value === undefined) return undefined;
+  check(isJsonObject(value) && Object.keys(value).length > 0, 'annotations', `left out or an object of ${annotationKeys.join(', ')}`, value);
+  return Object.entries(value).map(([key, wanted]) => {
+    const known = annotationKeys.find((name) => name === key);
+    check(known !== undefined, 'annotations key', `one of ${annotationKeys.join(', ')}`, key);
+    check(typeof wanted === 'boolean', `annotations.${key}`, 'a boolean', wanted);
+    return [known, wanted] as const;
+  });
+}
+
+function compileWhen(when: JsonValue, effect: Effect, check: Check): readonly Condition[] {
+  if (Array.isArray(when)) {
+    check(when.length > 0, 'when', 'left out or at least one condition', when);
+    return when.map((entry: JsonValue, index) => {
+      const field = `when[${index}]`;
+      check(isJsonObject(entry), field, 'an object with `path` and one test', entry);
+      const { path, ...test } = entry;
+      check(Array.isArray(path) && path.length > 0 && path.length <= maxSegments, `${field}.path`, `a list of 1 to ${maxSegments} strings`, path);
+      const segments = path.map((segment: JsonValue, at) => {
+        check(
+          typeof segment === 'string' && segment.length <= maxTextLength,
+          `${field}.path[${at}]`,
+          `a string of at most ${maxTextLength} characters`,
+          segment,
+        );
+        return segment;
+      });
+      return { path: segments, test: compileTest(test, field, effect, check) };
+    });
+  }
+  check(isJsonObject(when) && Object.keys(when).length > 0, 'when', 'left out, a map of at least one path, or a list of conditions', when);
+  return Object.entries(when).map(([text, test]) => {
+    const field = `when[${JSON.stringify(text)}]`;
+    const path = text.split('.');
+    const wellFormed = text.length <= maxTextLength && path.length <= maxSegments && path.every((segment) => segment !== '');
+    check(wellFormed, field, `keyed by a path of 1 to ${maxSegments} names joined by dots (the list form takes any key)`, text);
+    return { path, test: compileTest(isScalar(test) ? { equals: test } : test, field, effect, check) };
+  });
+}
+
+function isScalar(value: JsonValue): value is JsonPrimitive {
+  return typeof value !== 'object' || value === null;
+}
+
+function compileTest(test: JsonValue, field: string, effect: Effect, check: Check): (value: JsonPrimitive) => boolean {
+  const oneTest = `a scalar or exactly one of ${testKeys.join(', ')}`;
+  check(isJsonObject(test), field, oneTest, test);
+  const keys = Object.keys(test);
+  check(keys.length === 1, field, oneTest, keys.length === 0 ? 'none' : keys.join(', '));
+  const key = testKeys.find((name) => name === keys[0]);
+  check(key !== undefined, `${field} test`, `one of ${testKeys.join(', ')}`, keys[0]);
+  const operand = test[key] as JsonValue;
+  const strict = effect === 'allow';
+  switch (key) {
+    case 'equals':
+      check(isScalar(operand), `${field}.equals`, 'a string, number, boolean or null', operand);
+      return equalTo([operand], strict);
+    case 'in':
+      check(Array.isArray(operand) && operand.length > 0, `${field}.in`, 'a list of at least one scalar', operand);
+      return equalTo(
+        operand.map((item: JsonValue, index) => {
+          check(isScalar(item), `${field}.in[${index}]`, 'a string, number, boolean or null', item);
+          return item;
+        }),
+        strict,
+      );
+    case 'glob':
+      check(typeof operand === 'string' && operand.length <= maxTextLength, `${field}.glob`, `a string of at most ${maxTextLength} characters`, operand);
+      return onText(compileGlob(operand), strict);
+    case 'matches': {
+      check(isText(operand), `${field}.matches`, 'a regular expression as a non-empty string', operand);
+      const { matcher } = patternOf(operand, `${field}.matches`, check);
+      return onText((text) => matcher.test(text), strict);
+    }
+  }
+}
+
+/** Also a host's own rule runs on the linear engine: its texts come from the model. */
+function patternOf(source: string, field: string, check: Check): ReturnType<typeof compilePattern> {
+  try {
+    return compilePattern(source, { trusted: false });
+  } catch (error) {
+    if (error instanceof MisuseError && error.code === 'missing_dependency') throw error;
+    check(false, field, `a regular expression that runs in linear time (${error instanceof Error ? error.message : 'refused'})`, source);
+  }
+}
+
+/** The text by which a restricting rule compares: null and strings stay apart, numbers and booleans are their JSON text. */
+function textOf(value: JsonPrimitive): string | undefined {
+  return value === null ? undefined : String(value);
+}
+
+function equalTo(values: readonly JsonPrimitive[], strict: boolean): (value: JsonPrimitive) => boolean {
+  const exact = new Set(values);
+  if (strict) return (value) => exact.has(value);
+  const texts = new Set(values.map(textOf).filter((text) => text !== undefined));
+  return (value) => exact.has(value) || texts.has(textOf(value) as string);
+}
+
+function onText(matches: (text: string) => boolean, strict: boolean): (value: JsonPrimitive) => boolean {
+  if (strict) return (value) => typeof value === 'string' && matches(value);
+  return (value) => {
+    const text = textOf(value);
+    return text !== undefined && matches(text);
+  };
+}

@@ -1,0 +1,162 @@
+/** A schema made ready: its JSON Schema for the model, and one way to validate whatever its kind. */
+import { describe, MisuseError } from '../errors.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { type CompiledSchema, checkSchema, createSchemaCache, type SchemaIssue } from './compile.ts';
+import { type Direction, type SchemaKind, schemaKind, toJsonSchema } from './to-json-schema.ts';
+
+/** What validation answers. The shape of Standard Schema's own result, so that the common path passes it on as it is. */
+export type Validated = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly Issue[]; readonly value?: undefined };
+
+/** One thing wrong; `path` is dotted, "" is the root. */
+export interface Issue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Standard Schema's result as vendors give it. */
+interface StandardResult {
+  readonly value?: unknown;
+  readonly issues?: readonly { readonly message?: unknown; readonly path?: readonly unknown[] | undefined }[] | undefined;
+}
+
+/** A schema of any kind, ready for use. Conversion and compilation happen once, when first asked for. */
+export interface BoundSchema {
+  readonly kind: SchemaKind;
+  /** False for a schema from outside. */
+  readonly trusted: boolean;
+  /** The frozen JSON Schema. */
+  readonly json: JsonObject;
+  /** Checks the JSON Schema for what the library's validator refuses; returns pointers of patterns that will run natively. @throws MisuseError `invalid_schema`. */
+  check(): readonly string[];
+  /**
+   * Validates a private JSON copy. A raw schema fills its defaults into that copy and answers it; other kinds answer what they parsed.
+   * Never throws: a validator that throws is one issue.
+   */
+  validate(copy: JsonValue): Validated | Promise<Validated>;
+}
+
+export interface BindOptions {
+  readonly direction: Direction;
+  /** How errors name the place. */
+  readonly where: string;
+  /** Arguments and knobs are objects; an output may be anything. */
+  readonly objectOnly: boolean;
+  /** False for schemas from outside: every pattern must then be one that RE2 can run. */
+  readonly trusted: boolean;
+}
+
+const cache = createSchemaCache();
+
+/** Makes a schema ready. Cheap: nothing but a raw schema's private copy is made yet. @throws MisuseError `invalid_schema` when `schema` is none. */
+export function bindSchema(schema: unknown, options: BindOptions): BoundSchema {
+  const kind = schemaKind(schema);
+  if (kind === undefined) {
+    throw new MisuseError('invalid_schema', `${options.where}: expected a zod schema, a Standard Schema or a JSON Schema object, got ${describe(schema)}.`);
+  }
+  return kind === 'json' ? new RawSchema(schema, options) : new VendorSchema(schema, kind, options);
+}
+
+class RawSchema implements BoundSchema {
+  readonly kind = 'json';
+  readonly trusted: boolean;
+  readonly json: JsonObject;
+  readonly #options: BindOptions;
+  #compiled: CompiledSchema | undefined;
+
+  constructor(schema: unknown, options: BindOptions) {
+    const json = toJsonSchema(schema, options.direction, options.where);
+    this.json = options.objectOnly ? asObjectSchema(json, options.where) : json;
+    this.#options = options;
+    this.trusted = options.trusted;
+  }
+
+  check(): readonly string[] {
+    try {
+      return checkSchema(this.json, { trusted: this.#options.trusted }).nativePatterns;
+    } catch (error) {
+      if (error instanceof MisuseError) throw new MisuseError(error.code, `${this.#options.where}: ${error.message}`, { cause: error });
+      throw error;
+    }
+  }
+
+  validate(copy: JsonValue): Validated {
+    if (this.#compiled === undefined) {
+      try {
+        this.#compiled = cache.compile(this.json, { trusted: this.#options.trusted });
+      } catch (error) {
+        return { issues: [{ path: '', message: `the schema cannot be used: ${error instanceof Error ? error.message : 'it is invalid'}` }] };
+      }
+    }
+    const issues = this.#compiled.validate(copy);
+    return issues === undefined ? { value: copy } : { issues: issues.map(fromPointer) };
+  }
+}
+
+class VendorSchema implements BoundSchema {
+  readonly kind: SchemaKind;
+  readonly trusted: boolean;
+  readonly #schema: unknown;
+  readonly #options: BindOptions;
+  readonly #validate: (value: unknown) => unknown;
+  #json: JsonObject | undefined;
+
+  constructor(schema: unknown, kind: SchemaKind, options: BindOptions) {
+    this.kind = kind;
+    this.trusted = options.trusted;
+    this.#schema = schema;
+    this.#options = options;
+    this.#validate = (schema as { '~standard': { validate(value: unknown): unknown } })['~standard'].validate;
+  }
+
+  get json(): JsonObject {
+    if (this.#json === undefined) {
+      const json = toJsonSchema(this.#schema, this.#options.direction, this.#options.where);
+      this.#json = this.#options.objectOnly ? asObjectSchema(json, this.#options.where) : json;
+    }
+    return this.#json;
+  }
+
+  check(): readonly string[] {
+    void this.json;
+    return [];
+  }
+
+  validate(copy: JsonValue): Validated | Promise<Validated> {
+    const validate = this.#validate;
+    try {
+      const result = validate(copy) as StandardResult | PromiseLike<StandardResult>;
+      if (typeof (result as { then?: unknown }).then === 'function') return Promise.resolve(result).then(readStandard, threw);
+      return (result as StandardResult).issues === undefined ? (result as Validated) : readStandard(result as StandardResult);
+    } catch (error) {
+      return threw(error);
+    }
+  }
+}
+
+function fromPointer(issue: SchemaIssue): Issue {
+  return { path: issue.path === '' ? '' : issue.path.slice(1).split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.'), message: issue.message };
+}
+
+function threw(error: unknown): Validated {
+  const name = error instanceof Error ? error.name : 'a value';
+  return { issues: [{ path: '', message: `validation itself failed (${name} was thrown); correct the schema` }] };
+}
+
+function readStandard(result: StandardResult): Validated {
+  if (typeof result !== 'object' || result === null) return { issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }] };
+  if (result.issues === undefined) return { value: result.value };
+  return { issues: result.issues.slice(0, 20).map((issue) => ({ path: pathText(issue.path), message: typeof issue.message === 'string' ? issue.message : 'invalid' })) };
+}
+
+function pathText(path: readonly unknown[] | undefined): string {
+  if (path === undefined) return '';
+  return path.map((part) => String(typeof part === 'object' && part !== null && 'key' in part ? (part as { key: unknown }).key : part)).join('.');
+}
+
+/** A tool's arguments are always an object, and models and protocols want to read so. */
+function asObjectSchema(schema: JsonObject, where: string): JsonObject {
+  const { type } = schema;
+  if (type === 'object') return schema;
+  if (type === undefined) return Object.freeze({ type: 'object', ...schema });
+  throw new MisuseError('invalid_schema', `${where}: expected a schema of an object (type "object"), got type ${JSON.stringify(type)}. A tool's arguments are named: wrap the value in an object with one property.`);
+}

@@ -1,0 +1,173 @@
+/** Puts the closures of a document together: one node for each sub-schema, bound late where schemas refer to each other. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { compilePattern } from '../regex.ts';
+import { type Check, type Context, charge } from './compile-context.ts';
+import { addArray, addCombinations, addObject, addUnevaluated, addValue, checkOf, markOf, plainOf, type Site, type Sub } from './compile-keywords.ts';
+import type { CheckedSchema } from './json-schema-check.ts';
+import { isLoneReference, type JsonSchemaDocument, keyword } from './json-schema-dialect.ts';
+import { type References, type Resource, resolveReference } from './json-schema-references.ts';
+import { type Evaluated, refuseAll } from './keywords-unevaluated.ts';
+import type { Pattern } from './keywords-value.ts';
+
+interface Node extends Sub {
+  /** False while the node is being made. */
+  ready: boolean;
+}
+
+interface Build {
+  readonly checked: CheckedSchema;
+  readonly trusted: boolean;
+  readonly nodes: Map<JsonObject, Node>;
+  readonly targets: Map<JsonObject, JsonValue>;
+  readonly patterns: Map<string, Pattern>;
+}
+
+export interface CompiledNodes {
+  readonly check: Check;
+  /** Where each `$ref` leads. */
+  readonly targets: ReadonlyMap<JsonObject, JsonValue>;
+}
+
+/** Compiles a checked document. */
+export function compileNodes(document: JsonSchemaDocument, checked: CheckedSchema, trusted: boolean): CompiledNodes {
+  const build: Build = { checked, trusted, nodes: new Map(), targets: new Map(), patterns: new Map() };
+  const root = inScope(subOf(document, build), undefined, document, build);
+  return { check: root.check ?? (() => true), targets: build.targets };
+}
+
+const anything: Sub = { check: undefined, mark: undefined };
+const nothing: Sub = { check: refuseAll, mark: undefined };
+
+/** The node of a schema, as something that may be kept: a node that is not ready is looked up when it runs. */
+function subOf(schema: JsonValue, build: Build): Sub {
+  if (!isJsonObject(schema)) return schema === false ? nothing : anything;
+  const known = build.nodes.get(schema);
+  const node = known ?? makeNode(schema, build);
+  if (node.ready) return node;
+  return {
+    check: (value, context) => node.check === undefined || node.check(value, context),
+    mark: build.checked.hasUnevaluated ? (value, context, evaluated) => node.mark?.(value, context, evaluated) : undefined,
+  };
+}
+
+function makeNode(schema: JsonObject, build: Build): Node {
+  const node: Node = { check: undefined, mark: undefined, ready: false };
+  build.nodes.set(schema, node);
+  const { dialect, hasUnevaluated, references } = build.checked;
+  const site: Site = {
+    wantsMarks: hasUnevaluated,
+    get: (name) => keyword(schema, name, dialect),
+    child: (child) => inScope(subOf(child, build), schema, child, build),
+    pattern: (source) => patternOf(source, build),
+    gate: undefined,
+    checks: [],
+    last: undefined,
+    marks: [],
+    cost: 0,
+  };
+  const lone = isLoneReference(schema, dialect);
+  if (!lone) {
+    addValue(site);
+    addObject(site);
+    addArray(site);
+  }
+  if (references !== undefined) addReferences(site, schema, references, build);
+  if (!lone) {
+    addCombinations(site);
+    addUnevaluated(site);
+  }
+  node.check = checkOf(site);
+  node.mark = markOf(site);
+  node.plain = plainOf(site);
+  node.ready = true;
+  return node;
+}
+
+function patternOf(source: string, { patterns, trusted }: Build): Pattern {
+  let pattern = patterns.get(source);
+  if (pattern === undefined) {
+    const { matcher, size } = compilePattern(source, { trusted });
+    pattern = { source, matcher, weight: trusted ? 0 : size };
+    patterns.set(source, pattern);
+  }
+  return pattern;
+}
+
+function ownerOf(schema: JsonValue | undefined, references: References): Resource {
+  return (isJsonObject(schema) ? references.owner.get(schema) : undefined) ?? references.main;
+}
+
+/** Where `$dynamicRef` is used, a schema of another resource is entered with that resource on the scope. */
+function inScope(sub: Sub, from: JsonObject | undefined, schema: JsonValue, build: Build): Sub {
+  const { references, hasDynamicReferences } = build.checked;
+  if (!hasDynamicReferences || references === undefined || !isJsonObject(schema)) return sub;
+  const resource = ownerOf(schema, references);
+  return from !== undefined && ownerOf(from, references) === resource ? sub : entering(sub, resource);
+}
+
+function entering({ check, mark }: Sub, resource: Resource): Sub {
+  return {
+    check:
+      check === undefined
+        ? undefined
+        : (value, context) => {
+            context.scope.push(resource);
+            const valid = check(value, context);
+            context.scope.pop();
+            return valid;
+          },
+    mark:
+      mark === undefined
+        ? undefined
+        : (value, context, evaluated) => {
+            context.scope.push(resource);
+            mark(value, context, evaluated);
+            context.scope.pop();
+          },
+  };
+}
+
+function addReferences(site: Site, schema: JsonObject, references: References, build: Build): void {
+  const from = ownerOf(schema, references);
+  const reference = site.get('$ref');
+  if (typeof reference === 'string') {
+    const target = resolveReference(reference, from, references, '/$ref');
+    build.targets.set(schema, target.schema);
+    addSub(site, inScope(subOf(target.schema, build), schema, target.schema, build));
+  }
+  const dynamic = site.get('$dynamicRef');
+  if (typeof dynamic === 'string') addSub(site, dynamicSub(dynamic, schema, from, references, build));
+}
+
+function addSub(site: Site, { check, mark }: Sub): void {
+  site.cost += 1;
+  if (check !== undefined) site.checks.push(check);
+  if (mark !== undefined) site.marks.push(mark);
+}
+
+/** `$dynamicRef`: the outermost resource that was entered and has the anchor decides. */
+function dynamicSub(reference: string, schema: JsonObject, from: Resource, references: References, build: Build): Sub {
+  const { schema: found, resource } = resolveReference(reference, from, references, '/$dynamicRef');
+  const name = reference.slice(reference.indexOf('#') + 1);
+  const fallback = inScope(subOf(found, build), schema, found, build);
+  if (resource.dynamicAnchors.get(name) !== found) return fallback;
+  const candidates = new Map<Resource, Sub>();
+  for (const candidate of references.resources.values()) {
+    const anchored = candidate.dynamicAnchors.get(name);
+    if (anchored !== undefined) candidates.set(candidate, entering(subOf(anchored, build), candidate));
+  }
+  const choose = (context: Context): Sub => {
+    charge(context, 1 + (context.scope.length >> 2));
+    for (const entered of context.scope) {
+      const sub = candidates.get(entered);
+      if (sub !== undefined) return sub;
+    }
+    return fallback;
+  };
+  return {
+    check: (value, context) => choose(context).check?.(value, context) ?? true,
+    mark: build.checked.hasUnevaluated
+      ? (value: JsonValue, context: Context, evaluated: Evaluated) => choose(context).mark?.(value, context, evaluated)
+      : undefined,
+  };
+}

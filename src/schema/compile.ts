@@ -1,0 +1,149 @@
+/** JSON Schemas as closures: checked once, compiled at the first use, run without generated code. */
+import { canonicalJson, cloneJson, copyJson, type JsonValue } from '../json.ts';
+import { type Check, type Context, exhausted, isPolluted, type SchemaIssue } from './compile-context.ts';
+import { compileDefaults, type Fill } from './compile-defaults.ts';
+import { compileNodes } from './compile-node.ts';
+import { walkSchema } from './json-schema-check.ts';
+import { type JsonSchemaDocument, schemaError } from './json-schema-dialect.ts';
+
+export type { SchemaIssue } from './compile-context.ts';
+export type { JsonSchemaDocument } from './json-schema-dialect.ts';
+
+/** A validator of one schema. */
+export interface CompiledSchema {
+  /**
+   * Validates a value that is a private JSON copy, and fills defaults of absent members into it.
+   * Answers undefined when it is valid, else at most 20 issues. Never throws; a validation that takes too many steps is an issue.
+   */
+  validate(value: JsonValue): readonly SchemaIssue[] | undefined;
+  /**
+   * Validates again what `validate` has accepted and filled before, such as the input of a call that waited: an optional member that equals
+   * its default counts as absent, since defaults need not match their own schema. Changes nothing.
+   */
+  revalidate(value: JsonValue): readonly SchemaIssue[] | undefined;
+}
+
+export interface CompileOptions {
+  /** The host's own schema: a pattern beyond the linear engine runs natively. One from outside is refused for it. */
+  readonly trusted: boolean;
+  /** Steps that one validation may take; about one for each schema that is applied to a value. @default 1_000_000 for a trusted schema, else 200_000 */
+  readonly maxSteps?: number | undefined;
+}
+
+const trustedSteps = 1_000_000;
+const untrustedSteps = 200_000;
+/** Bounds of a schema as a document; generous, for an enum of hundreds of thousands is legal. */
+const documentLimits = { maxDepth: 1_000, maxValues: 2_000_000 };
+
+/**
+ * Checks a schema without compiling it: cheap enough for every registration.
+ * @returns pointers of the patterns that only the native engine can run; none unless trusted
+ * @throws MisuseError `invalid_schema` that names the place in the schema and the remedy
+ */
+export function checkSchema(schema: JsonSchemaDocument, options: CompileOptions): { readonly nativePatterns: readonly string[] } {
+  return walkSchema(schema, { trusted: options.trusted });
+}
+
+/**
+ * Compiles a schema. Draft-07 or 2020-12 by `$schema`, 2020-12 without one.
+ * @throws MisuseError `invalid_schema` as {@link checkSchema} does
+ */
+export function compileSchema(schema: JsonSchemaDocument, options: CompileOptions): CompiledSchema {
+  const copy = copyJson(schema, documentLimits);
+  if (!copy.ok) throw schemaError(copy.path, copy.message);
+  const document = copy.value as JsonSchemaDocument;
+  const checked = walkSchema(document, { trusted: options.trusted });
+  try {
+    const { check, targets } = compileNodes(document, checked, options.trusted);
+    const fill = checked.hasDefaults ? compileDefaults(document, { dialect: checked.dialect, target: (holder) => targets.get(holder) }) : undefined;
+    return validator(check, fill, options.maxSteps ?? (options.trusted ? trustedSteps : untrustedSteps));
+  } catch (error) {
+    if (error instanceof RangeError) throw schemaError('', 'the schema is nested too deeply', error);
+    throw error;
+  }
+}
+
+function validator(check: Check, fill: Fill | undefined, maxSteps: number): CompiledSchema {
+  const context: Context = { steps: maxSteps, issues: undefined, polluted: false, scope: [] };
+  const start = (issues: Context['issues']): void => {
+    context.steps = maxSteps;
+    context.issues = issues;
+    context.polluted = isPolluted();
+    if (context.scope.length > 0) context.scope.length = 0;
+  };
+  const stop = (error: unknown): readonly SchemaIssue[] => {
+    context.issues = undefined;
+    return [
+      { path: '', message: error === exhausted ? 'takes too many steps to validate against its schema; send less' : 'cannot be validated against its schema' },
+    ];
+  };
+  /** Only a value that was refused is asked why. */
+  const explain = (value: JsonValue): readonly SchemaIssue[] => {
+    const issues: { path: string; message: string }[] = [];
+    start(issues);
+    check(value, context);
+    context.issues = undefined;
+    return issues.length > 0 ? issues : [{ path: '', message: 'does not match the schema' }];
+  };
+  return {
+    validate(value) {
+      start(undefined);
+      try {
+        if (!check(value, context)) return explain(value);
+        fill?.(value, context, false);
+        return undefined;
+      } catch (error) {
+        return stop(error);
+      }
+    },
+    revalidate(value) {
+      start(undefined);
+      try {
+        if (check(value, context)) return undefined;
+        if (fill === undefined) return explain(value);
+        const bare = cloneJson(value);
+        start(undefined);
+        fill(bare, context, true);
+        return check(bare, context) ? undefined : explain(bare);
+      } catch (error) {
+        return stop(error);
+      }
+    },
+  };
+}
+
+/** Compiled schemas by their text. */
+export interface SchemaCache {
+  compile(schema: JsonSchemaDocument, options: CompileOptions): CompiledSchema;
+}
+
+/** A cache of compiled schemas that keeps the `max` used last. @param max at least 1; default 1 000 */
+export function createSchemaCache(max = 1_000): SchemaCache {
+  const entries = new Map<string, CompiledSchema>();
+  return {
+    compile(schema, options) {
+      const key = `${options.trusted ? 't' : 'u'}${options.maxSteps ?? ''} ${textOf(schema)}`;
+      const found = entries.get(key);
+      if (found !== undefined) {
+        entries.delete(key);
+        entries.set(key, found);
+        return found;
+      }
+      const compiled = compileSchema(schema, options);
+      entries.set(key, compiled);
+      if (entries.size > max) {
+        const oldest = entries.keys().next();
+        if (oldest.done !== true) entries.delete(oldest.value);
+      }
+      return compiled;
+    },
+  };
+}
+
+function textOf(schema: JsonSchemaDocument): string {
+  try {
+    return canonicalJson(schema);
+  } catch (error) {
+    throw schemaError('', 'the schema is nested too deeply', error);
+  }
+}

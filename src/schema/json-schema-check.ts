@@ -1,0 +1,264 @@
+/** The structural check of a schema: one cheap walk that refuses what the compiler could not give a meaning. */
+import { describe, MisuseError } from '../errors.ts';
+import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { type Dialect, dialectOf, isLoneReference, type JsonSchemaDocument, schemaError } from './json-schema-dialect.ts';
+import { type SchemaLimits, trustedLimits } from './json-schema-limits.ts';
+import { refuseLoops } from './json-schema-loops.ts';
+import { indexReferences, type References, resolveReference } from './json-schema-references.ts';
+import { isNativePattern, type PatternBudget } from './pattern-budget.ts';
+
+export interface CheckOptions {
+  /** The host's own schema: a pattern beyond the linear engine is taken. */
+  readonly trusted: boolean;
+  /** Limits on its size. @default generous ones that keep the compiler within its stack */
+  readonly limits?: SchemaLimits | undefined;
+}
+
+/** What the walk learned; the compiler builds on it. */
+export interface CheckedSchema {
+  readonly dialect: Dialect;
+  /** Present when the document has references or identifiers. */
+  readonly references: References | undefined;
+  readonly hasDefaults: boolean;
+  readonly hasUnevaluated: boolean;
+  readonly hasDynamicReferences: boolean;
+  /** Pointers of patterns that only the native engine can run. */
+  readonly nativePatterns: readonly string[];
+}
+
+interface Reference {
+  readonly holder: JsonObject;
+  readonly text: string;
+  readonly pointer: string;
+  /** A `$dynamicRef`: where it leads is known at validation only, so the step budget guards it and not the search for loops. */
+  readonly dynamic: boolean;
+}
+
+interface Walk {
+  readonly dialect: Dialect;
+  readonly limits: SchemaLimits;
+  /** Where the walk started: `''`, or the reference that led there. */
+  base: string;
+  /** Keys from the start to here, not escaped. */
+  readonly path: string[];
+  depth: number;
+  schemas: number;
+  readonly references: Reference[];
+  identified: boolean;
+  hasDefaults: boolean;
+  hasUnevaluated: boolean;
+  hasDynamicReferences: boolean;
+  readonly nativePatterns: string[];
+  readonly patterns: PatternBudget;
+  /** Schemas walked already; a set only once there are references, for most schemas have none. */
+  seen: JsonObject[] | Set<JsonObject>;
+}
+
+/**
+ * Walks a schema that is plain JSON.
+ * @throws MisuseError `invalid_schema` that names the place and the remedy.
+ */
+export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): CheckedSchema {
+  const dialect = dialectOf(schema);
+  const limits = options.limits ?? trustedLimits;
+  const walk: Walk = {
+    dialect,
+    limits,
+    base: '',
+    path: [],
+    depth: 0,
+    schemas: 0,
+    references: [],
+    identified: false,
+    hasDefaults: false,
+    hasUnevaluated: false,
+    hasDynamicReferences: false,
+    nativePatterns: [],
+    patterns: { trusted: options.trusted, limits, native: new Map(), size: 0 },
+    seen: [],
+  };
+  try {
+    visit(schema, walk);
+    const references = walk.references.length > 0 || walk.identified ? indexReferences(schema, dialect) : undefined;
+    const targets = new Map<JsonObject, JsonValue>();
+    // Resolving may reach schemas in places that no keyword names; those are walked too and may add references.
+    if (references !== undefined) {
+      const seen = new Set(walk.seen);
+      walk.seen = seen;
+      for (let index = 0; index < walk.references.length; index++) {
+        const { holder, text, pointer, dynamic } = walk.references[index] as Reference;
+        const from = references.owner.get(holder) ?? references.main;
+        const target = resolveReference(text, from, references, pointer);
+        if (!dynamic) targets.set(holder, target.schema);
+        if (isJsonObject(target.schema) && !seen.has(target.schema)) {
+          walk.path.length = 0;
+          walk.base = pointer;
+          visit(target.schema, walk);
+        }
+      }
+    }
+    if (targets.size > 0 || limits.expansion !== Number.POSITIVE_INFINITY) refuseLoops(schema, walk.seen, targets, dialect, limits.expansion);
+    return {
+      dialect,
+      references,
+      hasDefaults: walk.hasDefaults,
+      hasUnevaluated: walk.hasUnevaluated,
+      hasDynamicReferences: walk.hasDynamicReferences,
+      nativePatterns: walk.nativePatterns,
+    };
+  } catch (error) {
+    if (error instanceof RangeError) throw schemaError('', 'the schema is nested too deeply', error);
+    throw error;
+  }
+}
+
+function refuse(walk: Walk, message: string, cause?: unknown): never {
+  throw schemaError(pointerOf(walk), message, cause);
+}
+
+function pointerOf(walk: Walk): string {
+  return walk.base + walk.path.map((key) => `/${escapePointer(key)}`).join('');
+}
+
+function visit(schema: JsonValue, walk: Walk): void {
+  if (++walk.schemas > walk.limits.schemas) refuse(walk, `more than ${walk.limits.schemas} sub-schemas`);
+  if (typeof schema === 'boolean') return;
+  if (!isJsonObject(schema)) refuse(walk, `expected a schema (an object or a boolean), got ${describe(schema)}`);
+  if (Array.isArray(walk.seen)) walk.seen.push(schema);
+  else if (walk.seen.has(schema)) return;
+  else walk.seen.add(schema);
+  if (walk.depth > walk.limits.depth) refuse(walk, `sub-schemas nested deeper than ${walk.limits.depth}`);
+  walk.depth++;
+  const lone = walk.dialect.draft === 'draft-07' && isLoneReference(schema, walk.dialect);
+  for (const key of Object.keys(schema)) {
+    const value = schema[key] as JsonValue;
+    if (key === 'default' && !lone) walk.hasDefaults = true;
+    const kind = walk.dialect.keywords.get(key);
+    // Beside a `$ref` of draft-07 nothing counts, but definitions are still walked: references lead there.
+    if (kind === undefined || (lone && key !== '$ref' && key !== 'definitions')) continue;
+    walk.path.push(key);
+    visitKeyword(schema, key, kind, value, walk);
+    walk.path.pop();
+  }
+  walk.depth--;
+}
+
+function visitKeyword(schema: JsonObject, key: string, kind: string, value: JsonValue, walk: Walk): void {
+  const { limits } = walk;
+  switch (kind) {
+    case 'schema':
+      if (key.startsWith('unevaluated')) walk.hasUnevaluated = true;
+      visit(value, walk);
+      return;
+    case 'items':
+      if (Array.isArray(value)) visitAll(value, walk);
+      else visit(value, walk);
+      return;
+    case 'schemas':
+      if (!Array.isArray(value) || value.length === 0) refuse(walk, `expected a non-empty array of schemas, got ${describe(value)}`);
+      visitAll(value, walk);
+      return;
+    case 'schemaMap':
+    case 'dependencies':
+      visitMap(key, kind, value, walk);
+      return;
+    case 'type':
+      checkType(value, walk);
+      return;
+    case 'number':
+      if (typeof value !== 'number') refuse(walk, `expected a number, got ${describe(value)}`);
+      return;
+    case 'positive':
+      if (typeof value !== 'number' || value <= 0) refuse(walk, `expected a number above 0, got ${describe(value)}`);
+      return;
+    case 'count':
+      if (typeof value !== 'number' || value < 0 || !Number.isInteger(value)) refuse(walk, `expected an integer of at least 0, got ${describe(value)}`);
+      return;
+    case 'boolean':
+      if (typeof value !== 'boolean') refuse(walk, `expected a boolean, got ${describe(value)}`);
+      if (value && limits.uniqueItems !== Number.POSITIVE_INFINITY) {
+        const most = Object.hasOwn(schema, 'maxItems') ? schema.maxItems : undefined;
+        if (typeof most !== 'number' || most > limits.uniqueItems) refuse(walk, `uniqueItems needs a maxItems of at most ${limits.uniqueItems}`);
+      }
+      return;
+    case 'any':
+      return;
+    case 'array':
+      if (!Array.isArray(value)) refuse(walk, `expected an array, got ${describe(value)}`);
+      if (value.length > limits.enum) refuse(walk, `${value.length} values; at most ${limits.enum} are accepted`);
+      return;
+    case 'names':
+      checkNames(value, walk);
+      return;
+    case 'nameLists':
+      if (!isJsonObject(value)) refuse(walk, `expected an object, got ${describe(value)}`);
+      for (const name of Object.keys(value)) checkNames(value[name] as JsonValue, walk);
+      return;
+    case 'pattern':
+      checkPattern(value, walk);
+      return;
+    default:
+      visitReference(schema, key, kind, value, walk);
+  }
+}
+
+function visitAll(values: readonly JsonValue[], walk: Walk): void {
+  for (let index = 0; index < values.length; index++) {
+    walk.path.push(String(index));
+    visit(values[index] as JsonValue, walk);
+    walk.path.pop();
+  }
+}
+
+function visitMap(key: string, kind: string, value: JsonValue, walk: Walk): void {
+  if (!isJsonObject(value)) refuse(walk, `expected an object of schemas, got ${describe(value)}`);
+  const names = Object.keys(value);
+  if (names.length > walk.limits.properties) refuse(walk, `${names.length} members; at most ${walk.limits.properties} are accepted`);
+  for (const name of names) {
+    const item = value[name] as JsonValue;
+    walk.path.push(name);
+    if (key === 'patternProperties') checkPattern(name, walk);
+    if (kind === 'dependencies' && Array.isArray(item)) checkNames(item, walk);
+    else visit(item, walk);
+    walk.path.pop();
+  }
+}
+
+const typeNames: ReadonlySet<JsonValue> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
+
+function checkType(value: JsonValue, walk: Walk): void {
+  if (typeof value === 'string' ? typeNames.has(value) : Array.isArray(value) && value.length > 0 && value.every((name: JsonValue) => typeNames.has(name)))
+    return;
+  refuse(walk, `expected string, number, integer, boolean, object, array, null or an array of these, got ${describe(value)}`);
+}
+
+function checkNames(value: JsonValue, walk: Walk): void {
+  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string')) refuse(walk, `expected an array of property names, got ${describe(value)}`);
+  if (value.length > walk.limits.enum) refuse(walk, `${value.length} names; at most ${walk.limits.enum} are accepted`);
+}
+
+function checkPattern(value: JsonValue, walk: Walk): void {
+  if (typeof value !== 'string') refuse(walk, `expected a regular expression as a string, got ${describe(value)}`);
+  try {
+    if (isNativePattern(value, walk.patterns)) walk.nativePatterns.push(pointerOf(walk));
+  } catch (error) {
+    if (error instanceof MisuseError && error.code === 'invalid_schema') refuse(walk, error.message, error);
+    throw error;
+  }
+}
+
+function visitReference(schema: JsonObject, key: string, kind: string, value: JsonValue, walk: Walk): void {
+  if (kind === 'refused') refuse(walk, `${key} is not supported; use $ref, or $dynamicRef of 2020-12`);
+  if (typeof value !== 'string') refuse(walk, `expected a string, got ${describe(value)}`);
+  const { plainReferences } = walk.limits;
+  if (plainReferences && kind !== 'reference' && key !== '$anchor') refuse(walk, `${key} is not accepted in a schema from outside`);
+  if (kind === 'id' || kind === 'anchor') {
+    walk.identified = true;
+    return;
+  }
+  if (plainReferences && !value.startsWith('#'))
+    refuse(walk, 'only a reference inside the document (`#…`) is accepted; copy the schema that it means into $defs');
+  const dynamic = kind === 'dynamicReference';
+  if (dynamic) walk.hasDynamicReferences = true;
+  walk.references.push({ holder: schema, text: value, pointer: pointerOf(walk), dynamic });
+}

@@ -1,0 +1,159 @@
+/** Which words a JSON Schema dialect knows, what each must hold, and where its sub-schemas are. */
+import { describe, MisuseError } from '../errors.ts';
+import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+
+/** A JSON Schema as a document: an object, or a boolean that accepts everything or nothing. */
+export type JsonSchemaDocument = JsonObject | boolean;
+
+export type Draft = 'draft-07' | '2020-12';
+
+/** What the value of a keyword must be. */
+export type KeywordKind =
+  | 'schema'
+  | 'schemas'
+  | 'schemaMap'
+  | 'items'
+  | 'dependencies'
+  | 'number'
+  | 'positive'
+  | 'count'
+  | 'boolean'
+  | 'names'
+  | 'nameLists'
+  | 'type'
+  | 'pattern'
+  | 'array'
+  | 'any'
+  | 'reference'
+  | 'dynamicReference'
+  | 'id'
+  | 'anchor'
+  | 'refused';
+
+export interface Dialect {
+  readonly draft: Draft;
+  readonly keywords: ReadonlyMap<string, KeywordKind>;
+}
+
+const shared = {
+  $id: 'id',
+  $ref: 'reference',
+  $recursiveRef: 'refused',
+  type: 'type',
+  enum: 'array',
+  const: 'any',
+  multipleOf: 'positive',
+  maximum: 'number',
+  exclusiveMaximum: 'number',
+  minimum: 'number',
+  exclusiveMinimum: 'number',
+  maxLength: 'count',
+  minLength: 'count',
+  pattern: 'pattern',
+  items: 'items',
+  additionalItems: 'schema',
+  maxItems: 'count',
+  minItems: 'count',
+  uniqueItems: 'boolean',
+  contains: 'schema',
+  maxProperties: 'count',
+  minProperties: 'count',
+  required: 'names',
+  properties: 'schemaMap',
+  patternProperties: 'schemaMap',
+  additionalProperties: 'schema',
+  dependencies: 'dependencies',
+  propertyNames: 'schema',
+  if: 'schema',
+  // biome-ignore lint/suspicious/noThenProperty: the name of a keyword
+  then: 'schema',
+  else: 'schema',
+  allOf: 'schemas',
+  anyOf: 'schemas',
+  oneOf: 'schemas',
+  not: 'schema',
+  definitions: 'schemaMap',
+} as const satisfies Record<string, KeywordKind>;
+
+const later = {
+  $defs: 'schemaMap',
+  $anchor: 'anchor',
+  $dynamicAnchor: 'anchor',
+  $dynamicRef: 'dynamicReference',
+  prefixItems: 'schemas',
+  minContains: 'count',
+  maxContains: 'count',
+  dependentRequired: 'nameLists',
+  dependentSchemas: 'schemaMap',
+  unevaluatedItems: 'schema',
+  unevaluatedProperties: 'schema',
+} as const satisfies Record<string, KeywordKind>;
+
+const draft07: Dialect = { draft: 'draft-07', keywords: new Map(Object.entries(shared)) };
+const draft202012: Dialect = { draft: '2020-12', keywords: new Map(Object.entries({ ...shared, ...later })) };
+
+const dialects: ReadonlyMap<string, Dialect> = new Map([
+  ['//json-schema.org/draft-07/schema', draft07],
+  ['//json-schema.org/draft/2019-09/schema', draft202012],
+  ['//json-schema.org/draft/2020-12/schema', draft202012],
+]);
+
+/** The dialect that a `$schema` names; 2020-12 where it is absent. */
+export function dialectOf(schema: JsonValue): Dialect {
+  if (!isJsonObject(schema) || !Object.hasOwn(schema, '$schema')) return draft202012;
+  const name = schema.$schema;
+  const dialect = typeof name === 'string' ? dialects.get(name.replace(/^https?:/, '').replace(/#$/, '')) : undefined;
+  if (dialect === undefined) {
+    throw schemaError('/$schema', `${describe(name)} is not a dialect that is known here; use draft-07 or 2020-12, or leave $schema out for 2020-12`);
+  }
+  return dialect;
+}
+
+/** A refusal that names the place in the schema. */
+export function schemaError(pointer: string, message: string, cause?: unknown): MisuseError {
+  return new MisuseError(
+    'invalid_schema',
+    `Invalid JSON Schema at \`${pointer === '' ? '#' : pointer}\`: ${message}`,
+    cause === undefined ? undefined : { cause },
+  );
+}
+
+/** True where every other keyword of the object is to be ignored: beside a `$ref` in draft-07. */
+export function isLoneReference(schema: JsonObject, dialect: Dialect): boolean {
+  return dialect.draft === 'draft-07' && Object.hasOwn(schema, '$ref');
+}
+
+/** An own keyword of the schema that its dialect knows, or undefined. */
+export function keyword(schema: JsonObject, name: string, dialect: Dialect): JsonValue | undefined {
+  return Object.hasOwn(schema, name) && dialect.keywords.has(name) ? schema[name] : undefined;
+}
+
+export interface Child {
+  readonly schema: JsonValue;
+  /** From the parent, such as `/properties/a`. */
+  readonly pointer: string;
+  /** True where the child sees the same value as its parent. */
+  readonly inPlace: boolean;
+}
+
+const inPlaceWords: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas', 'dependencies']);
+
+/** The direct sub-schemas. For a schema whose keyword values have been checked. */
+export function childrenOf(schema: JsonObject, dialect: Dialect): Child[] {
+  const found: Child[] = [];
+  for (const name of Object.keys(schema)) {
+    const kind = dialect.keywords.get(name);
+    const value = schema[name] as JsonValue;
+    const inPlace = inPlaceWords.has(name);
+    if (kind === 'schema' || (kind === 'items' && !Array.isArray(value))) found.push({ schema: value, pointer: `/${name}`, inPlace });
+    else if ((kind === 'schemas' || kind === 'items') && Array.isArray(value)) {
+      for (const [index, item] of (value as readonly JsonValue[]).entries()) found.push({ schema: item, pointer: `/${name}/${index}`, inPlace });
+    } else if ((kind === 'schemaMap' || kind === 'dependencies') && isJsonObject(value)) {
+      for (const key of Object.keys(value)) {
+        const item = value[key] as JsonValue;
+        if (!Array.isArray(item)) found.push({ schema: item, pointer: `/${name}/${escapePointer(key)}`, inPlace });
+      }
+    }
+  }
+  return found;
+}

@@ -1,0 +1,146 @@
+/** Where `$ref`, `$anchor` and `$id` lead inside one document. Nothing is ever read from outside it. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { childrenOf, type Dialect, isLoneReference, type JsonSchemaDocument, schemaError } from './json-schema-dialect.ts';
+
+/** One schema resource: the document, or a part of it that has an `$id` of its own. */
+export interface Resource {
+  readonly uri: string;
+  readonly root: JsonSchemaDocument;
+  readonly anchors: Map<string, JsonObject>;
+  readonly dynamicAnchors: Map<string, JsonObject>;
+  /** Names that two schemas claim: a reference to one is refused. */
+  readonly ambiguous: Set<string>;
+}
+
+/** The resources and anchors of a document. */
+export interface References {
+  readonly main: Resource;
+  readonly resources: Map<string, Resource>;
+  /** The resource that holds a schema object. */
+  readonly owner: Map<JsonObject, Resource>;
+  readonly ambiguous: Set<string>;
+  readonly dialect: Dialect;
+}
+
+export interface Target {
+  readonly schema: JsonValue;
+  readonly resource: Resource;
+}
+
+/** A base for documents without an `$id`; it names nothing and is never fetched. */
+const baseUri = 'schema://document/';
+
+/** Indexes a document whose keyword values have been checked. */
+export function indexReferences(document: JsonSchemaDocument, dialect: Dialect): References {
+  const main = newResource(baseUri, document);
+  const references: References = { main, resources: new Map([[baseUri, main]]), owner: new Map(), ambiguous: new Set(), dialect };
+  indexSchema(document, main, references, '');
+  return references;
+}
+
+function newResource(uri: string, root: JsonSchemaDocument): Resource {
+  return { uri, root, anchors: new Map(), dynamicAnchors: new Map(), ambiguous: new Set() };
+}
+
+function indexSchema(schema: JsonValue, parent: Resource, references: References, pointer: string): void {
+  if (!isJsonObject(schema) || references.owner.has(schema)) return;
+  const { dialect } = references;
+  let resource = parent;
+  if (!isLoneReference(schema, dialect)) {
+    const id = Object.hasOwn(schema, '$id') ? schema.$id : undefined;
+    if (typeof id === 'string') resource = openResource(id, schema, parent, references, pointer);
+    if (dialect.draft === '2020-12') {
+      for (const [word, anchors] of [
+        ['$anchor', resource.anchors],
+        ['$dynamicAnchor', resource.dynamicAnchors],
+      ] as const) {
+        const name = Object.hasOwn(schema, word) ? schema[word] : undefined;
+        if (typeof name !== 'string') continue;
+        addAnchor(resource, name, schema);
+        anchors.set(name, schema);
+      }
+    }
+  }
+  references.owner.set(schema, resource);
+  for (const child of childrenOf(schema, dialect)) indexSchema(child.schema, resource, references, pointer + child.pointer);
+}
+
+function addAnchor(resource: Resource, name: string, schema: JsonObject): void {
+  const other = resource.anchors.get(name);
+  if (other !== undefined && other !== schema) resource.ambiguous.add(name);
+  resource.anchors.set(name, schema);
+}
+
+function openResource(id: string, schema: JsonObject, parent: Resource, references: References, pointer: string): Resource {
+  const [location, fragment] = splitReference(id);
+  if (fragment !== '' && references.dialect.draft === '2020-12') throw schemaError(`${pointer}/$id`, 'an $id has no fragment; use $anchor');
+  let resource = parent;
+  if (location !== '') {
+    const uri = resolveUri(location, parent.uri, `${pointer}/$id`);
+    const known = references.resources.get(uri);
+    if (known !== undefined && known.root !== schema) references.ambiguous.add(uri);
+    resource = newResource(uri, schema);
+    references.resources.set(uri, resource);
+  }
+  if (fragment !== '') addAnchor(resource, fragment, schema);
+  return resource;
+}
+
+function splitReference(reference: string): readonly [location: string, fragment: string] {
+  const hash = reference.indexOf('#');
+  return hash < 0 ? [reference, ''] : [reference.slice(0, hash), reference.slice(hash + 1)];
+}
+
+function resolveUri(location: string, base: string, pointer: string): string {
+  try {
+    return new URL(location, base).href;
+  } catch (error) {
+    throw schemaError(pointer, 'is not a URI reference', error);
+  }
+}
+
+/**
+ * Finds what a reference means, inside the document.
+ * @throws MisuseError `invalid_schema` when it leads outside or nowhere.
+ */
+export function resolveReference(reference: string, from: Resource, references: References, pointer: string): Target {
+  const [location, fragment] = splitReference(reference);
+  let resource = from;
+  if (location !== '') {
+    const uri = resolveUri(location, from.uri, pointer);
+    const found = references.resources.get(uri);
+    if (found === undefined)
+      throw schemaError(pointer, 'the reference leads outside the document, and nothing is ever fetched; copy the schema that it means into $defs');
+    if (references.ambiguous.has(uri)) throw schemaError(pointer, 'two schemas of the document have this $id; give them different ones');
+    resource = found;
+  }
+  let name: string;
+  try {
+    name = decodeURIComponent(fragment);
+  } catch (error) {
+    throw schemaError(pointer, 'the reference is not well encoded', error);
+  }
+  if (name === '') return { schema: resource.root, resource };
+  if (name.startsWith('/')) return followPointer(name, resource, references, pointer);
+  const schema = resource.anchors.get(name);
+  if (schema === undefined) throw schemaError(pointer, 'the reference leads nowhere: no such anchor in the document');
+  if (resource.ambiguous.has(name)) throw schemaError(pointer, 'two schemas of the document have this anchor; give them different ones');
+  return { schema, resource };
+}
+
+function followPointer(path: string, start: Resource, references: References, pointer: string): Target {
+  let value: JsonValue | undefined = start.root;
+  let resource = start;
+  for (const part of path.slice(1).split('/')) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key))
+      throw schemaError(pointer, 'the reference leads nowhere: no such place in the document');
+    if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(key)) throw schemaError(pointer, 'the reference leads nowhere: no such place in the document');
+    value = (value as JsonObject)[key] as JsonValue;
+    if (isJsonObject(value)) resource = references.owner.get(value) ?? resource;
+  }
+  if (typeof value !== 'boolean' && !isJsonObject(value)) throw schemaError(pointer, 'the reference leads to something that is no schema');
+  // A place that no keyword names may hold a schema too; its own $id and anchors count from here on.
+  indexSchema(value, resource, references, path);
+  return { schema: value, resource: isJsonObject(value) ? (references.owner.get(value) ?? resource) : resource };
+}

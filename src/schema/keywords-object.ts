@@ -1,0 +1,221 @@
+/** Keywords of objects. */
+import type { JsonObject, JsonValue } from '../json.ts';
+import { type Check, type Context, charge, exhausted, fail, isDone, issueCount, pathSegment, typeOf, under } from './compile-context.ts';
+import { matches, type Pattern } from './keywords-value.ts';
+
+/** One named member: `properties` and `required` folded together. */
+export interface Member {
+  readonly name: string;
+  readonly required: boolean;
+  /** False when only `required` names it: it then counts as additional. */
+  readonly declared: boolean;
+  /** Undefined: any value. */
+  readonly check: Check | undefined;
+  /** The one type that the check asks for, where it asks for nothing else. */
+  readonly plain: PlainType | undefined;
+}
+
+/** Types that the object check tests without a call. */
+export type PlainType = 'string' | 'number' | 'boolean';
+
+export interface NamePattern extends Pattern {
+  readonly check: Check;
+}
+
+export interface ObjectShape {
+  readonly members: readonly Member[];
+  readonly patterns: readonly NamePattern[];
+  /** `additionalProperties`: false for none, undefined for any. */
+  readonly additional: Check | false | undefined;
+  /** True when the schema's only type is object: a value of another type is then refused here. */
+  readonly demanded: boolean;
+}
+
+/** Most names listed in a message. */
+const listed = 20;
+
+/** How the hot loop tests a member without a call. */
+const plainCodes: Readonly<Record<PlainType, number>> = { string: 1, number: 2, boolean: 3 };
+
+/** `properties`, `required`, `patternProperties`, `additionalProperties` and `type: object` in one pass. */
+export function objectCheck(shape: ObjectShape): Check {
+  const { members, patterns, additional, demanded } = shape;
+  const size = members.length;
+  const cost = 1 + (size >> 3);
+  const names = members.map(({ name }) => name);
+  const checks = members.map(({ check }) => check ?? accept);
+  const codes = members.map(({ check, plain }) => (check === undefined ? 0 : plain === undefined ? 4 : plainCodes[plain]));
+  const required = members.map((member) => member.required);
+  const declared = members.map((member) => (member.declared ? 1 : 0));
+  // A name that every object inherits must be seen to be an own member.
+  const inherited = names.map((name) => name in Object.prototype);
+  const rest = patterns.length > 0 || additional !== undefined ? restCheck(shape) : undefined;
+  const closed = patterns.length === 0 && additional === false;
+  const explain = explainMembers(members);
+
+  return (value, context) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      if (!demanded) return true;
+      return context.issues === undefined ? false : fail(context, `must be an object, got ${typeOf(value)}`);
+    }
+    context.steps -= cost;
+    if (context.steps < 0) throw exhausted;
+    const object = value as JsonObject;
+    if (context.issues !== undefined) {
+      const valid = explain(object, context);
+      return (rest === undefined || (!valid && isDone(context)) || rest(object, context)) && valid;
+    }
+    const { polluted } = context;
+    let present = 0;
+    for (let index = 0; index < size; index++) {
+      const item = object[names[index] as string];
+      // JSON has no undefined, so what is undefined is absent.
+      if (item === undefined || ((polluted || inherited[index] === true) && !Object.hasOwn(object, names[index] as string))) {
+        if (required[index] === true) return false;
+        continue;
+      }
+      present += declared[index] as number;
+      switch (codes[index]) {
+        case 0:
+          break;
+        case 1:
+          if (typeof item !== 'string') return false;
+          break;
+        case 2:
+          if (typeof item !== 'number') return false;
+          break;
+        case 3:
+          if (typeof item !== 'boolean') return false;
+          break;
+        default:
+          if (!(checks[index] as Check)(item, context)) return false;
+      }
+    }
+    if (rest === undefined) return true;
+    if (closed) {
+      let count = 0;
+      for (const _ in object) count++;
+      charge(context, count >> 3);
+      if (count === present) return true;
+    }
+    return rest(object, context);
+  };
+}
+
+/** The second pass over the named members. */
+function explainMembers(members: readonly Member[]): (object: JsonObject, context: Context) => boolean {
+  return (object, context) => {
+    let valid = true;
+    for (const { name, required, check } of members) {
+      const from = issueCount(context);
+      if (!Object.hasOwn(object, name)) {
+        if (!required) continue;
+        valid = fail(context, 'is required', pathSegment(name));
+      } else if (check !== undefined && !check(object[name] as JsonValue, context)) {
+        under(context, from, name);
+        valid = false;
+      }
+      if (!valid && isDone(context)) return false;
+    }
+    return valid;
+  };
+}
+
+const accept: Check = () => true;
+
+/** The members that are not named: by pattern, or additional. */
+function restCheck({ members, patterns, additional }: ObjectShape): Check {
+  const known = new Set(members.filter((member) => member.declared).map(({ name }) => name));
+  const allowed = [...known].slice(0, listed).join(', ');
+  const unknown = known.size === 0 || known.size > listed ? 'is not allowed here' : `is not allowed here; allowed: ${allowed}`;
+  return (value, context) => {
+    const object = value as JsonObject;
+    let valid = true;
+    for (const key in object) {
+      if (!Object.hasOwn(object, key)) continue;
+      context.steps -= 1;
+      if (context.steps < 0) throw exhausted;
+      const from = issueCount(context);
+      let found = known.has(key);
+      let good = true;
+      for (let index = 0; index < patterns.length; index++) {
+        const pattern = patterns[index] as NamePattern;
+        if (!matches(pattern, key, context)) continue;
+        found = true;
+        if (!pattern.check(object[key] as JsonValue, context)) good = false;
+      }
+      if (!found && additional === false) good = fail(context, unknown);
+      else if (!found && additional !== undefined && !(additional as Check)(object[key] as JsonValue, context)) good = false;
+      if (good) continue;
+      under(context, from, key);
+      if (isDone(context)) return false;
+      valid = false;
+    }
+    return valid;
+  };
+}
+
+/** `minProperties` and `maxProperties`. */
+export function sizeCheck(least: number, most: number): Check {
+  return (value, context) => {
+    if (!isObject(value)) return true;
+    const count = Object.keys(value).length;
+    charge(context, count >> 3);
+    if (count < least) return fail(context, `must have at least ${least} properties`);
+    return count <= most || fail(context, `must have at most ${most} properties`);
+  };
+}
+
+/** `propertyNames`. */
+export function namesCheck(check: Check): Check {
+  return (value, context) => {
+    if (!isObject(value)) return true;
+    let valid = true;
+    for (const key of Object.keys(value)) {
+      charge(context, 1);
+      const from = issueCount(context);
+      if (check(key, context)) continue;
+      under(context, from, key);
+      if (isDone(context)) return false;
+      valid = false;
+    }
+    return valid;
+  };
+}
+
+/** `dependentRequired`, and the name lists of `dependencies`. */
+export function dependentNamesCheck(lists: readonly (readonly [name: string, needs: readonly string[]])[]): Check {
+  return (value, context) => {
+    if (!isObject(value)) return true;
+    charge(context, 1 + (lists.length >> 3));
+    let valid = true;
+    for (const [name, needs] of lists) {
+      if (!Object.hasOwn(value, name)) continue;
+      for (const need of needs) {
+        if (Object.hasOwn(value, need)) continue;
+        if (isDone(context)) return false;
+        valid = fail(context, `is required where ${JSON.stringify(name)} is given`, pathSegment(need));
+      }
+    }
+    return valid;
+  };
+}
+
+/** `dependentSchemas`, and the schemas of `dependencies`. */
+export function dependentSchemasCheck(entries: readonly (readonly [name: string, check: Check])[]): Check {
+  return (value, context) => {
+    if (!isObject(value)) return true;
+    charge(context, 1 + (entries.length >> 3));
+    let valid = true;
+    for (const [name, check] of entries) {
+      if (!Object.hasOwn(value, name) || check(value, context)) continue;
+      if (isDone(context)) return false;
+      valid = false;
+    }
+    return valid;
+  };
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

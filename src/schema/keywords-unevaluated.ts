@@ -1,0 +1,93 @@
+/** What `unevaluatedProperties` and `unevaluatedItems` need: which members of a valid value its schema has looked at. */
+import type { JsonObject, JsonValue } from '../json.ts';
+import { type Check, type Context, charge, fail, holds, isDone, issueCount, under } from './compile-context.ts';
+import type { NamePattern } from './keywords-object.ts';
+import { matches } from './keywords-value.ts';
+
+/** Members of one value that schemas have evaluated. */
+export interface Evaluated {
+  allNames: boolean;
+  readonly names: Set<string>;
+  /** Items before this index are evaluated. */
+  items: number;
+  readonly indexes: Set<number>;
+}
+
+/** Adds what a schema evaluates in a value that it accepts. */
+export type Mark = (value: JsonValue, context: Context, evaluated: Evaluated) => void;
+
+export function nothingEvaluated(): Evaluated {
+  return { allNames: false, names: new Set(), items: 0, indexes: new Set() };
+}
+
+/** Marks of `properties`, `patternProperties` and `additionalProperties`. */
+export function markNames(names: readonly string[], patterns: readonly NamePattern[], hasAdditional: boolean): Mark {
+  return (value, context, evaluated) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+    if (hasAdditional) evaluated.allNames = true;
+    charge(context, 1 + (names.length >> 3));
+    for (const name of names) if (Object.hasOwn(value, name)) evaluated.names.add(name);
+    if (patterns.length === 0) return;
+    for (const key of Object.keys(value)) {
+      charge(context, 1);
+      for (const pattern of patterns) if (matches(pattern, key, context)) evaluated.names.add(key);
+    }
+  };
+}
+
+/** Marks of `prefixItems` and `items`: so many, or all. */
+export function markItems(count: number): Mark {
+  return (value, _context, evaluated) => {
+    if (Array.isArray(value)) evaluated.items = Math.max(evaluated.items, count);
+  };
+}
+
+/** Marks of `contains`. */
+export function markContained(check: Check): Mark {
+  return (value, context, evaluated) => {
+    if (!Array.isArray(value)) return;
+    charge(context, 1 + (value.length >> 1));
+    for (let index = 0; index < value.length; index++) if (holds(check, value[index] as JsonValue, context)) evaluated.indexes.add(index);
+  };
+}
+
+/** Marks of a branch that counts only where its check holds. */
+export function markWhere(check: Check, mark: Mark): Mark {
+  return (value, context, evaluated) => {
+    charge(context, 1);
+    if (holds(check, value, context)) mark(value, context, evaluated);
+  };
+}
+
+/** `unevaluatedProperties` and `unevaluatedItems`, after everything else in their schema. */
+export function unevaluatedCheck(marks: readonly Mark[], names: Check | undefined, items: Check | undefined): Check {
+  return (value, context) => {
+    if (typeof value !== 'object' || value === null) return true;
+    const isArray = Array.isArray(value);
+    const check = isArray ? items : names;
+    if (check === undefined) return true;
+    const evaluated = nothingEvaluated();
+    for (const mark of marks) mark(value, context, evaluated);
+    charge(context, (isArray ? value.length : Object.keys(value).length) >> 3);
+    let valid = true;
+    const test = (key: string | number, item: JsonValue): boolean => {
+      charge(context, 1);
+      const from = issueCount(context);
+      if (check(item, context)) return true;
+      under(context, from, key);
+      valid = false;
+      return !isDone(context);
+    };
+    if (isArray) {
+      const list = value as readonly JsonValue[];
+      for (let index = evaluated.items; index < list.length; index++) if (!evaluated.indexes.has(index) && !test(index, list[index] as JsonValue)) break;
+    } else if (!evaluated.allNames) {
+      const object = value as JsonObject;
+      for (const key of Object.keys(object)) if (!evaluated.names.has(key) && !test(key, object[key] as JsonValue)) break;
+    }
+    return valid;
+  };
+}
+
+/** The check of `false` as a schema. */
+export const refuseAll: Check = (_value, context) => fail(context, 'is not allowed here');

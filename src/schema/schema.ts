@@ -1,0 +1,77 @@
+/** The kinds of schema that a definition may carry, and the types that follow from them. */
+import type { JsonObject, JsonValue } from '../json.ts';
+
+/** The part of Standard Schema that is read. Declared here, so that any zod, Valibot, ArkType or Effect copy fits. */
+export interface StandardSchema<In = unknown, Out = In> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly types?: { readonly input: In; readonly output: Out } | undefined;
+    readonly validate: (value: unknown, ...rest: never[]) => unknown;
+  };
+}
+
+declare const jsonSchemaType: unique symbol;
+
+/** A raw JSON Schema: draft-07 or 2020-12 by `$schema`, 2020-12 without it. */
+export interface JsonSchema {
+  readonly '~standard'?: never;
+  readonly $schema?: string;
+  readonly type?: string | readonly string[];
+  readonly [keyword: string]: unknown;
+}
+
+/** A raw JSON Schema whose TypeScript type was named by {@link jsonSchema}. */
+export type TypedJsonSchema<T> = JsonSchema & { readonly [jsonSchemaType]?: T };
+
+/** Names the static type of a raw JSON Schema. At run time the library still validates by the schema. */
+export function jsonSchema<T>(schema: JsonSchema): TypedJsonSchema<T> {
+  return schema as TypedJsonSchema<T>;
+}
+
+/** Whatever `parameters`, `outputSchema` and `policy.knobs` accept. */
+// biome-ignore lint/suspicious/noExplicitAny: both sides of a Standard Schema are free here; inference reads them.
+export type Schema = StandardSchema<any, any> | JsonSchema;
+
+/** Best-effort static type of a literal JSON Schema; what it does not know is JsonValue. */
+type FromJson<S> = S extends { readonly const: infer C }
+  ? C
+  : S extends { readonly enum: readonly (infer E)[] }
+    ? E
+    : S extends { readonly type: 'string' }
+      ? string
+      : S extends { readonly type: 'number' | 'integer' }
+        ? number
+        : S extends { readonly type: 'boolean' }
+          ? boolean
+          : S extends { readonly type: 'null' }
+            ? null
+            : S extends { readonly type: 'array'; readonly items: infer I }
+              ? readonly FromJson<I>[]
+              : S extends { readonly type: 'object'; readonly properties: infer P }
+                ? Flat<
+                    { readonly [K in keyof P as K extends Present<S, P> ? K : never]: FromJson<P[K]> } & {
+                      readonly [K in keyof P as K extends Present<S, P> ? never : K]?: FromJson<P[K]>;
+                    }
+                  >
+                : S extends { readonly type: 'object' }
+                  ? JsonObject
+                  : JsonValue;
+type Present<S, P> = (S extends { readonly required: readonly (infer R)[] } ? R : never) | { [K in keyof P]: P[K] extends { readonly default: unknown } ? K : never }[keyof P];
+type Flat<T> = { [K in keyof T]: T[K] } & {};
+
+/** What a caller may send. */
+export type InputOf<S> = S extends { readonly '~standard': { readonly types?: infer T } }
+  ? NonNullable<T> extends { readonly input: infer I }
+    ? I
+    : unknown
+  : typeof jsonSchemaType extends keyof S
+    ? NonNullable<S[typeof jsonSchemaType & keyof S]>
+    : FromJson<S> extends infer T
+      ? JsonValue extends T
+        ? JsonObject
+        : T
+      : never;
+
+/** What a handler gets. */
+export type ParsedOf<S> = S extends { readonly '~standard': { readonly types?: infer T } } ? (NonNullable<T> extends { readonly output: infer O } ? O : unknown) : InputOf<S>;

@@ -1,0 +1,97 @@
+/** The only place that knows vendors: turns zod 4, zod 3, any Standard Schema or raw JSON Schema into one frozen JSON Schema. */
+import { createRequire } from 'node:module';
+import { toJSONSchema } from 'zod/v4/core';
+import { describe, MisuseError } from '../errors.ts';
+import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json.ts';
+
+export type SchemaKind = 'zod4' | 'zod3' | 'standard' | 'json';
+export type Direction = 'input' | 'output';
+
+interface Zod4Internals {
+  readonly _zod: { readonly def: { readonly type: string } };
+  readonly meta?: () => Readonly<Record<string, unknown>> | undefined;
+  readonly description?: string;
+}
+
+/** Says what a value is, or undefined when it is no schema. A function counts: ArkType's schemas are callable. */
+export function schemaKind(schema: unknown): SchemaKind | undefined {
+  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return undefined;
+  const value = schema as { _zod?: { def?: unknown }; _def?: { typeName?: unknown }; '~standard'?: unknown };
+  if (value._zod?.def !== undefined) return 'zod4';
+  if (typeof value._def?.typeName === 'string' && value._def.typeName.startsWith('Zod')) return 'zod3';
+  if (typeof value['~standard'] === 'object' && value['~standard'] !== null) return 'standard';
+  if (typeof schema === 'function' || Array.isArray(schema)) return undefined;
+  const prototype: unknown = Object.getPrototypeOf(schema);
+  return prototype === Object.prototype || prototype === null ? 'json' : undefined;
+}
+
+/**
+ * The JSON Schema that a model is shown.
+ * @param where How errors name the place, such as ``tool `git`, `parameters` ``.
+ * @throws MisuseError `invalid_schema`, with the remedy, when the schema has no JSON Schema.
+ */
+export function toJsonSchema(schema: unknown, direction: Direction, where: string): JsonObject {
+  const kind = schemaKind(schema);
+  if (kind === undefined) {
+    throw new MisuseError('invalid_schema', `${where}: expected a zod schema, a Standard Schema or a JSON Schema object, got ${describe(schema)}.`);
+  }
+  if (kind === 'json') return freezeCopy(schema, where);
+  try {
+    const converted = convert(schema, kind, direction, where);
+    return deepFreeze(withoutDefaultDialect(converted));
+  } catch (error) {
+    if (error instanceof MisuseError) throw error;
+    throw new MisuseError('invalid_schema', `${where}: the ${kind} schema cannot be turned into JSON Schema (${messageOf(error)}). Replace the part that JSON Schema cannot express, or pass a raw JSON Schema.`, { cause: error });
+  }
+}
+
+function convert(schema: unknown, kind: Exclude<SchemaKind, 'json'>, direction: Direction, where: string): JsonObject {
+  if (kind === 'zod4') return toJSONSchema(schema as Parameters<typeof toJSONSchema>[0], { io: direction, target: 'draft-2020-12', unrepresentable: 'any', override: mend }) as JsonObject;
+  if (kind === 'zod3') return convertZod3(schema, direction);
+  const standard = (schema as { '~standard': { vendor?: unknown; jsonSchema?: Record<Direction, (options: object) => JsonObject> } })['~standard'];
+  const converter = standard.jsonSchema?.[direction];
+  if (typeof converter !== 'function') {
+    throw new MisuseError('invalid_schema', `${where}: this ${String(standard.vendor)} schema gives no JSON Schema. Wrap it by the vendor's converter to Standard JSON Schema (Valibot: \`toStandardJsonSchema\`), or pass a raw JSON Schema.`);
+  }
+  return { ...Reflect.apply(converter, standard.jsonSchema, [{ target: 'draft-2020-12', libraryOptions: { unrepresentable: 'any' } }]) };
+}
+
+/** Restores the descriptions that a foreign copy of zod keeps in a registry of its own, and says how a date travels. */
+function mend(place: { zodSchema: unknown; jsonSchema: Record<string, unknown> }): void {
+  const zodSchema = place.zodSchema as Zod4Internals;
+  const meta = zodSchema.meta?.() ?? (zodSchema.description === undefined ? undefined : { description: zodSchema.description });
+  if (meta !== undefined) for (const [key, value] of Object.entries(meta)) place.jsonSchema[key] ??= value;
+  if (zodSchema._zod.def.type === 'date') {
+    place.jsonSchema.type = 'string';
+    place.jsonSchema.format = 'date-time';
+  }
+}
+
+/** zod 3 goes through its own converter, loaded when the first such schema is seen. (That converter answers `{}` for zod 4: never cross them.) */
+function convertZod3(schema: unknown, direction: Direction): JsonObject {
+  const { zodToJsonSchema } = createRequire(import.meta.url)('zod-to-json-schema') as { zodToJsonSchema: (schema: unknown, options: object) => JsonObject };
+  const json = zodToJsonSchema(schema, { target: 'jsonSchema7', $refStrategy: 'root', pipeStrategy: direction, effectStrategy: direction === 'input' ? 'input' : 'any' });
+  return copyOf(json, 'zod 3 schema');
+}
+
+/** 2020-12 is what a schema without `$schema` means here and in MCP; saying it costs every model step tokens. */
+function withoutDefaultDialect(schema: JsonObject): JsonObject {
+  if (schema.$schema !== 'https://json-schema.org/draft/2020-12/schema') return schema;
+  const { $schema: _dialect, ...rest } = schema;
+  return rest;
+}
+
+function freezeCopy(schema: unknown, where: string): JsonObject {
+  return deepFreeze(copyOf(schema, where));
+}
+
+function copyOf(schema: unknown, where: string): JsonObject {
+  const copy = copyJson(schema, { maxDepth: 256, maxValues: 2_000_000 });
+  if (!copy.ok) throw new MisuseError('invalid_schema', `${where}: the schema is not JSON: ${copy.message} at "${copy.path}".`);
+  if (!isJsonObject(copy.value)) throw new MisuseError('invalid_schema', `${where}: expected a JSON Schema object, got ${describe(copy.value)}.`);
+  return copy.value;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,61 @@
+/** Scopes: what a plugin is given instead of the registry. */
+import { type AnyTool, internalsOf, renameDefinition } from './definition.ts';
+import { MisuseError } from './errors.ts';
+import type { ToolRegistration } from './registration.ts';
+import type { ToolEntry } from './state/tool-entry.ts';
+
+/** Registers, lists, drains and disposes its own tools; it sees no others. */
+export interface ToolScope<S = unknown> {
+  readonly source: string;
+  register(definition: AnyTool<S>): ToolRegistration;
+  registerAll(definitions: readonly AnyTool<S>[]): readonly ToolRegistration[];
+  listNames(): readonly string[];
+  /** Resolves when no call on the scope's tools is in flight. */
+  drain(): Promise<void>;
+  /** Removes the scope's tools and rules, then waits for calls in flight. Idempotent. */
+  dispose(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+interface ScopePort<S> {
+  readonly source: string;
+  readonly prefix: string;
+  add(definitions: readonly AnyTool<S>[]): readonly ToolRegistration[];
+  entries(): readonly ToolEntry[];
+  remove(entries: readonly ToolEntry[]): void;
+  disposed(): void;
+}
+
+export function createScope<S>(port: ScopePort<S>): ToolScope<S> {
+  const { source, prefix } = port;
+  let disposed = false;
+  const add = (definitions: readonly AnyTool<S>[]): readonly ToolRegistration[] => {
+    if (disposed) throw new MisuseError('closed', `The scope \`${source}\` is disposed.`);
+    return port.add(prefix === '' ? definitions : definitions.map((definition) => renamed(definition, prefix)));
+  };
+  const drain = async (): Promise<void> => {
+    await Promise.all(port.entries().map((entry) => entry.drain()));
+  };
+  const dispose = async (): Promise<void> => {
+    if (disposed) return;
+    disposed = true;
+    const entries = port.entries();
+    if (entries.length > 0) port.remove(entries);
+    port.disposed();
+    await Promise.all(entries.map((entry) => entry.drain()));
+  };
+  return Object.freeze({
+    source,
+    register: (definition: AnyTool<S>) => add([definition])[0] as ToolRegistration,
+    registerAll: add,
+    listNames: () => port.entries().map(({ name }) => name),
+    drain,
+    dispose,
+    [Symbol.asyncDispose]: dispose,
+  });
+}
+
+function renamed<S>(definition: AnyTool<S>, prefix: string): AnyTool<S> {
+  internalsOf(definition);
+  return renameDefinition(definition as AnyTool, prefix + definition.name) as AnyTool<S>;
+}

@@ -1,0 +1,29 @@
+/** The text of a result that a model reads. */
+import { contentParts, contentText } from './content.ts';
+import type { JsonValue } from './json.ts';
+import type { ToolResult } from './result.ts';
+
+/**
+ * The model-visible text: strings as they are, other output as JSON, `Success` for no output, `Error: …` for a failure.
+ * Control characters other than tab, line feed and carriage return, and lone surrogates, are dropped.
+ */
+export function serializeOutput(result: ToolResult): string {
+  if (!result.success) return sanitizeText(`Error: ${result.error.message}`);
+  return sanitizeText(outputText(result.output));
+}
+
+/** The text of an output before it is sanitised; what a budget measures. */
+export function outputText(output: unknown): string {
+  if (output === null || output === undefined) return 'Success';
+  if (typeof output === 'string') return output;
+  const parts = contentParts(output);
+  if (parts !== undefined) return contentText(parts);
+  return typeof output === 'object' ? JSON.stringify(output as JsonValue) : String(output);
+}
+
+const unwanted = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\p{Cs}/gu;
+
+/** Drops what confuses a terminal or a protocol; whole surrogate pairs stay. */
+export function sanitizeText(text: string): string {
+  return text.replaceAll(unwanted, '');
+}

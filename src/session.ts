@@ -1,0 +1,323 @@
+/** Sessions: one agent conversation over a registry's shared table. Cheap to make; a tool is bound when it is first asked for. */
+import type { ApprovalAnswer, Grant, PendingApproval } from './approval/request.ts';
+import { executeBatch, type BatchOptions, type BatchResult, planCalls } from './batch.ts';
+import type { CallOptions, CallTool } from './context.ts';
+import { type AnyTool, type DefinitionPatch, isDefinition, type MaybePromise, type ToolRef } from './definition.ts';
+import { MisuseError } from './errors.ts';
+import type { Emitter, ToolEvents } from './events.ts';
+import { explain, type Explanation } from './explain.ts';
+import { createHostTool, type HostTool } from './host-tool.ts';
+import type { Hook } from './hooks.ts';
+import type { JsonObject } from './json.ts';
+import { nameOf, nameSkeleton } from './names.ts';
+import { deskOf, pendingOf } from './pipeline/approve.ts';
+import { resumeCall } from './pipeline/resume.ts';
+import { callTool } from './pipeline/spine.ts';
+import { checkRegistrable } from './registrable.ts';
+import type { ToolRegistration } from './registration.ts';
+import { createRegistration } from './registration.ts';
+import type { ToolResult } from './result.ts';
+import { mergeFacts, readHook, readOverrides } from './session-options.ts';
+import type { Binding } from './state/binding.ts';
+import type { SessionState } from './state/session-state.ts';
+import { ToolEntry } from './state/tool-entry.ts';
+import { checkNames, type Dropped, type Overrides, type Prerequisite } from './workflow/effective.ts';
+import type { BatchPlan, ToolCall } from './workflow/plan.ts';
+
+/** Approvals of one session. */
+export interface Approvals {
+  /** What waits for a person: in this process, and suspended under this session id and principal. `token` only with suspended ones. */
+  pending(): Promise<readonly PendingApproval[]>;
+  /** Answers a call that waits on an approver in this process. False when none does. */
+  answer(id: string, answer: ApprovalAnswer): boolean;
+  /** Answers a suspended call, in whichever process; allowed, it runs exactly what was shown. Refused: `approval_timeout`, or `approval_denied` with `token_invalid`, `token_used`, `token_foreign` or `definition_changed`. */
+  resume(token: string, answer: ApprovalAnswer): Promise<ToolResult>;
+  grants(): readonly Grant[];
+  revoke(id: string): boolean;
+}
+
+/** What a model sees, and why it does not see the rest. */
+export interface EffectiveTools {
+  readonly names: readonly string[];
+  readonly tools: readonly HostTool[];
+  readonly dropped: readonly Dropped[];
+  readonly prerequisites: readonly Prerequisite[];
+  readonly revision: number;
+  readonly hash: string;
+}
+
+/** One agent conversation. */
+export interface ToolSession<S = unknown> {
+  readonly sessionId: string;
+  /** Effective tools, bound, in effective order. */
+  tools(): readonly HostTool[];
+  tool<I, O>(ref: ToolRef<I, O>): HostTool<I, O> | undefined;
+  tool(name: string): HostTool | undefined;
+  /** Calls a tool. Never throws, never rejects. */
+  readonly call: CallTool;
+  plan(calls: readonly ToolCall[]): BatchPlan;
+  /** Runs a batch by its plan: one result for every call, in observed order. */
+  executeBatch(calls: readonly ToolCall[], options?: BatchOptions): Promise<BatchResult>;
+  effectiveTools(): EffectiveTools;
+  /** Registers a tool that is visible in this session only. It cannot take a registry tool's name or its twin. */
+  register(definition: AnyTool<S>): ToolRegistration;
+  setProfile(id: string): void;
+  /** Replaces the session's three lists. Unknown names change nothing and throw. */
+  setOverrides(overrides: Overrides): void;
+  /** Merges facts by key; null deletes. */
+  setFacts(facts: JsonObject): void;
+  /** Adds a hook; returns what takes it away. */
+  use(hook: Hook): () => void;
+  /** What a call would come to, by the same code, without running it: which rule, why hidden, what unlocks it. Hooks do not run. */
+  explain(name: string, input?: unknown): Promise<Explanation>;
+  readonly approvals: Approvals;
+  readonly events: Emitter<ToolEvents>;
+  metrics(): JsonObject;
+  /** Ends what is in flight as `session_closed`, disposes session-scoped handlers. Idempotent. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const stateKey: unique symbol = Symbol('host-tools.session-state');
+
+/** The state behind a session of this copy, for mounts and surfaces. @throws MisuseError */
+export function stateOf(session: unknown): SessionState {
+  const state = typeof session === 'object' && session !== null ? (session as { readonly [stateKey]?: SessionState })[stateKey] : undefined;
+  if (state === undefined) throw new MisuseError('invalid_option', 'Expected a session made by createSession() of this copy of host-tools.');
+  return state;
+}
+
+export class Session<S> implements ToolSession<S> {
+  readonly #state: SessionState;
+
+  constructor(state: SessionState) {
+    this.#state = state;
+  }
+
+  get [stateKey](): SessionState {
+    return this.#state;
+  }
+
+  get sessionId(): string {
+    return this.#state.sessionId;
+  }
+
+  tools(): readonly HostTool[] {
+    return boundTools(this.#state);
+  }
+
+  tool(tool: unknown): HostTool<never, never> | undefined {
+    const state = this.#state;
+    const name = nameOf(tool);
+    const binding = state.binding(name);
+    if (binding === undefined || binding.drop !== undefined || binding.entry.internals.internal) return undefined;
+    if (isDefinition(tool) && binding.entry.definition !== tool) return undefined;
+    return hostToolOf(binding) as unknown as HostTool<never, never>;
+  }
+
+  // Bound once and only for those who read it: `const { call } = session` works, and sessions stay small.
+  get call(): CallTool {
+    const state = this.#state;
+    return ((tool: unknown, input?: unknown, options?: CallOptions) => callTool(state, nameOf(tool), input, options)) as CallTool;
+  }
+
+  plan(calls: readonly ToolCall[]): BatchPlan {
+    return planCalls(this.#state, calls);
+  }
+
+  executeBatch(calls: readonly ToolCall[], options: BatchOptions = {}): Promise<BatchResult> {
+    return executeBatch(this.#state, calls, options);
+  }
+
+  effectiveTools(): EffectiveTools {
+    const state = this.#state;
+    const { names, dropped, prerequisites, hash } = state.registry.viewOf(state);
+    return Object.freeze({
+      names,
+      get tools() {
+        return boundTools(state);
+      },
+      dropped,
+      prerequisites,
+      revision: state.registry.revision,
+      hash,
+    });
+  }
+
+  register(definition: AnyTool<S>): ToolRegistration {
+    const state = this.#state;
+    const { registry } = state;
+    state.checkOpen('register a tool');
+    checkRegistrable(definition as AnyTool, registry);
+    const { name } = definition;
+    const twin = registry.twinOf(name) ?? [...(state.own?.keys() ?? [])].find((other) => nameSkeleton(other) === nameSkeleton(name));
+    if (twin !== undefined) {
+      throw new MisuseError(twin === name ? 'duplicate_name' : 'name_conflict', `Session \`${state.sessionId}\`: expected a name that no tool has, got \`${name}\`${twin === name ? '' : `, which could be mistaken for \`${twin}\``}. Choose another name.`);
+    }
+    state.own ??= new Map();
+    const own = state.own;
+    own.set(name, new ToolEntry(definition as AnyTool, 'session', registry.waits));
+    state.touch();
+    return createRegistration({
+      get: () => own.get(name),
+      set: (entry) => {
+        own.set(name, entry);
+        state.touch();
+      },
+      remove: () => {
+        own.delete(name);
+        state.touch();
+      },
+      changed: () => state.touch(),
+      first: own.get(name) as ToolEntry,
+      waits: registry.waits,
+    });
+  }
+
+  setProfile(id: string): void {
+    const state = this.#state;
+    state.checkOpen('change the profile');
+    const { registry } = state;
+    const profile = registry.profiles.get(id)?.resolved;
+    if (profile === undefined) throw new MisuseError('unknown_profile', `setProfile: expected one of ${[...registry.profiles.keys()].map((one) => `\`${one}\``).join(', ') || '(none is defined)'}, got \`${String(id)}\`.`);
+    state.profileId = id;
+    state.profile = profile;
+    state.limits = registry.limitsOf(state.setup.limits, profile);
+    state.touch();
+  }
+
+  setOverrides(overrides: Overrides): void {
+    const state = this.#state;
+    state.checkOpen('change overrides');
+    const read = readOverrides(overrides);
+    checkOverrides(state, read);
+    state.overrides = read;
+    state.touch();
+  }
+
+  setFacts(facts: JsonObject): void {
+    const state = this.#state;
+    state.checkOpen('change facts');
+    state.facts = mergeFacts(state.facts, facts);
+    state.touch();
+  }
+
+  use(hook: Hook): () => void {
+    const state = this.#state;
+    state.checkOpen('add a hook');
+    const added = { hook: readHook(hook) };
+    const own: Hook = { ...(added.hook.before === undefined ? {} : { before: (call) => added.hook.before?.(call) }), ...(added.hook.after === undefined ? {} : { after: (call, result) => added.hook.after?.(call, result) }) };
+    state.hooks = Object.freeze([...state.hooks, own]);
+    return () => {
+      state.hooks = Object.freeze(state.hooks.filter((one) => one !== own));
+    };
+  }
+
+  explain(name: string, input?: unknown): Promise<Explanation> {
+    return explain(this.#state, nameOf(name), input);
+  }
+
+  get approvals(): Approvals {
+    const state = this.#state;
+    return Object.freeze({
+      pending: async () => [...[...(state.desk?.waiting.values() ?? [])].map(({ request }) => request), ...(await pendingOf(state))],
+      answer: (id: string, answer: ApprovalAnswer) => state.desk?.answer(id, answer) ?? false,
+      resume: (token: string, answer: ApprovalAnswer) => resumeCall(state, token, answer),
+      grants: () => state.desk?.grants.list(state.registry.now()) ?? [],
+      revoke: (id: string) => deskOf(state).grants.revoke(id),
+    });
+  }
+
+  get events(): Emitter<ToolEvents> {
+    const hub = this.#state.listeners();
+    return hub;
+  }
+
+  metrics(): JsonObject {
+    return metricsOf(this.#state);
+  }
+
+  close(): Promise<void> {
+    return closeSession(this.#state);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function hostToolOf(binding: Binding): HostTool {
+  binding.hostTool ??= createHostTool(binding, callTool);
+  return binding.hostTool;
+}
+
+function boundTools(state: SessionState): readonly HostTool[] {
+  const view = state.registry.viewOf(state);
+  state.hostTools ??= Object.freeze(view.names.map((name) => state.binding(name)).filter((binding): binding is Binding => binding !== undefined).map(hostToolOf));
+  return state.hostTools;
+}
+
+/** @throws MisuseError `unknown_tool`. */
+export function checkOverrides(state: SessionState, overrides: Overrides): void {
+  const known = new Map<string, unknown>([...state.registry.tools, ...(state.own ?? [])]);
+  for (const list of ['enable', 'disable', 'force'] as const) checkNames(overrides[list], known, `overrides.${list}`);
+}
+
+/** Ends a session. */
+export function closeSession(state: SessionState): Promise<void> {
+  if (state.closing !== undefined) return state.closing;
+  state.closed = true;
+  const { registry } = state;
+  let resolve: () => void = () => {};
+  state.closing = new Promise((settle) => {
+    resolve = settle;
+  });
+  if (state.inFlight > 0) {
+    for (let call = registry.calls; call !== undefined; ) {
+      const { next } = call;
+      if (call.session === state) registry.spine.closed(call);
+      // Ending a call may end its children, which may have been next on the list.
+      call = next !== undefined && next.ended ? registry.calls : next;
+    }
+  }
+  const disposals: MaybePromise<void>[] = [];
+  for (const binding of state.bindings?.values() ?? []) disposals.push(binding.discard());
+  registry.held.delete(state);
+  for (const cleanup of state.atClose ?? []) {
+    try {
+      disposals.push(cleanup());
+    } catch (error) {
+      registry.warn({ session: state.sessionId, error: error instanceof Error ? error.name : typeof error }, 'closing a session: a clean-up failed');
+    }
+  }
+  state.atClose = undefined;
+  state.followers = undefined;
+  if (state.hears('session:end')) state.emit('session:end', {});
+  void Promise.allSettled(disposals).then(resolve);
+  return state.closing;
+}
+
+function metricsOf(state: SessionState): JsonObject {
+  const totals = { calls: 0, succeeded: 0, failed: 0, rejected: 0, cancelled: 0, pending: 0, denied: 0 };
+  const byTool = new Map<string, JsonObject>();
+  const add = (counters: typeof totals): void => {
+    for (const key of Object.keys(totals) as (keyof typeof totals)[]) totals[key] += counters[key];
+  };
+  for (const [name, binding] of state.bindings ?? []) {
+    const { calls, succeeded, failed, rejected, cancelled, pending, denied } = binding;
+    if (calls === 0) continue;
+    const counters = { calls, succeeded, failed, rejected, cancelled, pending, denied };
+    byTool.set(name, counters);
+    add(counters);
+  }
+  if (state.metrics !== undefined) add(state.metrics.unknown);
+  return {
+    ...totals,
+    denyRate: totals.calls === 0 ? 0 : totals.denied / totals.calls,
+    lateSettles: state.metrics?.lateSettles ?? 0,
+    byTool: Object.fromEntries(byTool),
+    byReason: Object.fromEntries(state.metrics?.byReason ?? []),
+  };
+}
+
+export type { DefinitionPatch };

@@ -1,0 +1,316 @@
+/** What a registry's sessions share: the tool table, rules, profiles, clocks, timers and events. */
+import { memoryApprovalStore, type ApprovalStore } from '../approval/store.ts';
+import { createTokenSigner, type Key, type TokenSigner } from '../approval/token.ts';
+import type { Effect } from '../decision.ts';
+import { describe, MisuseError } from '../errors.ts';
+import { EventHub, type ToolEvents } from '../events.ts';
+import { AbortHub } from '../limits/abort-hub.ts';
+import { Deadlines } from '../limits/deadlines.ts';
+import { createLocks, type Locks } from '../limits/locks.ts';
+import { createWaitGraph, type WaitGraph } from '../limits/semaphore.ts';
+import { nameSkeleton } from '../names.ts';
+import type { Policy } from '../policy.ts';
+import { type Limits, type Profile, type ResolvedProfile, resolveProfile, tightestLimits } from '../profile.ts';
+import { createRedactor, type Redactor } from '../redact.ts';
+import { type CompiledRule, compileRules, type Rule } from '../rules.ts';
+import type { Call } from './call.ts';
+import type { SessionState } from './session-state.ts';
+import type { ToolEntry } from './tool-entry.ts';
+import { type View, ViewCache } from './view.ts';
+
+/** What the records of calls need of the spine, so that state does not import the pipeline. */
+export interface Spine {
+  expired(call: Call, idleMs?: number): void;
+  cancelled(call: Call, reason: unknown): void;
+  closed(call: Call): void;
+}
+
+/** A pino-shaped sink for what a host should know and no call can tell. */
+export interface Logger {
+  warn(data: object, message?: string): void;
+  error(data: object, message?: string): void;
+}
+
+export interface RegistryOptions<S = unknown> {
+  /** Rules for every session, judged first. */
+  readonly rules?: readonly Rule[] | undefined;
+  /** Policies for every session, asked after the registry's rules. */
+  readonly policies?: readonly Policy<S>[] | undefined;
+  /** Speaks where no rule or policy does. @default "allow" */
+  readonly default?: Effect | undefined;
+  /** Milliseconds that a handler may run, unless its definition says otherwise. Above 0, at most 2^31-1. @default 120_000 */
+  readonly defaultTimeoutMs?: number | undefined;
+  /** Milliseconds that one policy or before hook may take; afterwards the call is denied. @default 5_000 */
+  readonly policyTimeoutMs?: number | undefined;
+  /** Milliseconds that a timed-out handler keeps its slots while it has not settled. Starts with the timeout. @default 30_000 */
+  readonly graceMs?: number | undefined;
+  /** How far a `resourceKey` reaches. @default "session" */
+  readonly locks?: 'session' | 'registry' | undefined;
+  /** What approvals that outlive a call need. The first key signs, all verify. `ttlMs` is how long a token lives. @default ttlMs 3_600_000, a store in memory */
+  readonly approvals?: { readonly secret: Key | readonly Key[]; readonly store?: ApprovalStore | undefined; readonly ttlMs?: number | undefined } | undefined;
+  /** Paths whose values are secret wherever events, prompts and errors are written. A path without a dot names a key at any depth. */
+  readonly redact?: readonly string[] | undefined;
+  /** Epoch milliseconds, for timestamps and expiry; deadlines run on a monotonic clock of their own. @default Date.now */
+  readonly now?: (() => number) | undefined;
+  /** Makes call ids. @default short, unique in the process and unlikely to meet elsewhere */
+  readonly newId?: (() => string) | undefined;
+  readonly logger?: Logger | undefined;
+}
+
+const longestTimeout = 2 ** 31 - 1;
+const knownOptions = new Set(['rules', 'policies', 'default', 'defaultTimeoutMs', 'policyTimeoutMs', 'graceMs', 'locks', 'approvals', 'redact', 'now', 'newId', 'logger']);
+const none: readonly never[] = Object.freeze([]);
+
+/** A layer of rules that {@link RegistryState.addRules} brought. */
+interface RuleLayer {
+  readonly rules: readonly CompiledRule[];
+  /** Set for a scope's rules: they touch its own tools alone. */
+  readonly source: string | undefined;
+}
+
+export class RegistryState {
+  readonly tools = new Map<string, ToolEntry>();
+  readonly skeletons = new Map<string, string>();
+  readonly profiles = new Map<string, { readonly given: Profile; resolved: ResolvedProfile }>();
+  readonly policies: readonly Policy<unknown>[];
+  readonly default: Effect;
+  readonly defaultTimeoutMs: number;
+  readonly policyTimeoutMs: number;
+  readonly graceMs: number;
+  readonly ttlMs: number;
+  readonly redact: readonly string[];
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly logger: Logger | undefined;
+  readonly signer: TokenSigner | undefined;
+  readonly store: ApprovalStore;
+  readonly deadlines = new Deadlines();
+  readonly aborts = new AbortHub();
+  readonly waits: WaitGraph = createWaitGraph();
+  readonly locks: Locks | undefined;
+  readonly hub: EventHub;
+  /** Grows with every change of tools; what hosts see. */
+  revision = 0;
+  /** Grows with every change that may change a verdict or a listing: tools, rules, profiles. */
+  epoch = 0;
+  closed = false;
+  #layers: readonly RuleLayer[];
+  /** Sessions that must hear of changes or closing. Weak, but for those that hold something open. */
+  readonly watchers = new Set<WeakRef<SessionState>>();
+  readonly held = new Set<SessionState>();
+  readonly #views = new ViewCache();
+  #pathRedactor: Redactor | undefined | null = null;
+  /** Head of the list of calls in flight, over all sessions. */
+  calls: Call | undefined;
+
+  readonly spine: Spine;
+
+  constructor(options: RegistryOptions<never>, spine: Spine) {
+    this.spine = spine;
+    if (typeof options !== 'object' || options === null) throw misuse('options', 'an object', options);
+    for (const key of Object.keys(options)) if (!knownOptions.has(key)) throw new MisuseError('invalid_option', `HostToolRegistry: unknown option \`${key}\`. Known options: ${[...knownOptions].join(', ')}.`);
+    const { rules = none, policies = none, default: effect = 'allow', defaultTimeoutMs = 120_000, policyTimeoutMs = 5_000, graceMs = 30_000, locks = 'session', approvals, redact = none, now = Date.now, newId, logger } = options;
+    checkDuration('defaultTimeoutMs', defaultTimeoutMs);
+    checkDuration('policyTimeoutMs', policyTimeoutMs);
+    checkDuration('graceMs', graceMs);
+    if (effect !== 'allow' && effect !== 'ask' && effect !== 'deny') throw misuse('default', '"allow", "ask" or "deny"', effect);
+    if (locks !== 'session' && locks !== 'registry') throw misuse('locks', '"session" or "registry"', locks);
+    if (!Array.isArray(redact) || redact.some((path) => typeof path !== 'string' || path === '')) throw misuse('redact', 'an array of non-empty paths', redact);
+    if (typeof now !== 'function') throw misuse('now', 'a function that answers epoch milliseconds', now);
+    if (newId !== undefined && typeof newId !== 'function') throw misuse('newId', 'a function that answers a string', newId);
+    this.policies = checkPolicies(policies as readonly Policy<unknown>[], 'registry');
+    this.default = effect;
+    this.defaultTimeoutMs = defaultTimeoutMs;
+    this.policyTimeoutMs = policyTimeoutMs;
+    this.graceMs = graceMs;
+    this.redact = Object.freeze([...redact]);
+    this.now = now;
+    this.newId = newId ?? createIds();
+    this.logger = logger;
+    this.ttlMs = approvals?.ttlMs ?? 3_600_000;
+    checkDuration('approvals.ttlMs', this.ttlMs);
+    this.signer = approvals === undefined ? undefined : createTokenSigner(approvals.secret);
+    this.store = approvals?.store ?? memoryApprovalStore(now);
+    this.locks = locks === 'registry' ? createLocks(this.waits) : undefined;
+    this.#layers = [{ rules: compileRules(rules, 'registry'), source: undefined }];
+    this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
+  }
+
+  /** Rules that touch a tool of this source, in the order in which they came. */
+  rulesFor(source: string): readonly CompiledRule[] {
+    const rules: CompiledRule[] = [];
+    for (const layer of this.#layers) if (layer.source === undefined || layer.source === source) rules.push(...layer.rules);
+    return rules;
+  }
+
+  /** Adds rules after those that are there; returns what takes them away. */
+  addRules(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
+    const added: RuleLayer = { rules: compileRules(rules, layer), source };
+    this.#layers = [...this.#layers, added];
+    this.changed();
+    let there = true;
+    return () => {
+      if (!there) return;
+      there = false;
+      this.#layers = this.#layers.filter((one) => one !== added);
+      this.changed();
+    };
+  }
+
+  /** @throws MisuseError `unknown_tool`, `unknown_knob`, `unknown_profile`, `invalid_option`. */
+  defineProfile(profile: Profile): void {
+    const resolved = resolveProfile(profile, (id) => this.profiles.get(id)?.resolved);
+    this.checkProfileTools(resolved);
+    const given = structuredClone(profile);
+    const before = new Map(this.profiles);
+    this.profiles.set(resolved.id, { given, resolved });
+    try {
+      this.#resolveHeirs(resolved.id, new Set([resolved.id]));
+    } catch (error) {
+      this.profiles.clear();
+      for (const [id, entry] of before) this.profiles.set(id, entry);
+      throw error;
+    }
+    this.changed();
+  }
+
+  #resolveHeirs(id: string, done: Set<string>): void {
+    for (const [heir, { given }] of [...this.profiles]) {
+      const parents = given.extends === undefined ? [] : typeof given.extends === 'string' ? [given.extends] : given.extends;
+      if (!parents.includes(id) || done.has(heir)) continue;
+      const resolved = resolveProfile(given, (parent) => this.profiles.get(parent)?.resolved);
+      this.profiles.set(heir, { given, resolved });
+      done.add(heir);
+      this.#resolveHeirs(heir, done);
+    }
+  }
+
+  checkProfileTools(profile: ResolvedProfile): void {
+    for (const tool of profile.tools.values()) {
+      const entry = this.tools.get(tool.name);
+      if (entry === undefined) {
+        if (!tool.optional) throw new MisuseError('unknown_tool', `Profile \`${profile.id}\`: expected \`tools\` to name registered tools, got \`${tool.name}\`. Register it first, or mark it \`optional\`.`);
+        continue;
+      }
+      checkKnobs(profile.id, entry, tool.knobs);
+    }
+  }
+
+  /** Something changed that a listing or a verdict may depend on. */
+  changed(): void {
+    this.epoch++;
+    this.followChange();
+  }
+
+  /** Lets sessions that are watched compare what they show. */
+  followChange(): void {
+    for (const session of this.held) session.registryChanged();
+    for (const ref of this.watchers) {
+      const session = ref.deref();
+      if (session === undefined) this.watchers.delete(ref);
+      else if (!this.held.has(session)) session.registryChanged();
+    }
+  }
+
+  /** What a session is shown. Cached until something that it depends on changes. */
+  viewOf(session: SessionState): View {
+    session.current();
+    if (session.view === undefined || session.viewStamp !== session.stamp) {
+      session.view = this.#views.get(session);
+      session.viewStamp = session.stamp;
+      session.hostTools = undefined;
+    }
+    return session.view;
+  }
+
+  /** A session's limits with its profile's: the tightest of each. */
+  limitsOf(own: Limits, profile: ResolvedProfile | undefined): Limits {
+    return profile === undefined ? own : tightestLimits(own, profile.limits);
+  }
+
+  /** Emits on the registry alone. */
+  emitToolsChanged(change: { added?: readonly string[]; removed?: readonly string[]; modified?: readonly string[] }): void {
+    if (!this.hub.hears('tools:changed')) return;
+    const { added = none, removed = none, modified = none } = change;
+    const payload: ToolEvents['tools:changed'] = { at: this.now(), added, removed, modified };
+    this.hub.emit('tools:changed', Object.freeze(payload));
+  }
+
+  /** Hides what the registry's own paths name, whatever the tool. */
+  pathRedactor(): Redactor | undefined {
+    if (this.#pathRedactor === null) this.#pathRedactor = createRedactor(undefined, this.redact);
+    return this.#pathRedactor;
+  }
+
+  /** The registered name that a name could be mistaken for. */
+  twinOf(name: string): string | undefined {
+    return this.skeletons.get(nameSkeleton(name));
+  }
+
+  /** Monotonic milliseconds. Looked up at each call, so that test clocks count. */
+  monotonic(): number {
+    return globalThis.performance.now();
+  }
+
+  listenerFailed(error: unknown, type: string): void {
+    this.warn({ event: type, error: error instanceof Error ? error.name : typeof error }, 'an event listener failed');
+  }
+
+  /** Logs; a logger that throws affects nothing. */
+  warn(data: object, message: string): void {
+    try {
+      this.logger?.warn(data, message);
+    } catch {
+      // A sink never affects a call.
+    }
+  }
+}
+
+/** Knobs must be ones that the tool has, and fit. @throws MisuseError naming profile, tool and knob. */
+function checkKnobs(profileId: string, entry: ToolEntry, knobs: Readonly<Record<string, unknown>> | undefined): void {
+  if (knobs === undefined) return;
+  const schema = entry.internals.knobs;
+  const names = Object.keys(knobs);
+  const place = `Profile \`${profileId}\`, tool \`${entry.name}\``;
+  if (schema === undefined) {
+    if (names.length > 0) throw new MisuseError('unknown_knob', `${place}: expected no knobs, since the tool declares none in \`policy.knobs\`, got \`${names.join('`, `')}\`.`);
+    return;
+  }
+  const properties = schema.json.properties;
+  if (typeof properties === 'object' && properties !== null && schema.json.additionalProperties === undefined) {
+    const declared = Object.keys(properties);
+    for (const name of names) if (!declared.includes(name)) throw new MisuseError('unknown_knob', `${place}: expected knobs among \`${declared.join('`, `')}\`, got \`${name}\`.`);
+  }
+  const parsed = schema.validate(structuredClone(knobs) as never);
+  if (parsed instanceof Promise) return;
+  if (parsed.issues !== undefined) {
+    const [issue] = parsed.issues;
+    throw new MisuseError('unknown_knob', `${place}: the knobs do not fit \`policy.knobs\`: ${issue?.path === '' ? '' : `\`${issue?.path}\`: `}${issue?.message}.`);
+  }
+}
+
+/** @throws MisuseError when a policy is not `{ id, check }`. */
+export function checkPolicies(policies: readonly Policy<unknown>[], layer: string): readonly Policy<unknown>[] {
+  if (!Array.isArray(policies)) throw misuse('policies', 'an array', policies);
+  for (const [index, policy] of policies.entries()) {
+    if (typeof policy !== 'object' || policy === null || typeof policy.id !== 'string' || policy.id === '' || typeof policy.check !== 'function') {
+      throw new MisuseError('invalid_option', `Expected policy ${index} of the ${layer} to be { id, check }, got ${describe(policy)}.`);
+    }
+  }
+  return Object.freeze([...policies]);
+}
+
+function checkDuration(field: string, value: unknown): void {
+  if (!(typeof value === 'number' && value > 0 && value <= longestTimeout)) throw misuse(field, `a number of milliseconds above 0 and at most ${longestTimeout}`, value);
+}
+
+function misuse(field: string, expected: string, got: unknown): MisuseError {
+  return new MisuseError('invalid_option', `HostToolRegistry: expected \`${field}\` to be ${expected}, got ${describe(got)}.`);
+}
+
+/** Ids that are cheap, ordered and unlikely to meet those of another process. */
+function createIds(): () => string {
+  const prefix = `call_${Math.trunc(Math.random() * 2 ** 40).toString(36)}${Date.now().toString(36)}_`;
+  let count = 0;
+  return () => prefix + ++count;
+}

@@ -1,0 +1,325 @@
+/** What one session knows: options, facts, tools of its own, calls in flight, counters. Small when idle: everything else is made when first needed. */
+import type { ApprovalDesk } from '../approval/desk.ts';
+import type { Approver } from '../context.ts';
+import { MisuseError } from '../errors.ts';
+import { EventHub, type EventType } from '../events.ts';
+import type { Hook } from '../hooks.ts';
+import type { HostTool } from '../host-tool.ts';
+import { deepFreeze, type JsonObject } from '../json.ts';
+import type { Locks } from '../limits/locks.ts';
+import { createLocks } from '../limits/locks.ts';
+import { RateWindow } from '../limits/rate-window.ts';
+import { Semaphore } from '../limits/semaphore.ts';
+import { nameSkeleton } from '../names.ts';
+import type { Policy } from '../policy.ts';
+import type { Limits, ResolvedProfile } from '../profile.ts';
+import type { CompiledRule } from '../rules.ts';
+import type { Overrides } from '../workflow/effective.ts';
+import { Binding } from './binding.ts';
+import type { Call } from './call.ts';
+import type { RegistryState } from './registry-state.ts';
+import type { ToolEntry } from './tool-entry.ts';
+import type { View } from './view.ts';
+
+/** What {@link SessionState} is made from, checked. */
+export interface SessionSetup {
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly metadata: JsonObject;
+  readonly principal: string | undefined;
+  readonly services: unknown;
+  readonly profileId: string | undefined;
+  readonly facts: JsonObject;
+  readonly overrides: Overrides | undefined;
+  readonly rules: readonly CompiledRule[];
+  readonly policies: readonly Policy<unknown>[];
+  readonly hooks: readonly Hook[];
+  readonly approver: Approver | undefined;
+  readonly approvalMode: 'ask' | 'suspend';
+  readonly approvalTimeoutMs: number;
+  readonly repair: 'off' | 'safe';
+  readonly exposeErrors: 'message' | 'masked' | undefined;
+  readonly limits: Limits;
+}
+
+export class SessionState {
+  readonly registry: RegistryState;
+  readonly setup: SessionSetup;
+  facts: JsonObject;
+  profile: ResolvedProfile | undefined;
+  profileId: string | undefined;
+  overrides: Overrides | undefined;
+  hooks: readonly Hook[];
+  limits: Limits;
+  /** Grows with everything that may change a verdict or a listing of this session. */
+  stamp = 0;
+  #epoch: number;
+  closed = false;
+  /** Resolves when closing is done. */
+  closing: Promise<void> | undefined;
+  seq = 0;
+  inFlight = 0;
+  bindings: Map<string, Binding> | undefined;
+  /** Tools of this session alone. */
+  own: Map<string, ToolEntry> | undefined;
+  /** Calls in flight whose id the caller gave. */
+  ids: Map<string, Call> | undefined;
+  hub: EventHub | undefined;
+  desk: ApprovalDesk | undefined;
+  view: View | undefined;
+  viewStamp = -1;
+  hostTools: readonly HostTool[] | undefined;
+  rate: RateWindow | undefined;
+  slots: Semaphore | undefined;
+  queued = 0;
+  /** Calls that are being suspended at this moment. */
+  suspending = 0;
+  watched = false;
+  /** How many things hold the session strongly. */
+  holds = 0;
+  /** Counts ids where the host's `newId` fails. */
+  fallbackIds = 0;
+  /** Told after each call has left, for sessions that close when idle. */
+  idled: (() => void) | undefined;
+  rateLimit = 0;
+  locks: Locks | undefined;
+  loop: { key: string; count: number } | undefined;
+  metrics: SessionMetrics | undefined;
+  /** Told when the session's listing may have changed: mounts and surfaces. */
+  followers: Set<() => void> | undefined;
+  /** What `tools:changed` compares with. */
+  shown: ReadonlyMap<string, ToolEntry> | undefined;
+  /** Runs at closing: timers, caller's signal. */
+  atClose: (() => void | Promise<void>)[] | undefined;
+
+  constructor(registry: RegistryState, setup: SessionSetup) {
+    this.registry = registry;
+    this.setup = setup;
+    this.facts = setup.facts;
+    this.overrides = setup.overrides;
+    this.hooks = setup.hooks;
+    this.profileId = setup.profileId;
+    this.profile = setup.profileId === undefined ? undefined : registry.profiles.get(setup.profileId)?.resolved;
+    this.limits = registry.limitsOf(setup.limits, this.profile);
+    this.#epoch = registry.epoch;
+  }
+
+  get sessionId(): string {
+    return this.setup.sessionId;
+  }
+  get cwd(): string {
+    return this.setup.cwd;
+  }
+  get environment(): Readonly<Record<string, string>> {
+    return this.setup.environment;
+  }
+  get metadata(): JsonObject {
+    return this.setup.metadata;
+  }
+  get principal(): string | undefined {
+    return this.setup.principal;
+  }
+  get services(): unknown {
+    return this.setup.services;
+  }
+  get rules(): readonly CompiledRule[] {
+    return this.setup.rules;
+  }
+  get policies(): readonly Policy<unknown>[] {
+    return this.setup.policies;
+  }
+
+  /** The stamp after looking at the registry. */
+  current(): number {
+    if (this.#epoch !== this.registry.epoch) this.#follow();
+    return this.stamp;
+  }
+
+  #follow(): void {
+    const { registry } = this;
+    this.#epoch = registry.epoch;
+    this.stamp++;
+    if (this.profileId !== undefined) {
+      this.profile = registry.profiles.get(this.profileId)?.resolved ?? this.profile;
+      this.limits = registry.limitsOf(this.setup.limits, this.profile);
+    }
+    // A registry tool that comes later takes the name from a session's tool.
+    if (this.own !== undefined) for (const [name, entry] of this.own) if (registry.skeletons.has(nameSkeleton(name))) this.#dropOwn(name, entry);
+  }
+
+  #dropOwn(name: string, entry: ToolEntry): void {
+    entry.removed = true;
+    this.own?.delete(name);
+  }
+
+  /** The definition that a name means here, internal ones too. */
+  entryOf(name: string): ToolEntry | undefined {
+    return this.registry.tools.get(name) ?? this.own?.get(name);
+  }
+
+  /** The tool as it stands in this session now; undefined when the name is unknown. */
+  binding(name: string): Binding | undefined {
+    const stamp = this.current();
+    const known = this.bindings?.get(name);
+    if (known !== undefined && known.stamp === stamp) return known;
+    const entry = this.entryOf(name);
+    if (entry === undefined) {
+      if (known !== undefined) {
+        void known.discard();
+        this.bindings?.delete(name);
+      }
+      return undefined;
+    }
+    const binding = known ?? new Binding(this, entry);
+    binding.refresh(entry, stamp);
+    if (known === undefined) {
+      this.bindings ??= new Map();
+      this.bindings.set(name, binding);
+    }
+    return binding;
+  }
+
+  isDisabled(name: string): boolean {
+    return this.overrides?.disable?.includes(name) === true;
+  }
+
+  /** In the profile, or added by an override, or the session's own; without a profile every tool is. */
+  isChosen(name: string): boolean {
+    const { profile, overrides } = this;
+    return profile === undefined || profile.tools.has(name) || this.own?.has(name) === true || overrides?.enable?.includes(name) === true || overrides?.force?.includes(name) === true;
+  }
+
+  /** Whether an event would be heard, here or on the registry. */
+  hears(type: EventType): boolean {
+    return this.registry.hub.hears(type) || (this.hub !== undefined && this.hub.hears(type));
+  }
+
+  /** Emits here and on the registry. Callers ask {@link hears} first, and build nothing that nobody reads. */
+  emit(type: Exclude<EventType, 'tools:changed'>, payload: object): void {
+    const event = deepFreeze({ sessionId: this.sessionId, at: this.registry.now(), seq: ++this.seq, ...payload });
+    this.hub?.emit(type, event);
+    this.registry.hub.emit(type, event);
+  }
+
+  /** This session's listeners. Whoever listens is told of changes and of closing. */
+  listeners(): EventHub {
+    this.hub ??= new EventHub(
+      (error, type) => this.registry.listenerFailed(error, type),
+      (type) => {
+        this.watch();
+        if (type === '*' || type === 'tools:changed') this.shown ??= this.registry.viewOf(this).entries;
+      },
+    );
+    return this.hub;
+  }
+
+  /** Lets the registry find this session, weakly, for changes and closing. */
+  watch(): void {
+    if (this.watched) return;
+    this.watched = true;
+    const ref = new WeakRef(this);
+    this.registry.watchers.add(ref);
+    this.atClosing(() => {
+      this.registry.watchers.delete(ref);
+    });
+  }
+
+  /** Lets the registry keep this session: it holds something that closing must dispose. */
+  hold(): void {
+    this.holds++;
+    this.registry.held.add(this);
+  }
+
+  /** Undoes one {@link hold}. */
+  releaseHold(): void {
+    if (--this.holds <= 0) this.registry.held.delete(this);
+  }
+
+  /** Runs `cleanup` when the session closes. */
+  atClosing(cleanup: () => void | Promise<void>): void {
+    this.atClose ??= [];
+    this.atClose.push(cleanup);
+  }
+
+  /** The registry changed: tell whoever follows this session. */
+  registryChanged(): void {
+    this.current();
+    this.changed();
+  }
+
+  /** A change of the session's own making. */
+  touch(): void {
+    this.stamp++;
+    this.changed();
+  }
+
+  /** Compares what is shown with what was shown, and tells once. */
+  changed(): void {
+    const before = this.shown;
+    if (before !== undefined) {
+      const after = this.registry.viewOf(this).entries;
+      this.shown = after;
+      const added = [...after.keys()].filter((name) => !before.has(name));
+      const removed = [...before.keys()].filter((name) => !after.has(name));
+      const modified = [...after].filter(([name, entry]) => before.has(name) && before.get(name) !== entry).map(([name]) => name);
+      if (added.length + removed.length + modified.length > 0) this.hub?.emit('tools:changed', deepFreeze({ at: this.registry.now(), added, removed, modified }));
+    }
+    if (this.followers !== undefined) for (const follower of [...this.followers]) follower();
+  }
+
+  /** Slots of this session, when its limits bound them. */
+  concurrency(): Semaphore | undefined {
+    const { maxConcurrentCalls } = this.limits;
+    if (maxConcurrentCalls === undefined) return undefined;
+    this.slots ??= new Semaphore(maxConcurrentCalls, { waits: this.registry.waits });
+    if (this.slots.capacity !== maxConcurrentCalls) this.slots.capacity = maxConcurrentCalls;
+    return this.slots;
+  }
+
+  lockTable(): Locks {
+    if (this.registry.locks !== undefined) return this.registry.locks;
+    this.locks ??= createLocks(this.registry.waits);
+    return this.locks;
+  }
+
+  /** Admits one more call this minute. Milliseconds to wait when not. */
+  admitRate(now: number): number | undefined {
+    const { callsPerMinute } = this.limits;
+    if (callsPerMinute === undefined) return undefined;
+    if (this.rate === undefined || this.rateLimit !== callsPerMinute) {
+      this.rate = new RateWindow(callsPerMinute);
+      this.rateLimit = callsPerMinute;
+    }
+    return this.rate.take(now) ? undefined : this.rate.retryAfterMs(now);
+  }
+
+  counters(): SessionMetrics {
+    this.metrics ??= { calls: 0, unknown: { calls: 0, succeeded: 0, failed: 0, rejected: 0, cancelled: 0, pending: 0, denied: 0 }, lateSettles: 0, byReason: new Map() };
+    return this.metrics;
+  }
+
+  /** @throws MisuseError `closed`. */
+  checkOpen(action: string): void {
+    if (this.closed || this.registry.closed) throw new MisuseError('closed', `Session \`${this.sessionId}\`: cannot ${action}, because the session is closed. Create another.`);
+  }
+}
+
+export interface Counters {
+  calls: number;
+  succeeded: number;
+  failed: number;
+  rejected: number;
+  cancelled: number;
+  pending: number;
+  denied: number;
+}
+
+/** Counts beside those that bindings keep. */
+export interface SessionMetrics {
+  calls: number;
+  /** Calls of names that mean nothing here. */
+  unknown: Counters;
+  lateSettles: number;
+  byReason: Map<string, number>;
+}

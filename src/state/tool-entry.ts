@@ -1,0 +1,97 @@
+/** One definition as a registry or a session holds it: with its source, its slots and the calls that run on it. */
+import { type AnyTool, internalsOf, type ToolInternals } from '../definition.ts';
+import { Semaphore, type WaitGraph } from '../limits/semaphore.ts';
+import { createRedactor, type Redactor } from '../redact.ts';
+import type { ToolSummary } from '../tool-summary.ts';
+
+/** Replacing a tool makes a new entry; calls in flight keep theirs. */
+export class ToolEntry {
+  readonly definition: AnyTool;
+  readonly internals: ToolInternals;
+  /** Who brought the tool: `host`, a scope's source, … */
+  readonly source: string;
+  /** Calls at once over the registry, when the definition bounds them. */
+  readonly slots: Semaphore | undefined;
+  enabled = true;
+  removed = false;
+  /** Calls on this entry that have not ended. */
+  inFlight = 0;
+  #summary: ToolSummary | undefined;
+  #fingerprint: string | undefined;
+  #drained: (() => void)[] | undefined;
+  #inputRedactor: Redactor | undefined | null = null;
+  #outputRedactor: Redactor | undefined | null = null;
+  #knobRedactor: Redactor | undefined | null = null;
+
+  constructor(definition: AnyTool, source: string, waits: WaitGraph, heir?: ToolEntry) {
+    this.definition = definition;
+    this.internals = internalsOf(definition);
+    this.source = source;
+    const { maxConcurrency } = this.internals;
+    this.slots = heir?.slots ?? (maxConcurrency === undefined ? undefined : new Semaphore(maxConcurrency, { waits }));
+    if (heir !== undefined) this.enabled = heir.enabled;
+  }
+
+  get name(): string {
+    return this.definition.name;
+  }
+
+  /** What gates may see. Its fingerprint is computed when first read. */
+  get summary(): ToolSummary {
+    if (this.#summary === undefined) {
+      const { definition, source } = this;
+      const { name, tags, annotations } = definition;
+      this.#summary = Object.freeze({
+        name,
+        source,
+        tags,
+        annotations,
+        get fingerprint() {
+          return definition.fingerprint;
+        },
+      });
+    }
+    return this.#summary;
+  }
+
+  /** Computed when first read. */
+  get fingerprint(): string {
+    this.#fingerprint ??= this.definition.fingerprint;
+    return this.#fingerprint;
+  }
+
+  /** Hides what the input schema or a redact path marks as secret; undefined when nothing does. */
+  inputRedactor(paths: readonly string[]): Redactor | undefined {
+    if (this.#inputRedactor === null) this.#inputRedactor = createRedactor(this.internals.input.json, paths);
+    return this.#inputRedactor;
+  }
+
+  outputRedactor(paths: readonly string[]): Redactor | undefined {
+    if (this.#outputRedactor === null) this.#outputRedactor = createRedactor(this.internals.output?.json, paths);
+    return this.#outputRedactor;
+  }
+
+  knobRedactor(paths: readonly string[]): Redactor | undefined {
+    const { knobs } = this.internals;
+    if (knobs === undefined) return undefined;
+    if (this.#knobRedactor === null) this.#knobRedactor = createRedactor(knobs.json, paths);
+    return this.#knobRedactor;
+  }
+
+  /** Told when a call on this entry has ended. */
+  ended(): void {
+    if (--this.inFlight > 0 || this.#drained === undefined) return;
+    const waiting = this.#drained;
+    this.#drained = undefined;
+    for (const resolve of waiting) resolve();
+  }
+
+  /** Resolves when no call on this entry is in flight. */
+  drain(): Promise<void> {
+    if (this.inFlight === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#drained ??= [];
+      this.#drained.push(resolve);
+    });
+  }
+}

@@ -1,0 +1,85 @@
+/** What a session is shown: the effective set with the entries behind its names. Computed once for all sessions that see the same. */
+import { canonicalJson, deepFreeze, type JsonValue } from '../json.ts';
+import { computeEffective, type Dropped, type Prerequisite, type ToolSpec } from '../workflow/effective.ts';
+import { standingOf } from './binding.ts';
+import type { SessionState } from './session-state.ts';
+import type { ToolEntry } from './tool-entry.ts';
+
+export interface View {
+  readonly names: readonly string[];
+  readonly entries: ReadonlyMap<string, ToolEntry>;
+  readonly dropped: readonly Dropped[];
+  readonly prerequisites: readonly Prerequisite[];
+  readonly hash: string;
+  /** Specs of every listed or dropped tool, for plans. */
+  readonly specs: ReadonlyMap<string, ToolSpec>;
+}
+
+/** Views that sessions share, for one epoch of the registry. */
+export class ViewCache {
+  #epoch = -1;
+  readonly #views = new Map<string, View>();
+
+  /** A session with tools or rules of its own has a view of its own. */
+  get(session: SessionState): View {
+    const { registry } = session;
+    if (this.#epoch !== registry.epoch) {
+      this.#views.clear();
+      this.#epoch = registry.epoch;
+    }
+    if ((session.own !== undefined && session.own.size > 0) || session.rules.length > 0) return computeView(session);
+    const key = canonicalJson([session.profileId ?? null, session.facts, (session.overrides ?? null) as JsonValue]);
+    let view = this.#views.get(key);
+    if (view === undefined) {
+      view = computeView(session);
+      if (this.#views.size >= 256) this.#views.clear();
+      this.#views.set(key, view);
+    }
+    return view;
+  }
+}
+
+function computeView(session: SessionState): View {
+  const { registry, profile } = session;
+  const specs = new Map<string, ToolSpec>();
+  const entryOf = (name: string): ToolEntry | undefined => session.entryOf(name);
+  for (const entry of [...registry.tools.values(), ...(session.own?.values() ?? [])]) {
+    const { internals, name } = entry;
+    if (internals.internal) continue;
+    const { drop } = standingOf(session, entry, profile?.tools.get(name));
+    // What only the session knows; the rest of the order is computeEffective's.
+    const blocked = drop === 'disabled' ? (['disabled'] as const) : drop === 'denied' ? (['denied'] as const) : drop === 'knobs_missing' ? (['knobs_missing'] as const) : undefined;
+    const spec: ToolSpec = {
+      name,
+      requires: internals.requires,
+      provides: internals.provides,
+      parallelSafe: internals.parallelSafe,
+      ...(typeof internals.resourceKey === 'string' ? { resourceKey: internals.resourceKey } : {}),
+      ...(blocked === undefined ? {} : { blocked }),
+    };
+    specs.set(name, spec);
+  }
+  for (const name of profile?.tools.keys() ?? []) if (!specs.has(name) && entryOf(name) === undefined) specs.set(name, { name, blocked: ['not_registered'] });
+  const chosen = profile === undefined ? undefined : [...profile.tools.keys(), ...(session.own?.keys() ?? [])].filter((name) => specs.has(name));
+  const { enable, disable, force } = session.overrides ?? {};
+  const visible = (names: readonly string[] | undefined): readonly string[] => (names ?? []).filter((name) => specs.has(name));
+  const { names, dropped, prerequisites, hash } = computeEffective({
+    tools: [...specs.values()],
+    ...(chosen === undefined ? {} : { profile: chosen }),
+    overrides: { session: { enable: visible(enable), disable: visible(disable), force: visible(force) } },
+    facts: session.facts,
+  });
+  const entries = new Map<string, ToolEntry>();
+  for (const name of names) {
+    const entry = entryOf(name);
+    if (entry !== undefined) entries.set(name, entry);
+  }
+  return deepFreezeView({ names, dropped, prerequisites, hash, entries, specs });
+}
+
+function deepFreezeView(view: View): View {
+  deepFreeze(view.names);
+  deepFreeze(view.dropped);
+  deepFreeze(view.prerequisites);
+  return Object.freeze(view);
+}

@@ -1,0 +1,23 @@
+/** What rules, policies, hooks and approvals may know of a tool: enough to decide, nothing to run it by. */
+
+/** Hints about what a tool does. All default to false. From outside (relay, MCP import) they may only tighten. */
+export interface ToolAnnotations {
+  /** Changes nothing. Makes a tool parallel-safe by default. */
+  readonly readOnly?: boolean;
+  /** May destroy or overwrite. */
+  readonly destructive?: boolean;
+  /** Calling again with the same arguments changes nothing more. */
+  readonly idempotent?: boolean;
+  /** Reaches beyond the host: network, other people. */
+  readonly openWorld?: boolean;
+}
+
+/** One tool as the gates see it. Frozen. */
+export interface ToolSummary {
+  readonly name: string;
+  /** Who brought it: `host`, a scope's source, a relay application, an MCP server. */
+  readonly source: string;
+  readonly tags: readonly string[];
+  readonly annotations: ToolAnnotations;
+  readonly fingerprint: string;
+}

@@ -1,0 +1,190 @@
+/** Which tools a model is shown: a pure, deterministic function of tools, profile, overrides and facts. */
+import { createHash } from 'node:crypto';
+import type { FactRule } from '../definition.ts';
+import { MisuseError } from '../errors.ts';
+import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
+import { nearestNames } from '../names.ts';
+
+/** What planning may know of a tool. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters?: JsonObject;
+  readonly requires?: readonly FactRule[];
+  readonly provides?: readonly string[];
+  readonly parallelSafe?: boolean;
+  readonly resourceKey?: string;
+  /** What listing it costs the model. @default a quarter of its JSON's characters */
+  readonly tokens?: number;
+  /** What only a session knows. */
+  readonly blocked?: readonly Block[];
+}
+export type Block = 'disabled' | 'denied' | 'not_registered' | 'knobs_missing';
+
+/** Lists of names that change the profile's choice for a session or a run. `force` equals `enable`; neither beats `disable`, and nothing beats a gate. */
+export interface Overrides {
+  readonly enable?: readonly string[];
+  readonly disable?: readonly string[];
+  readonly force?: readonly string[];
+}
+
+export interface EffectiveInput {
+  readonly tools: readonly ToolSpec[];
+  /** Names in order. Absent: every tool given. */
+  readonly profile?: readonly string[];
+  readonly overrides?: { readonly session?: Overrides; readonly run?: Overrides };
+  /** Flat, with dotted keys. */
+  readonly facts?: JsonObject;
+  readonly budget?: { readonly maxTools?: number; readonly maxTokens?: number; readonly required?: readonly string[] };
+}
+
+export interface Dropped {
+  readonly name: string;
+  /** The first that applies: `disabled`, `denied`, `not_in_profile`, `fact_unmet:<fact>`, `not_registered`, `knobs_missing`, `tool_budget`, `token_budget`. */
+  readonly code: string;
+}
+export interface Prerequisite {
+  /** The effective tool that provides the fact. */
+  readonly tool: string;
+  readonly fact: string;
+  /** The dropped tools that wait for it. */
+  readonly unlocks: readonly string[];
+}
+export interface EffectiveSet {
+  readonly names: readonly string[];
+  readonly dropped: readonly Dropped[];
+  readonly prerequisites: readonly Prerequisite[];
+  readonly hash: string;
+}
+
+/** The first fact that a tool requires and that does not hold. */
+export function unmetFact(requires: readonly FactRule[] | undefined, facts: JsonObject): string | undefined {
+  if (requires === undefined) return undefined;
+  for (const rule of requires) {
+    const value = Object.hasOwn(facts, rule.fact) ? facts[rule.fact] : undefined;
+    const holds = 'in' in rule ? rule.in.some((item) => item === value) : rule.equals === value;
+    if (!holds) return rule.fact;
+  }
+  return undefined;
+}
+
+/** What decides whether one tool is dropped, budgets aside. */
+export interface Standing {
+  readonly disabledByOverride: boolean;
+  readonly inProfile: boolean;
+  readonly facts: JsonObject;
+}
+
+/** Why a tool is not effective, or undefined when it is. The one place that knows the order of the codes. */
+export function dropCode(spec: Pick<ToolSpec, 'requires' | 'blocked'>, standing: Standing): string | undefined {
+  const { blocked } = spec;
+  if (standing.disabledByOverride || blocked?.includes('disabled') === true) return 'disabled';
+  if (blocked?.includes('denied') === true) return 'denied';
+  if (!standing.inProfile) return 'not_in_profile';
+  const fact = unmetFact(spec.requires, standing.facts);
+  if (fact !== undefined) return `fact_unmet:${fact}`;
+  if (blocked?.includes('not_registered') === true) return 'not_registered';
+  if (blocked?.includes('knobs_missing') === true) return 'knobs_missing';
+  return undefined;
+}
+
+/** @throws MisuseError `unknown_tool` when the profile, an override or a required name is not among the tools. */
+export function computeEffective(input: EffectiveInput): EffectiveSet {
+  const { tools, profile, overrides, facts = {}, budget } = input;
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const check = (names: readonly string[] | undefined, where: string): void => checkNames(names, byName, where);
+  check(profile, 'profile');
+  check(budget?.required, 'budget.required');
+  const extras = new Set<string>();
+  const disabled = new Set<string>();
+  for (const scope of ['session', 'run'] as const) {
+    const lists = overrides?.[scope];
+    check(lists?.enable, `overrides.${scope}.enable`);
+    check(lists?.disable, `overrides.${scope}.disable`);
+    check(lists?.force, `overrides.${scope}.force`);
+    for (const name of [...(lists?.enable ?? []), ...(lists?.force ?? [])]) extras.add(name);
+    for (const name of lists?.disable ?? []) disabled.add(name);
+  }
+  const ordered = new Set(profile ?? byName.keys());
+  for (const name of [...extras].sort(byCodeUnit)) ordered.add(name);
+  const chosen = new Set(ordered);
+  for (const name of byName.keys()) ordered.add(name);
+
+  const names: string[] = [];
+  const dropped: Dropped[] = [];
+  for (const name of ordered) {
+    const spec = byName.get(name) as ToolSpec;
+    const code = dropCode(spec, { disabledByOverride: disabled.has(name), inProfile: chosen.has(name), facts });
+    if (code === undefined) names.push(name);
+    else dropped.push({ name, code });
+  }
+  const kept = budget === undefined ? names : withinBudget(names, byName, budget, dropped);
+  const prerequisites = findPrerequisites(kept, dropped, byName);
+  const hash = digest({ names: kept, dropped: dropped as unknown as JsonValue, prerequisites: prerequisites as unknown as JsonValue });
+  return { names: kept, dropped, prerequisites, hash };
+}
+
+/** @throws MisuseError `unknown_tool` naming the nearest known names. */
+export function checkNames(names: readonly string[] | undefined, known: { has(name: string): boolean; keys(): Iterable<string> }, where: string): void {
+  for (const name of names ?? []) {
+    if (known.has(name)) continue;
+    const near = nearestNames(name, known.keys());
+    throw new MisuseError('unknown_tool', `\`${where}\`: expected names of known tools, got \`${name}\`.${near.length === 0 ? '' : ` Did you mean ${near.map((one) => `\`${one}\``).join(' or ')}?`}`);
+  }
+}
+
+function withinBudget(names: readonly string[], byName: ReadonlyMap<string, ToolSpec>, budget: NonNullable<EffectiveInput['budget']>, dropped: Dropped[]): string[] {
+  const { maxTools = Number.POSITIVE_INFINITY, maxTokens = Number.POSITIVE_INFINITY, required = [] } = budget;
+  const must = new Set(required);
+  const taken = new Set(names.filter((name) => must.has(name)));
+  const costOf = (name: string): number => tokenCost(byName.get(name) as ToolSpec);
+  let tokens = 0;
+  for (const name of taken) tokens += costOf(name);
+  for (const name of names) {
+    if (taken.has(name)) continue;
+    const cost = costOf(name);
+    if (taken.size >= maxTools) dropped.push({ name, code: 'tool_budget' });
+    else if (tokens + cost > maxTokens) dropped.push({ name, code: 'token_budget' });
+    else {
+      taken.add(name);
+      tokens += cost;
+    }
+  }
+  return names.filter((name) => taken.has(name));
+}
+
+function tokenCost(spec: ToolSpec): number {
+  if (spec.tokens !== undefined) return spec.tokens;
+  const shown: Record<string, JsonValue> = { name: spec.name };
+  if (spec.description !== undefined) shown.description = spec.description;
+  if (spec.parameters !== undefined) shown.parameters = spec.parameters;
+  return Math.ceil(JSON.stringify(shown).length / 4);
+}
+
+function findPrerequisites(names: readonly string[], dropped: readonly Dropped[], byName: ReadonlyMap<string, ToolSpec>): Prerequisite[] {
+  const waiting = new Map<string, string[]>();
+  for (const { name, code } of dropped) {
+    if (!code.startsWith('fact_unmet:')) continue;
+    const fact = code.slice('fact_unmet:'.length);
+    waiting.set(fact, [...(waiting.get(fact) ?? []), name]);
+  }
+  const found: Prerequisite[] = [];
+  if (waiting.size === 0) return found;
+  for (const tool of names) {
+    for (const fact of byName.get(tool)?.provides ?? []) {
+      const unlocks = waiting.get(fact);
+      if (unlocks !== undefined) found.push({ tool, fact, unlocks });
+    }
+  }
+  return found;
+}
+
+/** Orders strings by UTF-16 code unit: the same on every machine and locale. */
+export function byCodeUnit(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** `sha256:` and hex over canonical JSON. */
+export function digest(value: JsonValue): string {
+  return `sha256:${createHash('sha256').update(canonicalJson(value)).digest('hex')}`;
+}

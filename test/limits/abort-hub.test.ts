@@ -1,0 +1,141 @@
+import { getEventListeners } from 'node:events';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type AbortEntry, AbortHub } from '../../src/limits/abort-hub.ts';
+
+const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
+const recorder = (told: unknown[], name: unknown = undefined): AbortEntry => ({ aborted: (reason) => void told.push(name ?? reason) });
+
+describe('an abort hub', () => {
+  test('puts one listener on a signal however many entries watch it, and none once they have left', () => {
+    const hub = new AbortHub();
+    const { signal } = new AbortController();
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on('warning', onWarning);
+    const entries = Array.from({ length: 10_000 }, () => recorder([]));
+    for (const entry of entries) hub.add(signal, entry);
+    expect(listeners(signal)).toBe(1);
+    for (const entry of entries) hub.remove(signal, entry);
+    expect(listeners(signal)).toBe(0);
+    for (const entry of entries) {
+      hub.add(signal, entry);
+      hub.remove(signal, entry);
+    }
+    expect(listeners(signal)).toBe(0);
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
+  });
+
+  test('tells every entry the reason, once, in the order in which they came', () => {
+    const hub = new AbortHub();
+    const controller = new AbortController();
+    const told: unknown[] = [];
+    const reasons: unknown[] = [];
+    for (const name of ['a', 'b', 'c']) hub.add(controller.signal, recorder(told, name));
+    hub.add(controller.signal, recorder(reasons));
+    const reason = { why: 'stop' };
+    controller.abort(reason);
+    controller.abort('again');
+    expect(told).toEqual(['a', 'b', 'c']);
+    expect(reasons).toEqual([reason]);
+    expect(listeners(controller.signal)).toBe(0);
+  });
+
+  test('an entry that throws does not stop the others', () => {
+    const hub = new AbortHub();
+    const controller = new AbortController();
+    const told: unknown[] = [];
+    const failing: AbortEntry = {
+      aborted() {
+        throw new Error('failed');
+      },
+    };
+    hub.add(controller.signal, failing);
+    hub.add(controller.signal, recorder(told, 'b'));
+    expect(() => controller.abort()).not.toThrow();
+    expect(told).toEqual(['b']);
+  });
+
+  test('an entry that is removed, before or while others are told, is not told', () => {
+    const hub = new AbortHub();
+    const controller = new AbortController();
+    const told: unknown[] = [];
+    const [before, during] = [recorder(told, 'before'), recorder(told, 'during')];
+    hub.add(controller.signal, before);
+    hub.add(controller.signal, { aborted: () => hub.remove(controller.signal, during) });
+    hub.add(controller.signal, during);
+    hub.remove(controller.signal, before);
+    controller.abort();
+    expect(told).toEqual([]);
+  });
+
+  test('a signal that has aborted, or is aborting, is not watched', () => {
+    const hub = new AbortHub();
+    const controller = new AbortController();
+    const told: unknown[] = [];
+    hub.add(controller.signal, { aborted: () => hub.add(controller.signal, recorder(told, 'late')) });
+    controller.abort();
+    hub.add(controller.signal, recorder(told, 'later'));
+    expect(told).toEqual([]);
+    expect(listeners(controller.signal)).toBe(0);
+  });
+
+  test('removing what does not watch, twice, or after the abort changes nothing', () => {
+    const hub = new AbortHub();
+    const controller = new AbortController();
+    const told: unknown[] = [];
+    const [entry, other] = [recorder(told, 'entry'), recorder(told, 'other')];
+    hub.remove(controller.signal, entry);
+    hub.add(controller.signal, entry);
+    hub.add(controller.signal, other);
+    hub.remove(controller.signal, other);
+    hub.remove(controller.signal, other);
+    controller.abort();
+    hub.remove(controller.signal, entry);
+    expect(told).toEqual(['entry']);
+  });
+
+  test('signals are apart: one entry can watch several', () => {
+    const hub = new AbortHub();
+    const [one, two] = [new AbortController(), new AbortController()];
+    const told: unknown[] = [];
+    const entry = recorder(told);
+    hub.add(one.signal, entry);
+    hub.add(two.signal, entry);
+    one.abort('one');
+    two.abort('two');
+    expect(told).toEqual(['one', 'two']);
+  });
+
+  test('any history of adds, removals and aborts tells just those who watched, and leaves a listener only where somebody watches', () => {
+    const step = fc.record({ what: fc.constantFrom('add', 'add', 'remove', 'abort'), signal: fc.nat(2), entry: fc.nat(4) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const hub = new AbortHub();
+        const controllers = [new AbortController(), new AbortController(), new AbortController()];
+        const told: unknown[] = [];
+        const entries = [0, 1, 2, 3, 4].map((name) => recorder(told, `entry ${name}`));
+        const model = controllers.map(() => new Set<number>());
+        const expected: string[] = [];
+        for (const { what, signal: s, entry: e } of steps) {
+          const [controller, entry, watching] = [controllers[s], entries[e], model[s]];
+          if (controller === undefined || entry === undefined || watching === undefined) continue;
+          if (what === 'add') {
+            hub.add(controller.signal, entry);
+            if (!controller.signal.aborted) watching.add(e);
+          } else if (what === 'remove') {
+            hub.remove(controller.signal, entry);
+            watching.delete(e);
+          } else {
+            for (const name of watching) expected.push(`entry ${name}`);
+            watching.clear();
+            controller.abort();
+          }
+          expect(controllers.map(({ signal }) => listeners(signal))).toEqual(model.map(({ size }) => (size > 0 ? 1 : 0)));
+        }
+        expect(told).toEqual(expected);
+      }),
+    );
+  });
+});

@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { RateWindow } from '../../src/limits/rate-window.ts';
+
+describe('a rate window', () => {
+  test('allows its limit within a minute, and again as the oldest ones leave the window', () => {
+    const window = new RateWindow(3);
+    expect([0, 10_000, 20_000, 30_000].map((now) => window.take(now))).toEqual([true, true, true, false]);
+    expect(window.take(59_999)).toBe(false);
+    expect(window.take(60_000)).toBe(true);
+    expect(window.take(60_001)).toBe(false);
+    expect(window.take(70_000)).toBe(true);
+  });
+
+  test('slides: twice the limit never fits around the turn of a minute', () => {
+    const window = new RateWindow(10, 60_000);
+    const allowed = Array.from({ length: 20 }, (_, i) => window.take(59_990 + i)).filter(Boolean);
+    expect(allowed).toHaveLength(10);
+  });
+
+  test('what was refused does not count', () => {
+    const window = new RateWindow(1, 1_000);
+    window.take(0);
+    for (let now = 1; now < 1_000; now += 1) window.take(now);
+    expect(window.take(1_000)).toBe(true);
+  });
+
+  test('says after how long another one is allowed', () => {
+    const window = new RateWindow(2, 1_000);
+    expect(window.retryAfterMs(0)).toBe(0);
+    window.take(100);
+    expect(window.retryAfterMs(150)).toBe(0);
+    window.take(300);
+    expect(window.retryAfterMs(400)).toBe(700);
+    expect(window.retryAfterMs(1_099)).toBe(1);
+    expect(window.retryAfterMs(1_100)).toBe(0);
+  });
+
+  test('a limit of 0 refuses all, an infinite one allows all', () => {
+    const none = new RateWindow(0, 500);
+    expect([none.take(0), none.retryAfterMs(0)]).toEqual([false, 500]);
+    const all = new RateWindow(Number.POSITIVE_INFINITY);
+    for (let i = 0; i < 10_000; i += 1) expect(all.take(i / 100)).toBe(true);
+  });
+
+  test('a clock reading older than the last one is taken for the last one', () => {
+    const window = new RateWindow(2, 1_000);
+    expect([window.take(500), window.take(100), window.take(1_400), window.take(1_500)]).toEqual([true, true, false, true]);
+  });
+
+  test('a huge limit is reached exactly in a burst, and keeps little in memory', () => {
+    const window = new RateWindow(2_000_000, 60_000);
+    let allowed = 0;
+    for (let i = 0; i < 2_100_000; i += 1) if (window.take(i / 100)) allowed += 1;
+    expect(allowed).toBe(2_000_000);
+    expect(window.take(59_999)).toBe(false);
+    expect(window.take(60_100)).toBe(true);
+  });
+});
+
+describe('property', () => {
+  const gaps = fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0, max: 3, noNaN: true }), fc.double({ min: 0, max: 400, noNaN: true })), {
+    maxLength: 300,
+    size: 'max',
+  });
+
+  test('an exact window answers what counting the accepted ones of the window answers, and retryAfterMs is the least sufficient wait', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 20 }), gaps, (limit, steps) => {
+        const windowMs = 500;
+        const window = new RateWindow(limit, windowMs);
+        const accepted: number[] = [];
+        const recent = (at: number) => accepted.filter((time) => time + windowMs > at).length;
+        let now = 0;
+        for (const gap of steps) {
+          now += gap;
+          const allowed = recent(now) < limit;
+          const wait = window.retryAfterMs(now);
+          expect(wait === 0).toBe(allowed);
+          expect(recent(now + wait)).toBeLessThan(limit);
+          if (wait > 1) expect(recent(now + wait - 1.001)).toBe(limit);
+          expect(window.take(now)).toBe(allowed);
+          if (allowed) accepted.push(now);
+        }
+      }),
+    );
+  });
+
+  test('an approximate one never allows more than its limit in any window, and refuses at most a 1 024th of the window too long', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1_025, max: 1_200 }),
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 400 }), fc.double({ min: 0, max: 2_000, noNaN: true })), { maxLength: 30, size: 'max' }),
+        (limit, bursts) => {
+          const windowMs = 10_000;
+          const slackMs = windowMs / 1_024;
+          const window = new RateWindow(limit, windowMs);
+          const accepted: number[] = [];
+          const since = (from: number) => accepted.filter((time) => time > from).length;
+          let now = 0;
+          for (const [count, gap] of bursts) {
+            now += gap;
+            for (let i = 0; i < count; i += 1) {
+              const allowed = window.take(now);
+              if (allowed) accepted.push(now);
+              else if (since(now - windowMs - slackMs) < limit) throw new Error(`Refused too early at ${now}`);
+            }
+            expect(since(now - windowMs)).toBeLessThanOrEqual(limit);
+          }
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});

@@ -1,0 +1,240 @@
+/**
+ * The package as its users get it: built, packed, installed in an empty project, imported and compiled there.
+ * All of it happens in a temporary folder, so that neither `dist` nor another test is touched.
+ */
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+/** Exported types that say `any`, each with its reason. Everywhere else it would switch a host's type checks off. */
+const anyAllowed: Readonly<Record<string, string>> = {
+  Schema: 'a Standard Schema of any input and output: `unknown` would refuse those that narrow',
+};
+
+/** What a host writes first. It must compile with no option but the usual ones, and the marked lines must not. */
+const consumer = `
+import { defineTool, HostToolRegistry, MisuseError, type ToolResult } from 'host-tools';
+import { TestCoordinator } from 'host-tools/testing';
+import { createModule } from 'host-tools/amplifier';
+import { z } from 'zod';
+
+const greet = defineTool({
+  name: 'greet',
+  description: 'Greets a person.',
+  parameters: z.object({ name: z.string(), times: z.number().default(1) }),
+  handler: ({ name, times }) => ({ text: \`Hello \${name}!\`.repeat(times) }),
+});
+
+const registry = new HostToolRegistry();
+registry.register(greet);
+const session = registry.createSession({ sessionId: 'session-1' });
+const result: ToolResult<{ text: string }> = await session.call(greet, { name: 'Ada' });
+if (result.success) {
+  const text: string = result.output.text;
+  console.log(text);
+} else {
+  const code: 'timeout' | string = result.error.code;
+  console.log(code);
+}
+// @ts-expect-error A name is a string.
+await session.call(greet, { name: 1 });
+// @ts-expect-error The output has no such field.
+if (result.success) console.log(result.output.txt);
+// @ts-expect-error A definition does not show its handler.
+console.log(greet.handler);
+console.log(new MisuseError('closed', 'x').code, new TestCoordinator(), createModule);
+await session.close();
+`;
+
+/** Prints, as JSON, what a host sees of the installed package at run time. */
+const inspection = `
+import { createRequire } from 'node:module';
+const require = createRequire(import.meta.url);
+const specifiers = process.argv.slice(2);
+const modules = await Promise.all(specifiers.map((specifier) => import(specifier)));
+const seen = new Map();
+const twins = [];
+for (const [index, module] of modules.entries()) {
+  for (const [name, value] of Object.entries(module)) {
+    if (seen.has(name) && seen.get(name) !== value) twins.push(name);
+    seen.set(name, value);
+    if (require(specifiers[index])[name] !== value) twins.push('require: ' + name);
+  }
+}
+const { HostToolRegistry } = await import('host-tools');
+const { mockTool } = await import('host-tools/testing');
+const registry = new HostToolRegistry();
+registry.register(mockTool({ name: 'echo', output: 'hi' }));
+const result = await registry.createSession({ sessionId: 'session-1' }).call('echo', {});
+console.log(JSON.stringify({ names: modules.map((module) => Object.keys(module).length), twins, output: result.output, error: result.error }));
+`;
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  name: string;
+  files: string[];
+  exports: Record<string, string | { types: string; default: string }>;
+  scripts: Record<string, string>;
+};
+const specifiers = Object.keys(manifest.exports)
+  .filter((subpath) => subpath !== './package.json')
+  .map((subpath) => manifest.name + subpath.slice(1));
+
+let work: string;
+let built: string;
+let project: string;
+let packed: string[];
+
+beforeAll(async () => {
+  work = realpathSync(mkdtempSync(join(tmpdir(), 'host-tools-package-')));
+  built = join(work, 'built');
+  project = join(work, 'project');
+  mkdirSync(built);
+  mkdirSync(project);
+  for (const name of ['package.json', 'tsconfig.json', 'tsup.config.ts', 'README.md', 'LICENSE', 'CHANGELOG.md', 'src']) {
+    if (existsSync(join(root, name))) cpSync(join(root, name), join(built, name), { recursive: true });
+  }
+  symlinkSync(join(root, 'node_modules'), join(built, 'node_modules'), 'junction');
+  await run(built, 'node', [join(root, 'node_modules/tsup/dist/cli-default.js'), '--silent']);
+  const [tarball] = JSON.parse(await run(built, 'npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', work])) as {
+    filename: string;
+    files: { path: string }[];
+  }[];
+  packed = tarball!.files.map(({ path }) => path).sort();
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }));
+  await run(project, 'npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', join(work, tarball!.filename)]);
+}, 180_000);
+
+afterAll(() => {
+  rmSync(work, { recursive: true, force: true });
+});
+
+describe('what is in the package', () => {
+  test('the build and the four texts about it, nothing else', () => {
+    expect(packed.filter((path) => !/^dist\/[\w-]+\.(js|d\.ts)$/.test(path))).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+  });
+
+  test('every file is an entry of the exports map or a chunk that entries share', () => {
+    const entries = Object.values(manifest.exports).flatMap((target) => (typeof target === 'string' ? [] : [target.types.slice(2), target.default.slice(2)]));
+    expect(entries.filter((path) => !packed.includes(path))).toEqual([]);
+    expect(packed.filter((path) => path.startsWith('dist/') && !entries.includes(path) && !/-[\w-]{8}\.(js|d\.ts)$/.test(path))).toEqual([]);
+  });
+
+  test('nothing runs when it is installed', () => {
+    const onInstall = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish', 'preprepare', 'postprepare'];
+    expect(Object.keys(manifest.scripts).filter((name) => onInstall.includes(name))).toEqual([]);
+  });
+
+  test('the code of the core is there once', () => {
+    const texts = readdirSync(join(built, 'dist'))
+      .filter((name) => name.endsWith('.js'))
+      .map((name) => readFileSync(join(built, 'dist', name), 'utf8'));
+    for (const declaration of [/class MisuseError\b|\bMisuseError = class\b/g, /class HostToolRegistry\b|\bHostToolRegistry = class\b/g]) {
+      expect(
+        texts.flatMap((text) => text.match(declaration) ?? []),
+        String(declaration),
+      ).toHaveLength(1);
+    }
+  });
+
+  test('no public type is `any`', () => {
+    const found = readdirSync(join(built, 'dist'))
+      .filter((name) => name.endsWith('.d.ts'))
+      .flatMap((name) => anyIn(name, readFileSync(join(built, 'dist', name), 'utf8')));
+    expect(found.filter(({ declaration }) => !(declaration in anyAllowed)).map(({ at, declaration }) => `${at}: ${declaration}`)).toEqual([]);
+  });
+});
+
+describe('in an empty project', () => {
+  test.each([
+    ['by default', []],
+    ['where code generation is forbidden', ['--disallow-code-generation-from-strings']],
+  ])(
+    'every subpath is imported, silently, and all share one copy of the core, %s',
+    async (_, flags) => {
+      writeFileSync(join(project, 'inspection.js'), inspection);
+      const { names, ...rest } = JSON.parse(await run(project, 'node', [...flags, '--throw-deprecation', 'inspection.js', ...specifiers])) as {
+        names: number[];
+      };
+      expect(rest).toEqual({ twins: [], output: 'hi' });
+      expect(names).toHaveLength(specifiers.length);
+      expect(Math.min(...names)).toBeGreaterThan(0);
+    },
+    30_000,
+  );
+
+  test.each([
+    ['node16', { module: 'node16', moduleResolution: 'node16', lib: ['ES2022'], types: ['node'] }],
+    ['bundler', { module: 'esnext', moduleResolution: 'bundler', lib: ['ES2022', 'DOM'], types: [] }],
+  ])(
+    'a TypeScript host compiles with moduleResolution %s, our declarations included',
+    (_, options) => {
+      writeFileSync(join(project, 'host.ts'), consumer);
+      expect(compile(join(project, 'host.ts'), options)).toEqual([]);
+    },
+    60_000,
+  );
+});
+
+/** Runs a program to its end and returns what it printed; anything on its error output or an exit code fails with both texts. */
+async function run(cwd: string, program: 'node' | 'npm', args: readonly string[]): Promise<string> {
+  const command = program === 'node' ? process.execPath : 'npm';
+  return await new Promise((resolve, reject) => {
+    execFile(
+      command,
+      [...args],
+      { cwd, env: environment(), shell: program === 'npm' && process.platform === 'win32', maxBuffer: 2 ** 26 },
+      (error, stdout, stderr) => {
+        // npm and the bundler say many things on their error output; a host's program must say nothing.
+        if (error === null && (program === 'npm' || cwd === built || stderr === '')) resolve(stdout);
+        else reject(new Error(`${program} ${args.join(' ')} failed in ${cwd}\n${stdout}\n${stderr}`, { cause: error }));
+      },
+    );
+  });
+}
+
+/** The environment without what npm and the test runner added: the child is a fresh start. */
+function environment(): NodeJS.ProcessEnv {
+  const ours = /^(npm_(package_|lifecycle_|command$|config_(local_prefix|package|prefix|global_prefix)$)|INIT_CWD$|NODE_OPTIONS$|NODE_ENV$|VITEST)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
+}
+
+/** Compiles one file strictly and returns what TypeScript has against it and against our declarations (not against those of other packages). */
+function compile(file: string, options: object): string[] {
+  const { options: parsed, errors } = ts.convertCompilerOptionsFromJson(
+    { target: 'ES2022', strict: true, exactOptionalPropertyTypes: true, noEmit: true, typeRoots: [join(root, 'node_modules/@types')], ...options },
+    project,
+  );
+  const program = ts.createProgram([file], parsed);
+  const ours = program.getSourceFiles().filter(({ fileName }) => fileName.endsWith('/host.ts') || fileName.includes(`/node_modules/${manifest.name}/`));
+  const found = [...errors, ...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()].concat(
+    ...ours.map((source) => [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]),
+  );
+  return found.map((diagnostic) =>
+    ts.formatDiagnostic(diagnostic, { getCurrentDirectory: () => project, getCanonicalFileName: (name) => name, getNewLine: () => '\n' }),
+  );
+}
+
+/** Each `any` of a declaration file with the name of the declaration around it. The bounds of generics and what `extends` compares with are no types of a host's values. */
+function anyIn(name: string, text: string): { at: string; declaration: string }[] {
+  const tree = ts.createSourceFile(name, text, ts.ScriptTarget.ES2022, true);
+  const found: { at: string; declaration: string }[] = [];
+  const visit = (node: ts.Node, declaration: string): void => {
+    if (node.kind === ts.SyntaxKind.AnyKeyword) {
+      found.push({ at: `${name}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`, declaration });
+    }
+    ts.forEachChild(node, (child) => {
+      const bound = (ts.isConditionalTypeNode(node) && child === node.extendsType) || (ts.isTypeParameterDeclaration(node) && child === node.constraint);
+      if (!bound) visit(child, declaration);
+    });
+  };
+  for (const statement of tree.statements) {
+    const named = ts.isVariableStatement(statement) ? statement.declarationList.declarations[0]?.name : (statement as { name?: ts.Node }).name;
+    visit(statement, named?.getText(tree) ?? '');
+  }
+  return found;
+}

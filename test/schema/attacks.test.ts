@@ -1,0 +1,35 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { attacks, launch, limitMs } from './attacks.ts';
+
+describe('hostile schemas and arguments end fast and closed', () => {
+  for (const attack of attacks) {
+    test(`${attack.name}: from outside ${attack.outside}, as the host's own ${attack.trusted ?? attack.outside}`, () => {
+      for (const trusted of [false, true]) {
+        const start = performance.now();
+        const outcome = launch(attack, trusted);
+        const elapsed = performance.now() - start;
+        expect({ trusted, outcome }).toEqual({ trusted, outcome: trusted ? (attack.trusted ?? attack.outside) : attack.outside });
+        // What the host's own schema costs is the host's affair, as long as it ends.
+        expect(elapsed, `${attack.name} took ${elapsed} ms`).toBeLessThan(trusted ? 10 * limitMs : limitMs);
+      }
+    });
+  }
+
+  test('all of it works where generating code from strings is forbidden', () => {
+    const code = `
+      import { attacks, launch } from ${JSON.stringify(new URL('./attacks.ts', import.meta.url).href)};
+      let refusesCode = false;
+      try { new Function('return 1')(); } catch { refusesCode = true; }
+      const wrong = attacks.filter((attack) => launch(attack, false) !== attack.outside || launch(attack, true) !== (attack.trusted ?? attack.outside));
+      console.log(JSON.stringify({ refusesCode, ran: attacks.length, wrong: wrong.map(({ name }) => name) }));
+    `;
+    const child = spawnSync(process.execPath, ['--disallow-code-generation-from-strings', '--import', 'tsx', '--input-type=module', '--eval', code], {
+      cwd: new URL('../..', import.meta.url),
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    expect(child.stderr).toBe('');
+    expect(JSON.parse(child.stdout)).toEqual({ refusesCode: true, ran: attacks.length, wrong: [] });
+  }, 60_000);
+});

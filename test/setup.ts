@@ -1,0 +1,28 @@
+/** Runs with each test file: what Node merely warns about (a listener leak, a timer that overflows, a late `catch`) fails the test that caused it. */
+import { afterAll, afterEach, beforeAll, vi } from 'vitest';
+
+// Kept from before any test fakes the timers.
+const { setImmediate: nextTurn } = globalThis;
+
+const warnings: Error[] = [];
+const collect = (warning: Error): void => {
+  if (warning.name !== 'ExperimentalWarning') warnings.push(warning);
+};
+
+beforeAll(() => {
+  process.on('warning', collect);
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  // One turn of the event loop: warnings, and rejections that nobody handles, come out while their test can still be named.
+  await new Promise<void>((resolve) => {
+    nextTurn(resolve);
+  });
+  const seen = warnings.splice(0);
+  if (seen.length > 0) throw new Error(`Node warned during this test.\n${seen.map((warning) => warning.stack ?? String(warning)).join('\n')}`);
+});
+
+afterAll(() => {
+  process.off('warning', collect);
+});

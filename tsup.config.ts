@@ -1,0 +1,26 @@
+import type { Options } from 'tsup';
+
+/**
+ * One build for all entries, with splitting: the core lands in shared chunks, so a class or a brand is the same whichever subpath it came by.
+ * The entries are the exports map of package.json (`test/architecture.test.ts` compares the two).
+ */
+const config: Options = {
+  entry: { index: 'src/index.ts', testing: 'src/testing.ts', amplifier: 'src/amplifier.ts' },
+  format: ['esm'],
+  target: 'node20',
+  platform: 'node',
+  splitting: true,
+  treeshake: true,
+  clean: true,
+  // No source maps: they would double the package, and the output is readable as it is.
+  sourcemap: false,
+  minify: false,
+  dts: {
+    // The bundler of the declarations sets `baseUrl`, which TypeScript 6 calls deprecated.
+    compilerOptions: { ignoreDeprecations: '6.0' },
+    // `Symbol.dispose` and `Symbol.asyncDispose`, for hosts whose `lib` lacks them.
+    banner: '/// <reference lib="esnext.disposable" />',
+  },
+};
+
+export default config;
