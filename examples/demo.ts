@@ -11,7 +11,8 @@ import { exampleProfiles, exampleTools } from './profiles.ts';
 type MountedTool = { execute(input: unknown, options?: { signal?: AbortSignal }): Promise<ToolResult> };
 
 const paint = createPaint();
-const width = Math.min(process.stdout.columns ?? 110, 120);
+// Some terminals say that they have no columns at all.
+const width = Math.max(60, Math.min(process.stdout.columns || 110, 120));
 const print = (...lines: readonly string[]) => console.log(lines.join('\n'));
 const played: Played[] = [];
 

@@ -1,8 +1,8 @@
 /** Batches: what a model asked for at once, run by its plan, answered one result a call in observed order. */
 import { MisuseError, toolError } from './errors.ts';
-import { readArguments } from './host-tool.ts';
+import { readArguments } from './bind-host-tool.ts';
 import { cloneJson, copyJson, isJsonObject } from './json.ts';
-import { failureResult } from './pipeline/record.ts';
+import { failureResult } from './call/record.ts';
 import { callTool } from './pipeline/spine.ts';
 import type { ToolResult } from './result.ts';
 import { Call } from './state/call.ts';

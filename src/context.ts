@@ -1,6 +1,7 @@
 /** What a call is told, and what it may be told by its caller. */
 import type { ApprovalAnswer, ApprovalRequest } from './approval/request.ts';
-import type { MaybePromise, ToolRef } from './definition.ts';
+import type { MaybePromise } from './maybe-promise.ts';
+import type { ToolRef } from './tool-ref.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { ToolResult } from './result.ts';
 import type { JsonSchema } from './schema/schema.ts';

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from './json.ts';
 import { readInput } from './pipeline/admit.ts';
 import { decisionOf, judge } from './pipeline/decide.ts';
 import { gate, lookup } from './pipeline/lookup.ts';
-import type { Outcome } from './pipeline/step.ts';
+import type { Outcome } from './call/step.ts';
 import { validate } from './pipeline/validate.ts';
 import type { Binding } from './state/binding.ts';
 import { Call } from './state/call.ts';

@@ -1,5 +1,5 @@
 /** Hooks: host code around every call of a session. */
-import type { MaybePromise } from './definition.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 import type { JsonObject } from './json.ts';
 import type { ToolResult } from './result.ts';
 import type { ToolSummary } from './tool-summary.ts';

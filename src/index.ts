@@ -10,15 +10,15 @@ export type {
   HandlerReturn,
   HostToolDefinition,
   KnobsOf,
-  MaybePromise,
   OutputFor,
   PolicyCall,
   SessionToolConfig,
   ToolConfig,
-  ToolRef,
   ToolSpecBase,
-} from './definition.ts';
-export { defineTool } from './definition.ts';
+} from './tool-config.ts';
+export type { MaybePromise } from './maybe-promise.ts';
+export type { ToolRef } from './tool-ref.ts';
+export { defineTool } from './define-tool.ts';
 export type { Content } from './content.ts';
 export { content } from './content.ts';
 export type { Fail, Failure, Ok, ResultMetadata, ToolFailure, ToolResult, ToolSuccess } from './result.ts';

@@ -1,7 +1,7 @@
 /** Policies: decisions by host code, for what rules as data cannot say. */
 import type { CallInfo } from './context.ts';
 import type { Decision } from './decision.ts';
-import type { MaybePromise } from './definition.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 import type { JsonObject } from './json.ts';
 import type { ToolSummary } from './tool-summary.ts';
 

@@ -1,5 +1,6 @@
 /** What a definition must satisfy before any table takes it. */
-import { type AnyTool, internalsOf } from './definition.ts';
+import { internalsOf } from './definition.ts';
+import type { AnyTool } from './tool-config.ts';
 import type { RegistryState } from './state/registry-state.ts';
 
 /** Converts and checks the schemas now, so that nothing fails at listing. @throws MisuseError for a foreign or unusable definition. */

@@ -1,5 +1,6 @@
 /** The registry: holds definitions, rules, profiles and scopes; makes sessions. */
-import { type AnyTool, isDefinition } from './definition.ts';
+import { isDefinition } from './definition.ts';
+import type { AnyTool } from './tool-config.ts';
 import { describe, MisuseError } from './errors.ts';
 import type { Emitter, ToolEvents } from './events.ts';
 import type { HostTool } from './host-tool.ts';

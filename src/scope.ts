@@ -1,5 +1,6 @@
 /** Scopes: what a plugin is given instead of the registry. */
-import { type AnyTool, internalsOf, renameDefinition } from './definition.ts';
+import { internalsOf, renameDefinition } from './definition.ts';
+import type { AnyTool } from './tool-config.ts';
 import { MisuseError } from './errors.ts';
 import type { ToolRegistration } from './registration.ts';
 import type { ToolEntry } from './state/tool-entry.ts';

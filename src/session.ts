@@ -2,16 +2,20 @@
 import type { ApprovalAnswer, Grant, PendingApproval } from './approval/request.ts';
 import { executeBatch, type BatchOptions, type BatchResult, planCalls } from './batch.ts';
 import type { CallOptions, CallTool } from './context.ts';
-import { type AnyTool, type DefinitionPatch, isDefinition, type MaybePromise, type ToolRef } from './definition.ts';
+import { type DefinitionPatch, isDefinition } from './definition.ts';
+import type { MaybePromise } from './maybe-promise.ts';
+import type { AnyTool } from './tool-config.ts';
+import type { ToolRef } from './tool-ref.ts';
 import { MisuseError } from './errors.ts';
 import type { Emitter, ToolEvents } from './events.ts';
 import { explain, type Explanation } from './explain.ts';
-import { createHostTool, type HostTool } from './host-tool.ts';
+import { createHostTool } from './bind-host-tool.ts';
+import type { HostTool } from './host-tool.ts';
 import type { Hook } from './hooks.ts';
 import type { JsonObject } from './json.ts';
 import { nameOf, nameSkeleton } from './names.ts';
-import { deskOf, pendingOf } from './pipeline/approve.ts';
-import { resumeCall } from './pipeline/resume.ts';
+import { pendingOf } from './call/pending.ts';
+import { resumeCall } from './resume.ts';
 import { callTool } from './pipeline/spine.ts';
 import { checkRegistrable } from './registrable.ts';
 import type { ToolRegistration } from './registration.ts';
@@ -224,7 +228,7 @@ export class Session<S> implements ToolSession<S> {
       answer: (id: string, answer: ApprovalAnswer) => state.desk?.answer(id, answer) ?? false,
       resume: (token: string, answer: ApprovalAnswer) => resumeCall(state, token, answer),
       grants: () => state.desk?.grants.list(state.registry.now()) ?? [],
-      revoke: (id: string) => deskOf(state).grants.revoke(id),
+      revoke: (id: string) => state.approvalDesk().grants.revoke(id),
     });
   }
 

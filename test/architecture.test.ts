@@ -17,6 +17,8 @@ const layers: readonly Layer[] = [
       'json',
       'errors',
       'tool-summary',
+      'tool-ref',
+      'maybe-promise',
       'decision',
       'content',
       'names',
@@ -31,12 +33,15 @@ const layers: readonly Layer[] = [
     ],
   },
   { name: 'building blocks', files: ['schema/*', 'limits/*', 'rules', 'redact', 'events', 'serialize'] },
-  { name: 'vocabulary', files: ['definition', 'context', 'policy', 'hooks', 'profile', 'coordinator', 'approval/*', 'host-tool'] },
+  { name: 'vocabulary', files: ['tool-config', 'definition', 'define-tool', 'context', 'policy', 'hooks', 'profile', 'coordinator', 'approval/*', 'host-tool'] },
   { name: 'pure computations', files: ['workflow/*'] },
   // A call knows its session, a session its registry, and each of them counts what is in it.
   { name: 'state', files: ['state/*'], typesMayCircle: true },
+  // What stages share: they see the record of a call, and never each other.
+  { name: 'the record of a call', files: ['call/*'] },
   { name: 'stages', files: ['pipeline/*'], apart: true },
-  { name: 'spine', files: ['pipeline/pipeline'] },
+  { name: 'spine', files: ['pipeline/spine'] },
+  { name: 'around the spine', files: ['resume', 'explain', 'batch', 'bind-host-tool', 'registrable', 'registration', 'session-options'] },
   { name: 'holders', files: ['session', 'scope', 'registry', 'mount'] },
   { name: 'public list', files: ['index', 'internal'] },
   // Surfaces: each is an entry and its folder. They see the core through the public list alone, which proves the list sufficient.

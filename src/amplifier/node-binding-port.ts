@@ -1,5 +1,5 @@
 /** The part of the runtime's Node binding that is used: structural, so that no native package is needed to compile or to test. */
-import type { CancellationPort } from '../coordinator.ts';
+import type { CancellationPort } from '../index.ts';
 
 /** What `emit` of the binding resolves to: names in camelCase, values in PascalCase. Data, approval options and the placement of an injection are not in it. */
 export interface NodeHookResult {

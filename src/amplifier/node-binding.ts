@@ -1,5 +1,5 @@
 /** The runtime's Node binding as a coordinator: what the binding lacks is kept on the JavaScript side. */
-import type { CancellationPort, Coordinator } from '../coordinator.ts';
+import type { CancellationPort, Coordinator } from '../index.ts';
 import { createCleanupStack } from './cleanup-stack.ts';
 import { createContributions } from './contributions.ts';
 import { type FaultListener, safeFaultListener } from './coordinator-faults.ts';

@@ -1,5 +1,5 @@
 /** Hook results between the two spellings of the Node binding: lower snake case in what handlers answer, PascalCase in what `emit` resolves to. */
-import type { HookAction, HookResult } from '../coordinator.ts';
+import type { HookAction, HookResult } from '../index.ts';
 import type { NodeHookResult } from './node-binding-port.ts';
 
 /** The answer of a handler that has nothing to say. */

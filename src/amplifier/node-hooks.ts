@@ -1,5 +1,5 @@
 /** The hook registry of the Node binding as a {@link HooksPort}: objects instead of JSON text, unregistering, and the data of an emission. */
-import type { HookHandler, HookResult, HooksPort } from '../coordinator.ts';
+import type { HookHandler, HookResult, HooksPort } from '../index.ts';
 import type { FaultListener } from './coordinator-faults.ts';
 import type { NodeHooks } from './node-binding-port.ts';
 import { answerJson, continueJson, denyJson, readNodeResult } from './node-hook-result.ts';

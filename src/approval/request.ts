@@ -1,5 +1,5 @@
 /** What a person is asked, and what they may answer. */
-import type { JsonObject } from '../json.ts';
+import { deepFreeze, type JsonObject } from '../json.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 
 /** What a tool may say about the question it wants asked. */
@@ -112,4 +112,13 @@ export function readAnswer(answer: unknown): ReadAnswer | undefined {
     input: input as JsonObject | undefined,
     grant: readGrant,
   };
+}
+
+/** Reads an approval prompt exactly; undefined when it is none. */
+export function readPrompt(value: unknown): ApprovalPrompt | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { title, message, risk } = value as Record<string, unknown>;
+  if (typeof title !== 'string' || title === '' || (message !== undefined && typeof message !== 'string')) return undefined;
+  if (risk !== undefined && risk !== 'low' && risk !== 'medium' && risk !== 'high') return undefined;
+  return deepFreeze({ title, ...(message === undefined ? {} : { message }), ...(risk === undefined ? {} : { risk }) });
 }

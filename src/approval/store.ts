@@ -1,5 +1,5 @@
 /** The port where suspended calls wait, and the store in memory. */
-import type { MaybePromise } from '../definition.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { JsonObject } from '../json.ts';
 
 /** What is kept of a suspended call. */

@@ -3,8 +3,8 @@ import { type ToolError, toolError } from '../errors.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import type { Outcome, Step } from './step.ts';
-import { freshParse } from './validate.ts';
+import type { Outcome, Step } from '../call/step.ts';
+import { freshParse } from '../call/fresh-parse.ts';
 
 const defaultMaxQueued = 1_000;
 const defaultQueueTimeoutMs = 30_000;
@@ -94,14 +94,6 @@ function hold(call: Call, semaphore: Semaphore): void {
   const { more } = call;
   more.holds ??= [];
   more.holds.push(semaphore);
-}
-
-/** Gives everything back. */
-export function releaseAll(call: Call): void {
-  const holds = call.extra?.holds;
-  if (holds === undefined) return;
-  (call.extra as { holds: undefined }).holds = undefined;
-  for (let index = holds.length; index-- > 0; ) (holds[index] as Semaphore).release(call);
 }
 
 function keyOf(call: Call): string | ToolError | undefined | Promise<string | ToolError | undefined> {

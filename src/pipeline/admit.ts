@@ -2,7 +2,7 @@
 import { describe, type ToolError, toolError } from '../errors.ts';
 import { cloneJson, copyJson, isJsonObject, type JsonValue } from '../json.ts';
 import type { Call } from '../state/call.ts';
-import type { Step } from './step.ts';
+import type { Step } from '../call/step.ts';
 
 /** Deepest nesting of an input. */
 const maxDepth = 64;

@@ -6,8 +6,8 @@ import { cloneJson, type JsonObject } from '../json.ts';
 import type { ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import { failureResult, successResult } from './record.ts';
-import { normalise, type Shaped } from './shape.ts';
+import { failureResult, successResult } from '../call/record.ts';
+import { normalise, type Shaped } from '../call/snapshot.ts';
 
 /** Runs the hooks in reverse order of registration, each on what the one before it left. */
 export function after(call: Call, shaped: Shaped, handler: JsonObject | undefined): Shaped | Promise<Shaped> {

@@ -1,25 +1,20 @@
 /** Approval: enforced here and nowhere else. A person answers now, or the call is suspended and resumed later. */
 import { randomUUID } from 'node:crypto';
 import pTimeout from 'p-timeout';
-import { ApprovalDesk } from '../approval/desk.ts';
-import { openRecord, sealRecord } from '../approval/record.ts';
-import { type ApprovalRequest, type PendingApproval, type ReadAnswer, readAnswer } from '../approval/request.ts';
+import type { ApprovalDesk } from '../approval/desk.ts';
+import { sealRecord } from '../approval/record.ts';
+import { type ApprovalRequest, type ReadAnswer, readAnswer } from '../approval/request.ts';
 import { jsonDigest } from '../approval/token.ts';
 import { type ToolError, toolError } from '../errors.ts';
+import { pendingOf } from '../call/pending.ts';
 import { cloneJson, copyJson, deepFreeze, isJsonObject } from '../json.ts';
 import { redactText } from '../redact.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import type { Verdict } from '../verdict.ts';
-import type { Outcome, Step } from './step.ts';
+import type { Outcome, Step } from '../call/step.ts';
 
 const defaultMaxPending = 20;
-
-/** The session's desk, made when first needed. */
-export function deskOf(session: Call['session']): ApprovalDesk {
-  session.desk ??= new ApprovalDesk();
-  return session.desk;
-}
 
 /** Meets an ask: by an answer that the call brought, by a grant, by a person, or by suspending the call. */
 export function approve(call: Call): Step {
@@ -28,7 +23,7 @@ export function approve(call: Call): Step {
   const { session, resumed } = call;
   if (resumed !== undefined) return take(call, resumed.approvalId, resumed.answer);
   const { summary } = (call.binding as Binding).entry;
-  const desk = deskOf(session);
+  const desk = session.approvalDesk();
   const subject = { tool: call.toolName, fingerprint: summary.fingerprint, source: summary.source, input: jsonDigest(call.canonical) };
   const grant = desk.grants.find(subject, session.registry.now());
   if (grant !== undefined) {
@@ -141,7 +136,7 @@ function take(call: Call, approvalId: string, answer: ReadAnswer): Outcome {
   if (answer.grant !== undefined) {
     const { summary } = (call.binding as Binding).entry;
     const subject = { tool: call.toolName, fingerprint: summary.fingerprint, source: summary.source, input: jsonDigest(call.canonical) };
-    deskOf(session).grants.add(approvalId, subject, answer, session.registry.now());
+    session.approvalDesk().grants.add(approvalId, subject, answer, session.registry.now());
   }
   if (!answer.allowed) return rejected(call, approvalId, 'rejected', answer.by, answer.message);
   granted(call, approvalId, answer.by);
@@ -205,18 +200,4 @@ async function suspend(call: Call, verdict: Verdict): Promise<Outcome> {
     return call.ended ? undefined : rejected(call, undefined, 'store_unavailable', undefined, 'Approvals cannot be stored at the moment.');
   }
   return toolError('approval_pending', `The call of \`${call.toolName}\` waits for a person's approval. Do not repeat it; go on with other work, or stop and say that it waits.`, { reason: 'approval_required' });
-}
-
-/** Suspended calls of this session id and principal that are genuine and not expired. */
-export async function pendingOf(session: Call['session']): Promise<PendingApproval[]> {
-  const { registry, sessionId, principal } = session;
-  const { signer } = registry;
-  if (signer === undefined || principal === undefined) return [];
-  const pending: PendingApproval[] = [];
-  for (const record of await registry.store.list(sessionId)) {
-    const opened = openRecord(signer, record);
-    if (opened === undefined || opened.claims.sessionId !== sessionId || opened.claims.principal !== principal || opened.claims.expiresAt <= registry.now()) continue;
-    pending.push(deepFreeze({ ...opened.call.request, token: opened.token }));
-  }
-  return pending;
 }

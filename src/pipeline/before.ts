@@ -6,7 +6,7 @@ import type { BeforeAnswer, Hook } from '../hooks.ts';
 import { cloneJson, copyJson, isJsonObject } from '../json.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import type { Outcome, Step } from './step.ts';
+import type { Outcome, Step } from '../call/step.ts';
 
 /** Runs each hook once a call: not again after an edit or a resume. */
 export function before(call: Call): Step {

@@ -1,8 +1,8 @@
 /** Policy: every gate's word on one call, weighed. The only code that reaches a verdict; `call` and `explain` both use it. */
 import pTimeout from 'p-timeout';
-import type { ApprovalPrompt } from '../approval/request.ts';
+import { type ApprovalPrompt, readPrompt } from '../approval/request.ts';
 import { allow, ask, type Decision, deny, readDecision } from '../decision.ts';
-import { readPrompt } from '../definition.ts';
+
 import { toolError } from '../errors.ts';
 import { cloneJson, type JsonObject, type JsonValue } from '../json.ts';
 import type { Policy } from '../policy.ts';
@@ -10,8 +10,8 @@ import type { CompiledRule } from '../rules.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import type { Verdict } from '../verdict.ts';
-import type { Outcome, Step } from './step.ts';
-import { freshParse } from './validate.ts';
+import type { Outcome, Step } from '../call/step.ts';
+import { freshParse } from '../call/fresh-parse.ts';
 
 const allowed: Verdict = Object.freeze({ effect: 'allow', source: 'default' });
 

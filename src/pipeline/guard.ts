@@ -2,7 +2,7 @@
 import { toolError } from '../errors.ts';
 import { canonicalJson } from '../json.ts';
 import type { Call } from '../state/call.ts';
-import type { Step } from './step.ts';
+import type { Step } from '../call/step.ts';
 
 /** Allows `loopGuard` identical calls in a row. Off unless set; a resumed or re-judged call counts once. */
 export function guard(call: Call): Step {

@@ -3,7 +3,7 @@ import { type ToolError, toolError } from '../errors.ts';
 import { nearestNames } from '../names.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import type { Step } from './step.ts';
+import type { Step } from '../call/step.ts';
 
 /** Finds the tool. What is unknown here, internal or another session's does not exist. */
 export function lookup(call: Call): Step {

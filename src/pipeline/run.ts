@@ -1,12 +1,13 @@
 /** Run: the handler, once, under its deadline. A timeout stops the waiting at once; what the handler does afterwards is only counted. */
+import { type CallChild, emitEvent, HandlerContext, progress } from '../call/handler-context.ts';
+import { scrubJson, scrubText } from '../call/secrets.ts';
 import type { MadeHandler } from '../definition.ts';
 import { describe, type ToolError, toolError } from '../errors.ts';
-import { cloneJson, copyJson, type JsonObject, type JsonValue } from '../json.ts';
-import { redactText } from '../redact.ts';
+import { cloneJson, type JsonObject } from '../json.ts';
 import { type Failure, readOutcome } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import { type CallChild, emitEvent, HandlerContext, progress } from './context.ts';
+
 
 /** How a handler came out. */
 export type Ran = { readonly ok: true; readonly value: unknown; readonly metadata: JsonObject | undefined } | { readonly ok: false; readonly error: ToolError };
@@ -184,7 +185,7 @@ function thrownError(call: Call, thrown: unknown): ToolError {
   }
   if (message.trim() === '') message = `The tool failed: it threw ${thrown instanceof Object && !(thrown instanceof Error) ? 'an object' : safeType(thrown)} without a message.`;
   const lost = lostExecutor(thrown);
-  const error = toolError(lost ?? 'handler_error', scrub(call, message.slice(0, longestMessage)));
+  const error = toolError(lost ?? 'handler_error', scrubText(call, message.slice(0, longestMessage)));
   const masked = (call.session.setup.exposeErrors ?? call.surface?.exposeErrors ?? 'message') === 'masked';
   if (!masked || lost !== undefined) return error;
   call.more.unmasked = error;
@@ -209,26 +210,5 @@ function safeType(value: unknown): string {
 
 function failureError(call: Call, failure: Failure): ToolError {
   const { message, reason, details, retryable } = failure;
-  return toolError('handler_error', scrub(call, message.slice(0, longestMessage)), { reason, retryable, ...(details === undefined ? {} : { details: scrubDetails(call, details) }) });
-}
-
-function scrub(call: Call, text: string): string {
-  const secrets = call.extra?.secrets;
-  return secrets === undefined ? text : redactText(text, secrets);
-}
-
-function scrubDetails(call: Call, details: JsonValue): JsonValue {
-  const secrets = call.extra?.secrets;
-  if (secrets === undefined || secrets.size === 0) return details;
-  const text = redactText(JSON.stringify(details), secrets);
-  const copy = copyJson(safeParse(text), { maxDepth: 64, maxValues: 10_000 });
-  return copy.ok ? copy.value : null;
-}
-
-function safeParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+  return toolError('handler_error', scrubText(call, message.slice(0, longestMessage)), { reason, retryable, ...(details === undefined ? {} : { details: scrubJson(call, details) }) });
 }

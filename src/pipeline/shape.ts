@@ -1,42 +1,13 @@
 /** Shape: what a handler returned becomes a JSON snapshot, passes its schema, and fits its budget. */
-import { contentParts, isContentValue, isTextPart, markContent } from '../content.ts';
-import { type ToolError, toolError } from '../errors.ts';
-import { copyJson, type JsonValue } from '../json.ts';
-import type { ResultMetadata } from '../result.ts';
+import { maxOutputDepth, normalise, type Shaped } from '../call/snapshot.ts';
+import { contentParts, isTextPart, markContent } from '../content.ts';
+import { toolError } from '../errors.ts';
+import type { JsonValue } from '../json.ts';
 import type { Validated } from '../schema/bind.ts';
 import { issueLines } from '../schema/issues.ts';
 import { outputText } from '../serialize.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-
-/** Deepest nesting of an output. */
-const maxDepth = 512;
-const maxValues = 5_000_000;
-
-export type Shaped = { readonly ok: true; readonly output: unknown; readonly truncated?: NonNullable<ResultMetadata['truncated']> } | { readonly ok: false; readonly error: ToolError };
-
-/** Snapshots a value. `maxChars` stops the copy early where nobody needs all of it. */
-export function normalise(call: Call, value: unknown, maxChars?: number): Shaped & { overflow?: number } {
-  if (value === undefined || value === null) return { ok: true, output: null };
-  const kind = typeof value;
-  if (kind === 'string' || kind === 'boolean') return { ok: true, output: value };
-  const isContent = readsAsContent(value);
-  const copy = copyJson(value, { maxDepth, maxValues, maxChars: isContent ? undefined : maxChars });
-  if (!copy.ok) {
-    const place = copy.path === '' ? 'The output' : `The output at ${copy.path}`;
-    return { ok: false, error: toolError('invalid_output', `${place} of \`${call.toolName}\` cannot be given back: ${copy.message}. The tool may have run.`, { reason: copy.fault === 'not_json' ? 'not_json' : 'output_too_large', details: { path: copy.path } }) };
-  }
-  if (copy.overflow) return { ok: true, output: value, overflow: copy.size };
-  return { ok: true, output: isContent ? markContent(copy.value) : copy.value };
-}
-
-function readsAsContent(value: unknown): boolean {
-  try {
-    return isContentValue(value);
-  } catch {
-    return false;
-  }
-}
 
 /** Validates by the output schema and answers the snapshot of what it parsed. */
 export function checkOutput(call: Call, output: unknown): Shaped | Promise<Shaped> {
@@ -82,7 +53,7 @@ function boundedText(value: unknown, limit: number): string {
   const walk = (item: unknown, depth: number): boolean => {
     if (typeof item === 'string') return write(JSON.stringify(item.length > limit ? item.slice(0, limit) : item));
     if (typeof item !== 'object' || item === null) return write(JSON.stringify(item) ?? 'null');
-    if (depth > maxDepth) return write('…');
+    if (depth > maxOutputDepth) return write('…');
     if (Array.isArray(item)) {
       if (!write('[')) return false;
       for (let index = 0; index < item.length; index++) if ((index > 0 && !write(',')) || !walk(item[index], depth + 1)) return false;

@@ -7,7 +7,9 @@ import type { Binding } from '../state/binding.ts';
 import { Call, type Resumed } from '../state/call.ts';
 import type { Spine } from '../state/registry-state.ts';
 import type { SessionState } from '../state/session-state.ts';
-import { acquire, releaseAll } from './acquire.ts';
+import { releaseAll } from '../call/release.ts';
+import { collectOutputSecrets, collectSecrets } from '../call/secrets.ts';
+import { acquire } from './acquire.ts';
 import { admit } from './admit.ts';
 import { after } from './after.ts';
 import { approve } from './approve.ts';
@@ -16,10 +18,11 @@ import { childProblem } from './child.ts';
 import { decide, verdictFields } from './decide.ts';
 import { guard } from './guard.ts';
 import { gate, lookup, removedMeanwhile } from './lookup.ts';
-import { collectOutputSecrets, collectSecrets, end, failureResult, late, link, successResult } from './record.ts';
+import { end, failureResult, late, link, successResult } from '../call/record.ts';
 import { type Ran, run, type RunOptions } from './run.ts';
-import { checkOutput, fit, normalise, type Shaped } from './shape.ts';
-import type { Outcome, Step } from './step.ts';
+import { normalise, type Shaped } from '../call/snapshot.ts';
+import { checkOutput, fit } from './shape.ts';
+import type { Outcome, Step } from '../call/step.ts';
 import { validate } from './validate.ts';
 
 /** From the call's arrival to the moment its handler may start. */

@@ -1,11 +1,11 @@
 /** Repair and validation: the arguments become what the schema says, or the model is told what to correct. */
 import { toolError } from '../errors.ts';
-import { cloneJson, copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Validated } from '../schema/bind.ts';
 import { issueLines } from '../schema/issues.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import type { Outcome, Step } from './step.ts';
+import type { Outcome, Step } from '../call/step.ts';
 
 /** Validates the canonical input, after mending it where `repair: "safe"` may; keeps the handler's parse. */
 export function validate(call: Call): Step {
@@ -29,13 +29,6 @@ function read(call: Call, validated: Validated): Outcome {
   }
   call.parsed = validated.value;
   return undefined;
-}
-
-/** A fresh parse of the canonical input, for somebody who must not share the handler's. */
-export function freshParse(call: Call): unknown | Promise<unknown> {
-  const { input } = (call.binding as Binding).entry.internals;
-  const validated = input.validate(cloneJson(call.canonical));
-  return validated instanceof Promise ? validated.then(({ value }) => value) : validated.value;
 }
 
 function unsafeKey(): Outcome {

@@ -1,5 +1,5 @@
 /** What one session knows: options, facts, tools of its own, calls in flight, counters. Small when idle: everything else is made when first needed. */
-import type { ApprovalDesk } from '../approval/desk.ts';
+import { ApprovalDesk } from '../approval/desk.ts';
 import type { Approver } from '../context.ts';
 import { MisuseError } from '../errors.ts';
 import { EventHub, type EventType } from '../events.ts';
@@ -292,6 +292,12 @@ export class SessionState {
       this.rateLimit = callsPerMinute;
     }
     return this.rate.take(now) ? undefined : this.rate.retryAfterMs(now);
+  }
+
+  /** Who waits and what was granted, made when first needed. */
+  approvalDesk(): ApprovalDesk {
+    this.desk ??= new ApprovalDesk();
+    return this.desk;
   }
 
   counters(): SessionMetrics {

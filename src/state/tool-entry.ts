@@ -1,5 +1,6 @@
 /** One definition as a registry or a session holds it: with its source, its slots and the calls that run on it. */
-import { type AnyTool, internalsOf, type ToolInternals } from '../definition.ts';
+import { internalsOf, type ToolInternals } from '../definition.ts';
+import type { AnyTool } from '../tool-config.ts';
 import { Semaphore, type WaitGraph } from '../limits/semaphore.ts';
 import { createRedactor, type Redactor } from '../redact.ts';
 import type { ToolSummary } from '../tool-summary.ts';

@@ -1,5 +1,5 @@
 /** The approval stub of {@link TestCoordinator}, and what a runtime does with the result of an emission. */
-import type { HookResult } from '../coordinator.ts';
+import type { HookResult } from '../index.ts';
 
 /** What a hook wants a person to answer. */
 export interface CoordinatorApprovalRequest {

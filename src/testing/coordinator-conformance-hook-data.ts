@@ -1,6 +1,6 @@
 /** Conformance rules: what hooks see and what an emission gives back, where coordinators differ. */
 import assert from 'node:assert/strict';
-import type { HookHandler } from '../coordinator.ts';
+import type { HookHandler } from '../index.ts';
 import { answer, emitThrough, event, hooksOf, method, type RuleBody, rules } from './coordinator-conformance-rule.ts';
 
 export const hookDataRules: readonly RuleBody[] = [

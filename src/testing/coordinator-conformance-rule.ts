@@ -1,6 +1,6 @@
 /** What a rule of the coordinator's conformance suite is made of. */
 import assert from 'node:assert/strict';
-import type { Coordinator, HookHandler, HookResult, HooksPort } from '../coordinator.ts';
+import type { Coordinator, HookHandler, HookResult, HooksPort } from '../index.ts';
 
 /** What a coordinator may offer beyond mounting. */
 export const coordinatorFeatures = {

@@ -1,5 +1,5 @@
 /** The coordinator's contract as data: rules that any test runner can execute on any coordinator. */
-import { MisuseError } from '../errors.ts';
+import { MisuseError } from '../index.ts';
 import { hookDataRules } from './coordinator-conformance-hook-data.ts';
 import { hookRules } from './coordinator-conformance-hooks.ts';
 import { mountRules } from './coordinator-conformance-mounts.ts';

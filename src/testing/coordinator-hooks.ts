@@ -1,6 +1,6 @@
 /** The hook pipeline of {@link TestCoordinator}: order, chaining, merging and precedence as a real runtime has them. */
 import { type FaultListener, safeFaultListener } from '../amplifier/coordinator-faults.ts';
-import type { HookAction, HookHandler, HookResult, HooksPort } from '../coordinator.ts';
+import type { HookAction, HookHandler, HookResult, HooksPort } from '../index.ts';
 
 type EventData = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 /** A stand-in for the runtime's Node binding, as strict as the real one: JSON text in, JSON text out, and a deny for what it cannot read. */
 import type { NodeBinding, NodeHookResult, NodeHooks } from '../amplifier/node-binding-port.ts';
-import type { CancellationPort, HookResult } from '../coordinator.ts';
+import type { CancellationPort, HookResult } from '../index.ts';
 import { createTestHooks, type TestHooks } from './coordinator-hooks.ts';
 
 export interface TestNodeBindingOptions {

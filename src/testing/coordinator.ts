@@ -3,8 +3,8 @@ import { type CleanupStack, createCleanupStack } from '../amplifier/cleanup-stac
 import { type Contributions, createContributions } from '../amplifier/contributions.ts';
 import type { CoordinatorFault } from '../amplifier/coordinator-faults.ts';
 import { createMountTable, type MountTable, mountName, mountPoints } from '../amplifier/mount-table.ts';
-import type { CancellationPort, Coordinator, HookResult } from '../coordinator.ts';
-import { MisuseError } from '../errors.ts';
+import type { CancellationPort, Coordinator, HookResult } from '../index.ts';
+import { MisuseError } from '../index.ts';
 import { type ApprovalStub, createApprovalStub, type StubAnswer, settleApproval } from './coordinator-approval.ts';
 import { createTestHooks, type TestHooks } from './coordinator-hooks.ts';
 import { createTestNodeBinding, type TestNodeBinding } from './coordinator-node-binding.ts';

@@ -1,6 +1,6 @@
 /** Which tools a model is shown: a pure, deterministic function of tools, profile, overrides and facts. */
 import { createHash } from 'node:crypto';
-import type { FactRule } from '../definition.ts';
+import type { FactRule } from '../tool-config.ts';
 import { MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import { nearestNames } from '../names.ts';

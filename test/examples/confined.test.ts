@@ -128,7 +128,7 @@ describe.skipIf(process.platform !== 'linux')('a swap between two steps changes 
       await expect(readBytes(folder, name, 100)).rejects.toMatchObject({ reason: 'symlink_refused' });
     });
   });
-  test('reads and writes that race with swaps never touch what is outside', async () => {
+  test('reads and writes that race with swaps never touch what is outside', { timeout: 30_000 }, async () => {
     const { root, outside } = await fixture();
     await writeFile(join(root, 'sub', 'secret.txt'), 'mine\n');
     await symlink(outside, join(root, 'trap'));

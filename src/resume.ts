@@ -1,13 +1,13 @@
 /** Resuming a suspended call, also in another process: everything is checked again, and the record is given once. */
-import { openRecord } from '../approval/record.ts';
-import { type ApprovalAnswer, readAnswer } from '../approval/request.ts';
-import type { TokenClaims } from '../approval/token.ts';
-import { type ToolError, toolError } from '../errors.ts';
-import type { ToolResult } from '../result.ts';
-import { Call } from '../state/call.ts';
-import type { SessionState } from '../state/session-state.ts';
-import { failureResult } from './record.ts';
-import { callTool } from './spine.ts';
+import { openRecord } from './approval/record.ts';
+import { type ApprovalAnswer, readAnswer } from './approval/request.ts';
+import type { TokenClaims } from './approval/token.ts';
+import { type ToolError, toolError } from './errors.ts';
+import type { ToolResult } from './result.ts';
+import { Call } from './state/call.ts';
+import type { SessionState } from './state/session-state.ts';
+import { failureResult } from './call/record.ts';
+import { callTool } from './pipeline/spine.ts';
 
 /** Answers a suspended call. Resolves always. */
 export async function resumeCall(session: SessionState, token: string, answer: ApprovalAnswer): Promise<ToolResult> {

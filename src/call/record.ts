@@ -1,12 +1,11 @@
 /** Record: the one place where a call ends. Counts it, tells of it once, gives everything back, and resolves its promise. */
 import { errorCodes, type ToolError } from '../errors.ts';
 import { cloneJson, deepFreeze, type JsonValue } from '../json.ts';
-import { redactText } from '../redact.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import type { Counters } from '../state/session-state.ts';
-import { scrubJson } from './context.ts';
+import { scrubJson, scrubText } from './secrets.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -43,8 +42,7 @@ function metadataOf(call: Call, status: ResultMetadata['status']): Writable<Resu
 }
 
 function scrubError(call: Call, error: ToolError): ToolError {
-  const secrets = call.extra?.secrets as Set<string>;
-  const scrubbed: Writable<ToolError> = { ...error, message: redactText(error.message, secrets) };
+  const scrubbed: Writable<ToolError> = { ...error, message: scrubText(call, error.message) };
   if (error.details !== undefined) scrubbed.details = scrubJson(call, error.details);
   return scrubbed;
 }
@@ -167,29 +165,4 @@ function unlink(call: Call): void {
   call.next = undefined;
   session.inFlight--;
   session.idled?.();
-}
-
-/** Everything of the call that no text may hold: values that schemas and paths mark in input and knobs. */
-export function collectSecrets(call: Call): void {
-  const binding = call.binding as Binding;
-  if (!binding.secretive) return;
-  const { redact } = call.session.registry;
-  const secrets = new Set<string>();
-  binding.entry.inputRedactor(redact)?.collect(call.canonical, secrets);
-  binding.entry.knobRedactor(redact)?.collect((binding.knobs ?? null) as JsonValue, secrets);
-  if (secrets.size > 0) {
-    const { more } = call;
-    if (more.secrets === undefined) more.secrets = secrets;
-    else for (const secret of secrets) more.secrets.add(secret);
-  }
-}
-
-/** Secrets of the output count for everything that is told afterwards. */
-export function collectOutputSecrets(call: Call, output: unknown): void {
-  const binding = call.binding as Binding;
-  const redactor = binding.secretive ? binding.entry.outputRedactor(call.session.registry.redact) : undefined;
-  if (redactor === undefined) return;
-  const { more } = call;
-  more.secrets ??= new Set();
-  redactor.collect((output ?? null) as JsonValue, more.secrets);
 }

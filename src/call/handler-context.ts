@@ -1,9 +1,9 @@
 /** The context that one handler call is given: frozen, lazy, and dead once the call has ended. */
 import type { CallOptions, CallTool, LogLevel, SurfaceClient, ToolContext } from '../context.ts';
 import { copyJson, type JsonObject, type JsonValue } from '../json.ts';
-import { redactText } from '../redact.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
+import { scrubJson, scrubText } from './secrets.ts';
 
 const maxEvents = 1_000;
 const maxEventChars = 65_536;
@@ -102,7 +102,7 @@ export function progress(call: Call, done: number, total?: number, message?: str
     callId,
     done,
     ...(typeof total === 'number' && Number.isFinite(total) ? { total } : {}),
-    ...(typeof message === 'string' ? { message: scrub(call, message.slice(0, maxEventChars)) } : {}),
+    ...(typeof message === 'string' ? { message: scrubText(call, message.slice(0, maxEventChars)) } : {}),
   });
 }
 
@@ -123,28 +123,4 @@ export function emitEvent(call: Call, name: string, data: unknown): void {
 function mayEmit(call: Call): boolean {
   const { more } = call;
   return ++more.eventCount <= maxEvents;
-}
-
-function scrub(call: Call, text: string): string {
-  const secrets = call.extra?.secrets;
-  return secrets === undefined ? text : redactText(text, secrets);
-}
-
-/** Hides secret values wherever they stand in JSON that is about to be told. */
-export function scrubJson(call: Call, value: JsonValue): JsonValue {
-  const paths = call.session.registry.pathRedactor();
-  const hidden = paths === undefined ? value : paths.redact(value);
-  const secrets = call.extra?.secrets;
-  return secrets === undefined || secrets.size === 0 ? hidden : scrubStrings(hidden, secrets);
-}
-
-function scrubStrings(value: JsonValue, secrets: ReadonlySet<string>): JsonValue {
-  if (typeof value === 'string') return redactText(value, secrets);
-  if (typeof value === 'number') {
-    const text = redactText(String(value), secrets);
-    return text === String(value) ? value : text;
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item: JsonValue) => scrubStrings(item, secrets));
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redactText(key, secrets), scrubStrings(item as JsonValue, secrets)]));
 }

@@ -1,0 +1,13 @@
+/** Parses of the canonical input beside the handler's own: nobody changes anybody else's object. */
+import { cloneJson } from '../json.ts';
+import type { Binding } from '../state/binding.ts';
+import type { Call } from '../state/call.ts';
+
+/** A parse of its own for a gate. The input is valid by then: a raw schema's canonical input is its own parse. */
+export function freshParse(call: Call): unknown | Promise<unknown> {
+  const { input } = (call.binding as Binding).entry.internals;
+  const copy = cloneJson(call.canonical);
+  if (input.kind === 'json') return copy;
+  const validated = input.validate(copy);
+  return validated instanceof Promise ? validated.then(({ value }) => value) : validated.value;
+}

@@ -1,0 +1,146 @@
+/** What a host writes to define a tool, and what follows from it in types. */
+import type { ApprovalPrompt } from './approval/request.ts';
+import type { CallInfo, ToolContext } from './context.ts';
+import type { Allow, Ask, Decision, Deny } from './decision.ts';
+import type { JsonObject, JsonPrimitive, JsonValue } from './json.ts';
+import type { MaybePromise } from './maybe-promise.ts';
+import type { Fail, Ok } from './result.ts';
+import type { InputOf, JsonSchema, ParsedOf, Schema } from './schema/schema.ts';
+import type { ToolRef } from './tool-ref.ts';
+import type { ToolAnnotations } from './tool-summary.ts';
+
+declare const toolServices: unique symbol;
+
+/** What a tool is, made by {@link defineTool}. Frozen; it cannot be run from. */
+export interface HostToolDefinition<Name extends string = string, I = unknown, O = unknown, K = unknown, in Services = never> extends ToolRef<I, O> {
+  readonly name: Name;
+  readonly description: string;
+  readonly title?: string;
+  readonly version?: string;
+  readonly category?: string;
+  /** `sha256:` and hex over the canonical JSON of name, description, schemas, annotations and version. Tokens and grants bind it. */
+  readonly fingerprint: string;
+  /** The input as JSON Schema: always of type object, frozen. */
+  readonly parameters: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly knobsType?: K;
+  readonly annotations: ToolAnnotations;
+  readonly tags: readonly string[];
+  readonly [toolServices]?: (services: Services) => void;
+}
+
+/** Any definition that a registry over `Services` can hold. */
+export type AnyTool<Services = never> = HostToolDefinition<string, unknown, unknown, unknown, Services>;
+
+/** What a handler may return: a plain value, {@link Ok}, {@link Fail}, or an async generator that yields progress and returns one of them. */
+export type HandlerReturn<O> = MaybePromise<O | Ok<O> | Fail> | AsyncGenerator<JsonValue | undefined, O | Ok<O> | Fail, unknown>;
+type Plain<R> = R extends Fail ? never : R extends Ok<infer T> ? T : R extends void ? null : R;
+// biome-ignore lint/suspicious/noExplicitAny: what a generator yields does not matter to its result.
+type OutputFromReturn<R> = R extends AsyncGenerator<any, infer T, any> ? Plain<T> : Plain<Awaited<R>>;
+type Needed<OS> = [OS] extends [Schema] ? InputOf<OS> : unknown;
+/** What a caller gets: the output schema's type, else what the handler returns. */
+export type OutputFor<OS, R> = [OS] extends [Schema] ? ParsedOf<OS> : OutputFromReturn<R>;
+export type KnobsOf<KS> = [KS] extends [Schema] ? ParsedOf<KS> : Readonly<Record<string, never>>;
+
+/** What a tool's own `check` is given. `input` and `knobs` are its own: changing them changes nothing. */
+export interface PolicyCall<I, K, S> {
+  readonly input: I;
+  readonly knobs: K;
+  readonly context: CallInfo<S>;
+  allow(): Allow;
+  ask(prompt?: string): Ask;
+  deny(reason: string, message?: string): Deny;
+}
+
+/** A condition on one session fact. */
+export type FactRule = { readonly fact: string; readonly equals: JsonPrimitive } | { readonly fact: string; readonly in: readonly JsonPrimitive[] };
+
+/** Everything about a tool but the way it runs. */
+export interface ToolSpecBase<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S> {
+  /** Stable id: non-blank, at most 1024 characters; untrimmed, non-NFC, control, bidi and invisible characters are refused. */
+  name: Name;
+  /** What it does and when to use it, for the model. */
+  description: string;
+  parameters: P;
+  /** Enforced: an output that violates it is `invalid_output`. */
+  outputSchema?: OS;
+  title?: string;
+  version?: string;
+  category?: string;
+  tags?: readonly string[];
+  annotations?: ToolAnnotations;
+  policy?: {
+    /** The tool's settings in a profile. Not given there, they are the parse of `{}`. */
+    knobs?: KS;
+    /** The tool's own gate, after all rules. One that throws or answers nonsense denies. */
+    check?(call: PolicyCall<ParsedOf<P>, KnobsOf<KS>, S>): MaybePromise<Decision>;
+  };
+  /** Asks a person before the call. A function may decide by the input. @default false */
+  requiresApproval?: boolean | ApprovalPrompt | ((input: ParsedOf<P>, context: CallInfo<S>) => MaybePromise<boolean | ApprovalPrompt>);
+  /** Milliseconds the handler may run. Starts with the handler: waits for people and slots never count. Above 0, at most 2^31-1. @default the registry's `defaultTimeoutMs` */
+  timeoutMs?: number;
+  /** Milliseconds without `context.progress()` after which the call times out. Off unless set. */
+  idleTimeoutMs?: number;
+  /** Facts that must hold for the tool to be available. */
+  requires?: readonly FactRule[];
+  /** Facts that this tool can bring about; named as prerequisites of the tools that wait for them. */
+  provides?: readonly string[];
+  /** Whether a batch may run it beside others. @default `annotations.readOnly === true` */
+  parallelSafe?: boolean;
+  /** Calls with the same key never overlap. */
+  resourceKey?: string | ((input: ParsedOf<P>) => string);
+  /** Budget of the model-visible output, in UTF-16 code units. */
+  maxOutputChars?: number;
+  /** Which end is kept when output is cut. @default "head" */
+  outputStrategy?: 'head' | 'head_tail';
+  /** Calls at once over the whole registry. No bound unless set. */
+  maxConcurrency?: number;
+  /** The tools that the handler may call by `context.tools.call`. */
+  // biome-ignore lint/suspicious/noExplicitAny: any tool may be named, whatever its types.
+  uses?: readonly (string | ToolRef<any, any>)[];
+  /** The event names that the handler may send by `context.emit`. */
+  events?: readonly string[];
+  /** `session`: made once a session by `create`. @default "global", or "session" with `create` */
+  scope?: 'global' | 'session';
+  /** `internal`: never listed, callable through `uses` alone. @default "model" */
+  exposure?: 'model' | 'internal';
+}
+
+export interface ToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S, R> extends ToolSpecBase<Name, P, OS, KS, S> {
+  handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
+  create?: never;
+  executor?: never;
+}
+
+/** Where a handler runs when it is not inline. `execute` gets the canonical input. */
+export interface Executor {
+  readonly kind: 'worker' | 'process' | 'remote';
+  // biome-ignore lint/suspicious/noExplicitAny: an executor serves tools of any services and knobs.
+  execute(input: JsonObject, context: ToolContext<any, any>): Promise<unknown>;
+  dispose?(): MaybePromise<void>;
+}
+
+export interface ExecutorToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S> extends ToolSpecBase<Name, P, OS, KS, S> {
+  executor: Executor;
+  handler?: never;
+  create?: never;
+}
+
+export interface SessionToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S, R> extends ToolSpecBase<Name, P, OS, KS, S> {
+  /** Makes the handler, once a session, at its first call; disposed with the session. */
+  create: (session: Omit<CallInfo<S>, 'callId' | 'toolName'>) => MaybePromise<{ handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R; dispose?(): MaybePromise<void> }>;
+  handler?: never;
+  executor?: never;
+}
+
+export interface DefineTool<S> {
+  <
+    const Name extends string,
+    const P extends Schema,
+    const OS extends Schema | undefined = undefined,
+    const KS extends Schema | undefined = undefined,
+    R extends HandlerReturn<Needed<OS>> = HandlerReturn<Needed<OS>>,
+  >(
+    config: ToolConfig<Name, P, OS, KS, S, R> | SessionToolConfig<Name, P, OS, KS, S, R> | ExecutorToolConfig<Name, P, OS, KS, S>,
+  ): HostToolDefinition<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S>;
+}
