@@ -58,6 +58,8 @@ export function createDefinition(config: LooseConfig, extras?: PropertyDescripto
   if (config.resourceKey !== undefined && typeof config.resourceKey !== 'string' && typeof config.resourceKey !== 'function') throw fault('resourceKey', 'a string or a function of the input');
   const policy = (config.policy ?? {}) as { knobs?: unknown; check?: unknown };
   if (typeof policy !== 'object' || policy === null) throw fault('policy', 'an object with `knobs` and `check`');
+  // A gate under a name that nobody reads would be no gate.
+  for (const key of Object.keys(policy)) if (key !== 'knobs' && key !== 'check') throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`policy\` to have only \`knobs\` and \`check\`, got \`${key}\`.`);
   if (policy.check !== undefined && typeof policy.check !== 'function') throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`policy.check\` to be a function, got ${describe(policy.check)}.`);
   const annotations = readAnnotations(config.annotations, fault);
   const tags = config.tags === undefined ? none : readStrings('tags', config.tags, fault);

@@ -62,6 +62,7 @@ export class EventHub implements Emitter<ToolEvents> {
   readonly #onSubscribe: ((type: string) => void) | undefined;
   readonly #queue: [EventType, object][] = [];
   #delivering = false;
+  #listeners = 0;
 
   constructor(onListenerError: (error: unknown, type: string) => void, onSubscribe?: (type: string) => void) {
     this.#onListenerError = onListenerError;
@@ -80,34 +81,40 @@ export class EventHub implements Emitter<ToolEvents> {
       }
     };
     this.#emitter.on(type, guarded);
+    this.#listeners++;
+    let there = true;
     this.#onSubscribe?.(type);
     return () => {
+      if (!there) return;
+      there = false;
+      this.#listeners--;
       this.#emitter.off(type, guarded);
     };
   }
 
   /** Whether an event of this type would be heard. */
   hears(type: EventType): boolean {
-    return this.#emitter.listenerCount(type) > 0 || this.#emitter.listenerCount('*') > 0;
+    return this.#listeners > 0 && (this.#emitter.listenerCount('*') > 0 || this.#emitter.listenerCount(type) > 0);
   }
 
-  /** Delivers in order, also when a listener causes further events. */
-  emit(type: EventType, payload: object): void {
+  /** Delivers in order, also when a listener causes further events. The event is frozen, and carries its type. */
+  emit(type: EventType, event: object): void {
+    if (this.#listeners === 0) return;
     if (this.#delivering) {
-      this.#queue.push([type, payload]);
+      this.#queue.push([type, event]);
       return;
     }
     this.#delivering = true;
     try {
-      this.#deliver(type, payload);
+      this.#deliver(type, event);
       for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) this.#deliver(next[0], next[1]);
     } finally {
       this.#delivering = false;
     }
   }
 
-  #deliver(type: EventType, payload: object): void {
-    this.#emitter.emit(type, payload);
-    if (this.#emitter.listenerCount('*') > 0) this.#emitter.emit('*', Object.freeze({ type, ...payload }));
+  #deliver(type: EventType, event: object): void {
+    this.#emitter.emit(type, event);
+    this.#emitter.emit('*', event);
   }
 }

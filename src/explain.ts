@@ -58,7 +58,7 @@ export async function explain(session: SessionState, name: string, input: unknow
   }
   const gated = gate(call) as Outcome;
   if (gated !== undefined) return stop('availability', gated);
-  const invalid = await validate(call);
+  const invalid = binding.drop === 'denied' ? undefined : await validate(call);
   // Without an input, what the schema misses says nothing; rules that look at the input then find none.
   if (invalid !== undefined) {
     if (input !== undefined) return stop('validation', invalid);

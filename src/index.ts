@@ -63,6 +63,6 @@ export type { JsonObject, JsonPrimitive, JsonValue } from './json.ts';
 
 // Coordinators
 export type { CancellationPort, Coordinator, HookAction, HookHandler, HookResult, HooksPort } from './coordinator.ts';
-export type { Mount, MountedTool, MountOptions } from './mount.ts';
+export type { Mount, MountedResult, MountedTool, MountOptions } from './mount.ts';
 export { mount, registerHostToolsOnSession } from './mount.ts';
 export { serializeOutput } from './serialize.ts';

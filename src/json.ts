@@ -26,17 +26,20 @@ export type CopyOutcome =
   | { readonly ok: true; readonly value: JsonValue; /** About how many characters the JSON text has; a lower bound. */ readonly size: number; readonly overflow: boolean; /** Somewhere in it stands an own `__proto__`. */ readonly unsafe: boolean }
   | ({ readonly ok: false } & JsonFault);
 
-/** Walk state, reused between copies: the copy is synchronous and a `toJSON` that copies again gets a fresh one. */
+/** Walk state, reused between copies: a copy is synchronous, and a `toJSON` that copies again gets a fresh one. */
 interface Walk {
   maxDepth: number;
   left: number;
   chars: number;
   maxChars: number;
-  seen: object[];
   busy: boolean;
   unsafe: boolean;
 }
-const shared: Walk = { maxDepth: 0, left: 0, chars: 0, maxChars: 0, seen: [], busy: false, unsafe: false };
+const shared = newWalk();
+
+function newWalk(): Walk {
+  return { maxDepth: 0, left: 0, chars: 0, maxChars: 0, busy: false, unsafe: false };
+}
 
 class Fault {
   path: string[] = [];
@@ -48,6 +51,8 @@ class Fault {
   }
 }
 const overflow = Symbol('overflow');
+/** The names of an array's first places, so that copying a short array writes no strings. */
+const smallIndexes: readonly string[] = Array.from({ length: 1_000 }, (_, index) => String(index));
 
 /**
  * Copies a value as JSON: own enumerable properties only, `undefined` dropped as `JSON.stringify` does, `toJSON` honoured.
@@ -55,7 +60,7 @@ const overflow = Symbol('overflow');
  * Getters and proxies are read once, here; one that throws is refused. `__proto__` becomes an own property and never a prototype.
  */
 export function copyJson(value: unknown, limits: CopyLimits): CopyOutcome {
-  const walk: Walk = shared.busy ? { maxDepth: 0, left: 0, chars: 0, maxChars: 0, seen: [], busy: false, unsafe: false } : shared;
+  const walk = shared.busy ? newWalk() : shared;
   walk.busy = true;
   walk.unsafe = false;
   walk.maxDepth = limits.maxDepth;
@@ -63,14 +68,14 @@ export function copyJson(value: unknown, limits: CopyLimits): CopyOutcome {
   walk.maxChars = limits.maxChars ?? Number.POSITIVE_INFINITY;
   walk.chars = 0;
   try {
-    return { ok: true, value: copyValue(value, walk, 0) ?? null, size: walk.chars, overflow: walk.chars > walk.maxChars, unsafe: walk.unsafe };
+    const copy = copyValue(value, walk, 0) ?? null;
+    walk.busy = false;
+    return { ok: true, value: copy, size: walk.chars, overflow: walk.chars > walk.maxChars, unsafe: walk.unsafe };
   } catch (error) {
+    walk.busy = false;
     if (error === overflow) return { ok: true, value: null, size: walk.chars, overflow: true, unsafe: false };
     if (error instanceof Fault) return { ok: false, fault: error.fault, path: error.path.length === 0 ? '' : `/${error.path.join('/')}`, message: error.message };
     return { ok: false, fault: 'not_json', path: '', message: 'a value that cannot be read' };
-  } finally {
-    walk.busy = false;
-    walk.seen.length = 0;
   }
 }
 
@@ -102,48 +107,52 @@ function copyValue(value: unknown, walk: Walk, depth: number): JsonValue | undef
 }
 
 function copyObject(value: object, walk: Walk, depth: number): JsonValue | undefined {
-  if (depth >= walk.maxDepth) throw new Fault('too_deep', `nested deeper than ${walk.maxDepth} levels`);
-  const { seen } = walk;
-  for (let index = seen.length; index-- > 0; ) if (seen[index] === value) throw new Fault('not_json', 'a cycle is not JSON');
+  if (depth >= walk.maxDepth) throw tooDeep(value, walk.maxDepth);
   let key: string | undefined;
   try {
-    const toJSON: unknown = (value as { toJSON?: unknown }).toJSON;
-    if (typeof toJSON === 'function' && !Object.hasOwn(value, '~standard')) {
-      seen.push(value);
-      const replaced: unknown = Reflect.apply(toJSON, value, []);
-      const result = copyValue(replaced, walk, depth + 1);
-      seen.pop();
-      return result;
+    const prototype: unknown = Object.getPrototypeOf(value);
+    const isArray = Array.isArray(value);
+    if (prototype !== Object.prototype && prototype !== null && !(isArray && prototype === Array.prototype)) {
+      const { toJSON } = value as { toJSON?: unknown };
+      if (typeof toJSON === 'function') return copyValue(Reflect.apply(toJSON, value, ['']), walk, depth + 1);
+      refuseExotic(value);
     }
-    seen.push(value);
     walk.chars += 2;
     if (walk.chars > walk.maxChars) throw overflow;
-    if (Array.isArray(value)) {
-      const { length } = value;
+    if (isArray) {
+      const { length } = value as unknown[];
       if (length > walk.left) throw new Fault('too_large', 'more values than the limit allows');
       const array: JsonValue[] = [];
       for (let index = 0; index < length; index++) {
-        key = String(index);
-        array.push(copyValue(value[index], walk, depth + 1) ?? null);
+        const item = (value as unknown[])[index];
+        key = index < 1_000 ? smallIndexes[index] : String(index);
+        array.push(copyValue(item, walk, depth + 1) ?? null);
         walk.chars += 1;
       }
-      seen.pop();
       return array;
     }
-    const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== Object.prototype && prototype !== null) refuseExotic(value);
-    const copy: Record<string, JsonValue> = {};
-    for (key in value) {
-      if (!Object.hasOwn(value, key)) continue;
-      const item = copyValue((value as Record<string, unknown>)[key], walk, depth + 1);
-      if (item === undefined) continue;
-      walk.chars += key.length + 4;
-      if (key === '__proto__') {
-        walk.unsafe = true;
-        Object.defineProperty(copy, key, { value: item, enumerable: true, configurable: true, writable: true });
-      } else copy[key] = item;
+    // Spreading reads each member once and defines it, `__proto__` too; engines do it several times faster than a loop of assignments.
+    const copy = { ...value } as Record<string, JsonValue>;
+    for (key in copy) {
+      const member: unknown = copy[key];
+      if (typeof member === 'string') {
+        if (--walk.left < 0) throw new Fault('too_large', 'more values than the limit allows');
+        walk.chars += member.length + key.length + 6;
+        if (walk.chars > walk.maxChars) throw overflow;
+      } else {
+        // Only what is not a string needs another look; what stands on a polluted prototype is not a member.
+        if (!Object.hasOwn(copy, key)) continue;
+        if (typeof member === 'function' && key === 'toJSON') return copyValue(Reflect.apply(member, value, ['']), walk, depth + 1);
+        const item = copyValue(member, walk, depth + 1);
+        if (item === undefined) {
+          delete copy[key];
+          continue;
+        }
+        walk.chars += key.length + 4;
+        if (item !== member) define(copy, key, item);
+      }
+      if (key === '__proto__') walk.unsafe = true;
     }
-    seen.pop();
     return copy;
   } catch (error) {
     if (error instanceof Fault) {
@@ -151,10 +160,37 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
       throw error;
     }
     if (error === overflow) throw error;
-    const fault = new Fault('not_json', 'reading the value threw');
+    const fault = new Fault('not_json', error instanceof RangeError ? 'nested too deeply to be read' : 'reading the value threw');
     if (key !== undefined) fault.path.unshift(escapePointer(key));
     throw fault;
   }
+}
+
+/** Assigns a member; assigning `__proto__` would set the prototype. */
+function define(copy: Record<string, JsonValue>, key: string, item: JsonValue): void {
+  if (key === '__proto__') Object.defineProperty(copy, key, { value: item, enumerable: true, configurable: true, writable: true });
+  else copy[key] = item;
+}
+
+/** A cycle is as deep as one likes: which of the two it was is only asked once a copy has failed. */
+function tooDeep(value: object, maxDepth: number): Fault {
+  const onPath = new Set<object>();
+  let left = 10_000;
+  const cycles = (item: unknown, depth: number): boolean => {
+    if (typeof item !== 'object' || item === null || depth > maxDepth || --left < 0) return false;
+    if (onPath.has(item)) return true;
+    onPath.add(item);
+    for (const member of Object.values(item)) if (cycles(member, depth + 1)) return true;
+    onPath.delete(item);
+    return false;
+  };
+  let isCycle = false;
+  try {
+    isCycle = cycles(value, 0);
+  } catch {
+    // A value that cannot be walked again is simply too deep.
+  }
+  return isCycle ? new Fault('not_json', 'a cycle is not JSON') : new Fault('too_deep', `nested deeper than ${maxDepth} levels`);
 }
 
 const exotic = [Map, Set, WeakMap, WeakSet, Promise, RegExp, ArrayBuffer, Error] as const;
@@ -173,11 +209,10 @@ export function cloneJson<T extends JsonValue>(value: T): T;
 export function cloneJson(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item: JsonValue) => cloneJson(item));
-  const copy: Record<string, JsonValue> = {};
-  for (const key of Object.keys(value)) {
-    const item = cloneJson((value as JsonObject)[key] as JsonValue);
-    if (key === '__proto__') Object.defineProperty(copy, key, { value: item, enumerable: true, configurable: true, writable: true });
-    else copy[key] = item;
+  const copy = { ...value } as Record<string, JsonValue>;
+  for (const key in copy) {
+    const member = copy[key] as JsonValue;
+    if (typeof member === 'object' && member !== null && Object.hasOwn(copy, key)) define(copy, key, cloneJson(member));
   }
   return copy;
 }

@@ -5,6 +5,7 @@ import { describe, MisuseError } from './errors.ts';
 import type { HostTool } from './host-tool.ts';
 import type { HostToolRegistry } from './registry.ts';
 import type { ToolResult } from './result.ts';
+import { serializeOutput } from './serialize.ts';
 import { stateOf, type ToolSession } from './session.ts';
 import type { SessionOptions } from './session-options.ts';
 
@@ -29,7 +30,11 @@ export interface MountedTool extends HostTool {
   readonly input_schema: HostTool['inputSchema'];
   get_schema(): HostTool['inputSchema'];
   readonly requires_approval: boolean;
+  execute(input: unknown, options?: CallOptions): Promise<MountedResult>;
 }
+
+/** A result that also answers to the name by which that runtime asks for its model-visible text. */
+export type MountedResult = ToolResult & { get_serialized_output(): string };
 
 const point = 'tools';
 
@@ -62,7 +67,7 @@ export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator
       ours.set(name, { tool, mounted });
       failed.delete(name);
     } catch (error) {
-      failed.set(name, error instanceof Error ? error.message : String(error));
+      failed.set(name, textOf(error));
     }
   };
   const remove = async (name: string): Promise<void> => {
@@ -102,14 +107,10 @@ export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator
   state.hold();
   state.watch();
   state.atClosing(unmount);
-  const events = session.tools().flatMap(({ name }) => state.entryOf(name)?.internals.events.map((event) => `${name}:${event}`) ?? []);
-  try {
-    coordinator.registerCleanup?.(unmount);
-    coordinator.registerContributor?.('observability.events', 'host-tools', () => (over ? [] : events));
-    coordinator.registerCapability?.('host-tools.session', session);
-  } catch (error) {
-    state.registry.warn({ error: error instanceof Error ? error.name : typeof error }, 'an optional member of the coordinator failed');
-  }
+  const events = (): string[] => session.tools().flatMap(({ name }) => state.entryOf(name)?.internals.events.map((event) => `${name}:${event}`) ?? []);
+  void optional(state, () => coordinator.registerCleanup?.(unmount));
+  void optional(state, () => coordinator.registerContributor?.('observability.events', 'host-tools', () => (over || state.closed ? [] : events())));
+  void optional(state, () => coordinator.registerCapability?.('host-tools.session', session));
   await refresh();
   return Object.freeze({
     get mounted() {
@@ -123,6 +124,26 @@ export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator
   });
 }
 
+/** A member that is used where present: one that throws or rejects costs nothing but itself. */
+async function optional(state: ReturnType<typeof stateOf>, use: () => unknown): Promise<void> {
+  try {
+    await use();
+  } catch (error) {
+    state.registry.warn({ error: error instanceof Error ? error.name : typeof error }, 'an optional member of the coordinator failed');
+  }
+}
+
+/** Whatever was thrown becomes a non-empty text; reading it may itself throw. */
+function textOf(thrown: unknown): string {
+  try {
+    const text = thrown instanceof Error ? thrown.message : String(thrown);
+    if (text !== '') return text;
+  } catch {
+    // Falls through.
+  }
+  return 'The coordinator refused the tool without a message.';
+}
+
 function isCoordinator(value: unknown): value is Coordinator {
   if (typeof value !== 'object' || value === null) return false;
   const { mount: put, unmount: take, get } = value as Partial<Coordinator>;
@@ -132,16 +153,29 @@ function isCoordinator(value: unknown): value is Coordinator {
 /** The object that is mounted: plain, frozen, not callable, and still only a way into the session. */
 function mountable(tool: HostTool, coordinator: Coordinator): MountedTool {
   const { inputSchema, requiresApproval } = tool;
-  const execute = (input: unknown, options?: CallOptions): Promise<ToolResult> => {
+  const execute = (input: unknown, options?: CallOptions): Promise<MountedResult> => {
     const own: CallOptions = { surface: { name: 'mount' }, ...options };
     // The runtime's cancellation is asked, not listened to: a call that comes after it does not start.
-    return tool.execute(input, isCancelled(coordinator.cancellation) && own.signal === undefined ? { ...own, signal: AbortSignal.abort() } : own);
+    return tool.execute(input, isCancelled(coordinator) ? { ...own, signal: AbortSignal.abort() } : own).then(withText);
   };
-  return Object.freeze({ ...tool, fingerprint: tool.fingerprint, execute, input_schema: inputSchema, get_schema: () => inputSchema, requires_approval: requiresApproval });
+  return Object.freeze({
+    ...tool,
+    fingerprint: tool.fingerprint,
+    execute: Object.freeze(execute),
+    input_schema: inputSchema,
+    get_schema: Object.freeze(() => inputSchema),
+    requires_approval: requiresApproval,
+  });
 }
 
-function isCancelled(cancellation: unknown): boolean {
+/** Not enumerable: the result compares, spreads and serialises as any other. */
+function withText(result: ToolResult): MountedResult {
+  return Object.defineProperty(result, 'get_serialized_output', { value: () => serializeOutput(result) }) as MountedResult;
+}
+
+function isCancelled(coordinator: Coordinator): boolean {
   try {
+    const { cancellation } = coordinator;
     return typeof cancellation === 'object' && cancellation !== null && (cancellation as CancellationPort).isCancelled === true;
   } catch {
     return false;
@@ -158,7 +192,7 @@ export async function registerHostToolsOnSession<S>(target: unknown, registry: H
   if (coordinator === undefined) return [];
   const session = registry.createSession(options);
   const { mounted } = await mount(session, coordinator);
-  coordinator.registerCleanup?.(() => session.close());
+  void optional(stateOf(session), () => coordinator.registerCleanup?.(() => session.close()));
   return [...mounted];
 }
 

@@ -1,10 +1,11 @@
 /** Resuming a suspended call, also in another process: everything is checked again, and the record is given once. */
 import { openRecord } from './approval/record.ts';
-import { type ApprovalAnswer, readAnswer } from './approval/request.ts';
+import { type ApprovalAnswer, type ReadAnswer, readAnswer } from './approval/request.ts';
+import { inTime, startOperation } from './approval/store.ts';
 import type { TokenClaims } from './approval/token.ts';
 import { type ToolError, toolError } from './errors.ts';
 import type { ToolResult } from './result.ts';
-import { Call } from './state/call.ts';
+import { Call, type Resumed } from './state/call.ts';
 import type { SessionState } from './state/session-state.ts';
 import { failureResult } from './call/record.ts';
 import { callTool } from './pipeline/spine.ts';
@@ -12,46 +13,71 @@ import { callTool } from './pipeline/spine.ts';
 /** Answers a suspended call. Resolves always. */
 export async function resumeCall(session: SessionState, token: string, answer: ApprovalAnswer): Promise<ToolResult> {
   const { registry } = session;
-  const claims = registry.signer?.verify(token);
-  if (claims === undefined || registry.signer === undefined) return refuse(session, undefined, 'token_invalid', 'The approval token is not genuine.');
+  const { signer, store, policyTimeoutMs } = registry;
+  const claims = signer?.verify(token);
+  if (claims === undefined || signer === undefined) return refuse(session, undefined, 'token_invalid', 'The approval token is not genuine.');
   if (session.closed || registry.closed) return refuse(session, claims, undefined, 'The session is closed. Create it again under the same id and principal, then resume.', 'session_closed');
-  if (claims.sessionId !== session.sessionId || claims.principal !== session.principal) return refuse(session, claims, 'token_foreign', 'The approval token belongs to another session or principal.');
+  if (!isOurs(session, claims)) return refuse(session, claims, 'token_foreign', 'The approval token belongs to another session or principal.');
   if (claims.expiresAt <= registry.now()) return refuse(session, claims, 'expired', 'The approval token has expired. Call the tool again.', 'approval_timeout');
   const entry = session.entryOf(claims.tool);
   if (entry === undefined || entry.fingerprint !== claims.fingerprint || entry.source !== claims.source) return refuse(session, claims, 'definition_changed', 'The tool changed since it was asked about. Call it again.');
-  let read: ReturnType<typeof readAnswer>;
-  try {
-    read = readAnswer(answer);
-  } catch {
-    // An answer that cannot be read rejects, like any unknown one.
-  }
+  const running = session.ids?.get(claims.callId);
+  if (running !== undefined && running.resumed?.approvalId !== claims.id) return refuse(session, claims, undefined, `A call with the id \`${claims.callId}\` is in flight. Resume when it has ended; the token stays good.`, 'duplicate_call_id');
+  const read = safeAnswer(answer);
   let record: unknown;
   try {
-    record = await registry.store.take(claims.id);
+    record = await inTime(startOperation(() => store.take(claims.id)), policyTimeoutMs);
   } catch (error) {
     registry.warn({ session: session.sessionId, error: error instanceof Error ? error.name : typeof error }, 'the approval store failed');
     return refuse(session, claims, 'store_unavailable', 'Approvals cannot be read at the moment. Try again.');
   }
   if (record === undefined || record === null) return refuse(session, claims, 'token_used', 'The approval token was used before.');
-  const opened = openRecord(registry.signer, record);
+  const opened = openRecord(signer, record);
   if (opened === undefined || opened.claims.id !== claims.id || opened.token !== token) return refuse(session, claims, 'token_invalid', 'What was stored of the call is not what the token signed.');
+  if (!registry.usedTokens.use(claims.id, claims.expiresAt, registry.now())) return refuse(session, claims, 'token_used', 'The approval token was used before.');
   const { input, idempotencyKey } = opened.call;
-  const resumed = {
-    approvalId: claims.id,
-    answer: read ?? { allowed: false, always: false, by: undefined, message: 'The answer was not one that is known.', input: undefined, grant: undefined },
-    idempotencyKey,
-    fingerprint: claims.fingerprint,
-    source: claims.source,
-  };
+  const resumed = { approvalId: claims.id, answer: read ?? unknownAnswer, idempotencyKey, fingerprint: claims.fingerprint, source: claims.source };
   return callTool(session, claims.tool, input, undefined, undefined, resumed, claims.callId);
 }
 
+const unknownAnswer: ReadAnswer = Object.freeze({ allowed: false, always: false, by: undefined, message: 'The answer was not one that is known.', input: undefined, grant: undefined });
+
+/** An answer that cannot be read rejects, like any unknown one. */
+function safeAnswer(answer: unknown): ReadAnswer | undefined {
+  try {
+    return readAnswer(answer);
+  } catch {
+    return undefined;
+  }
+}
+
+function isOurs(session: SessionState, { sessionId, principal }: TokenClaims): boolean {
+  return sessionId === session.sessionId && principal === session.principal;
+}
+
+/** Refuses a resume. One with a genuine token of this session is told and counted as an attempt of its own; of a forged one nothing can be believed. */
 function refuse(session: SessionState, claims: TokenClaims | undefined, reason: string | undefined, message: string, code: ToolError['code'] = 'approval_denied'): ToolResult {
-  const call = new Call(session, claims?.tool ?? '', claims?.callId ?? '', undefined, undefined, undefined, undefined);
+  const attempt: Resumed = { approvalId: claims?.id ?? '', answer: unknownAnswer, idempotencyKey: '', fingerprint: claims?.fingerprint ?? '', source: claims?.source ?? '' };
+  const call = new Call(session, claims?.tool ?? '', claims?.callId ?? '', undefined, undefined, undefined, attempt);
   call.startedAt = session.registry.monotonic();
-  const { sessionId, registry } = session;
-  // A forged token names nothing that can be believed, so only a genuine one is told as an event.
-  if (claims !== undefined && claims.sessionId === sessionId && session.hears('approval:denied')) session.emit('approval:denied', { toolName: claims.tool, callId: claims.callId, approvalId: claims.id, reason: reason ?? code });
-  else registry.warn({ session: sessionId, reason: reason ?? code }, 'an approval token was refused');
-  return failureResult(call, toolError(code, message, { reason }));
+  const result = failureResult(call, toolError(code, message, { reason }));
+  // Events of a call id belong to the call in flight, and a closed session tells nothing more.
+  if (claims !== undefined && isOurs(session, claims) && session.ids?.has(claims.callId) !== true && code !== 'session_closed') tellRefusal(session, claims, result);
+  else session.registry.warn({ session: session.sessionId, reason: reason ?? code }, 'an approval token was refused');
+  return result;
+}
+
+function tellRefusal(session: SessionState, { tool: toolName, callId, id: approvalId }: TokenClaims, result: ToolResult): void {
+  if (result.success) return;
+  const { error, metadata } = result;
+  const { status, attempt, durationMs } = metadata;
+  const counters = session.counters();
+  counters.unknown.calls++;
+  counters.unknown[status]++;
+  if (error.code === 'approval_denied') counters.unknown.denied++;
+  const reason = error.reason ?? error.code;
+  counters.byReason.set(reason, (counters.byReason.get(reason) ?? 0) + 1);
+  if (session.hears('tool:pre')) session.emit('tool:pre', { toolName, callId, attempt, input: null });
+  if (session.hears('approval:denied')) session.emit('approval:denied', { toolName, callId, approvalId, reason });
+  if (session.hears('tool:error')) session.emit('tool:error', { toolName, callId, error: { ...error }, status, durationMs });
 }

@@ -64,7 +64,7 @@ export function readSessionOptions(options: SessionOptions<never>, registry: Reg
   for (const key in options) if (!known.has(key)) throw new MisuseError('invalid_option', `createSession: unknown option \`${key}\`. Known options: ${[...known].join(', ')}.`);
   if (typeof sessionId !== 'string' || sessionId === '' || sessionId.length > 1_024) throw fault('sessionId', 'a string of 1 to 1024 characters', sessionId);
   if (typeof cwd !== 'string') throw fault('cwd', 'a string', cwd);
-  if (principal !== undefined && (typeof principal !== 'string' || principal === '')) throw fault('principal', 'a non-empty string', principal);
+  if (principal !== undefined && (typeof principal !== 'string' || principal === '' || principal.length > 1_024)) throw fault('principal', 'a string of 1 to 1024 characters', principal);
   if (approver !== undefined && typeof approver !== 'function') throw fault('approver', 'a function', approver);
   if (approvalMode !== 'ask' && approvalMode !== 'suspend') throw fault('approvalMode', '"ask" or "suspend"', approvalMode);
   if (repair !== 'off' && repair !== 'safe') throw fault('repair', '"off" or "safe"', repair);

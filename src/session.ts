@@ -82,11 +82,12 @@ export interface ToolSession<S = unknown> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const stateKey: unique symbol = Symbol('host-tools.session-state');
+/** Set by the class, the only code that can read the private field: a symbol would lead whoever looks for it to the handlers. */
+let readState: (session: object) => SessionState | undefined;
 
 /** The state behind a session of this copy, for mounts and surfaces. @throws MisuseError */
 export function stateOf(session: unknown): SessionState {
-  const state = typeof session === 'object' && session !== null ? (session as { readonly [stateKey]?: SessionState })[stateKey] : undefined;
+  const state = typeof session === 'object' && session !== null ? readState(session) : undefined;
   if (state === undefined) throw new MisuseError('invalid_option', 'Expected a session made by createSession() of this copy of host-tools.');
   return state;
 }
@@ -98,8 +99,8 @@ export class Session<S> implements ToolSession<S> {
     this.#state = state;
   }
 
-  get [stateKey](): SessionState {
-    return this.#state;
+  static {
+    readState = (session) => (#state in session ? session.#state : undefined);
   }
 
   get sessionId(): string {

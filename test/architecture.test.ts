@@ -78,6 +78,7 @@ const maxLines = 300;
 /** Files that may hold a `let` at module level, with the reason. */
 const moduleState: Readonly<Record<string, string>> = {
   registry: 'hostToolRegistry, the optional process-wide default, is made on first use',
+  session: 'the reader of a private field, set once by its class',
 };
 
 interface Layer {

@@ -10,6 +10,8 @@ interface Waiting {
 export class ApprovalDesk {
   readonly grants = new Grants();
   readonly waiting = new Map<string, Waiting>();
+  /** Calls on their way into the store. */
+  readonly suspending = new Set<{ readonly id: string; readonly refused: boolean }>();
 
   /** Answers a call that waits in this process; the first answer wins. False when none waits. */
   answer(id: string, answer: ApprovalAnswer): boolean {

@@ -1,5 +1,5 @@
 /** What the store keeps of a suspended call, and how it is read back with suspicion. */
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { copyJson, isJsonObject, type JsonObject } from '../json.ts';
 import type { PendingApproval } from './request.ts';
 import type { ApprovalRecord } from './store.ts';
 import { jsonDigest, type TokenClaims, type TokenSigner } from './token.ts';
@@ -23,10 +23,15 @@ export function sealRecord(signer: TokenSigner, call: SuspendedCall): { record: 
   return { record: { ...body, id, expiresAt, token }, token };
 }
 
+/** An input twice, as it is and as it was shown, and what stands around them. */
+const recordLimits = { maxDepth: 128, maxValues: 200_000 };
+
 /** The suspended call of a record, when the record is exactly what its token signed. */
 export function openRecord(signer: TokenSigner, record: unknown): { readonly call: SuspendedCall; readonly claims: TokenClaims; readonly token: string } | undefined {
-  if (!isJsonObject(record)) return undefined;
-  const { token, ...body } = record;
+  // Read once: what was checked is what is used, whatever the store gave.
+  const copy = copyJson(record, recordLimits);
+  if (!copy.ok || !isJsonObject(copy.value)) return undefined;
+  const { token, ...body } = copy.value;
   const claims = signer.verify(token);
   if (claims === undefined || typeof token !== 'string') return undefined;
   try {

@@ -102,7 +102,7 @@ export function readAnswer(answer: unknown): ReadAnswer | undefined {
     const { match = 'input', uses, expiresInMs } = grant as Record<string, unknown>;
     if (match !== 'input' && match !== 'tool') return undefined;
     if (uses !== undefined && !(Number.isInteger(uses) && (uses as number) > 0)) return undefined;
-    if (expiresInMs !== undefined && !(typeof expiresInMs === 'number' && expiresInMs > 0)) return undefined;
+    if (expiresInMs !== undefined && !(Number.isFinite(expiresInMs) && (expiresInMs as number) > 0)) return undefined;
     if (choice.always) readGrant = { match, uses: uses as number | undefined, expiresInMs: expiresInMs as number | undefined };
   }
   return {

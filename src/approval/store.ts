@@ -1,4 +1,5 @@
 /** The port where suspended calls wait, and the store in memory. */
+import pTimeout from 'p-timeout';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { JsonObject } from '../json.ts';
 
@@ -7,7 +8,8 @@ export type ApprovalRecord = JsonObject & { readonly id: string; readonly expire
 
 /**
  * Keeps suspended calls until they are answered. `take` is atomic and gives a record once: that alone makes a token single-use, on any number of processes.
- * A store may drop records after `expiresAt` (epoch milliseconds).
+ * A store may drop records after `expiresAt` (epoch milliseconds). An operation that takes longer than the registry's `policyTimeoutMs` counts as failed:
+ * no call waits for ever for a store.
  */
 export interface ApprovalStore {
   put(record: ApprovalRecord): MaybePromise<void>;
@@ -18,22 +20,45 @@ export interface ApprovalStore {
 /** Keeps records in this process: they do not survive it. Expired ones are dropped as others come. @param now Epoch milliseconds. */
 export function memoryApprovalStore(now: () => number): ApprovalStore {
   const records = new Map<string, ApprovalRecord>();
+  // One session's listing does not walk through everybody's records.
+  const bySession = new Map<unknown, Set<string>>();
+  const drop = (id: string): ApprovalRecord | undefined => {
+    const record = records.get(id);
+    if (record === undefined) return undefined;
+    records.delete(id);
+    const ids = bySession.get(record.sessionId);
+    ids?.delete(id);
+    if (ids?.size === 0) bySession.delete(record.sessionId);
+    return record;
+  };
   let sweepAt = 64;
   return {
     put(record) {
+      drop(record.id);
       records.set(record.id, record);
+      const ids = bySession.get(record.sessionId);
+      if (ids === undefined) bySession.set(record.sessionId, new Set([record.id]));
+      else ids.add(record.id);
       if (records.size < sweepAt) return;
       const time = now();
-      for (const [id, { expiresAt }] of records) if (expiresAt < time) records.delete(id);
+      for (const [id, { expiresAt }] of records) if (expiresAt <= time) drop(id);
       sweepAt = Math.max(64, records.size * 2);
     },
-    take(id) {
-      const record = records.get(id);
-      records.delete(id);
-      return record;
-    },
+    take: drop,
     list(sessionId) {
-      return [...records.values()].filter((record) => record.sessionId === sessionId);
+      return [...(bySession.get(sessionId) ?? [])].map((id) => records.get(id) as ApprovalRecord);
     },
   };
+}
+
+/** Starts a store's operation; one that throws at once rejects like one that throws later. */
+export function startOperation<T>(operation: () => MaybePromise<T>): Promise<T> {
+  return new Promise((resolve) => {
+    resolve(operation());
+  });
+}
+
+/** Waits so long for an operation and no longer. @param milliseconds The registry's `policyTimeoutMs`. */
+export function inTime<T>(operation: Promise<T>, milliseconds: number): Promise<T> {
+  return pTimeout(operation, { milliseconds });
 }

@@ -1,6 +1,6 @@
 /** The context that one handler call is given: frozen, lazy, and dead once the call has ended. */
 import type { CallOptions, CallTool, LogLevel, SurfaceClient, ToolContext } from '../context.ts';
-import { copyJson, type JsonObject, type JsonValue } from '../json.ts';
+import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import { scrubJson, scrubText } from './secrets.ts';
@@ -15,10 +15,13 @@ export type CallChild = (parent: Call, tool: unknown, input: unknown, options: C
 export class HandlerContext implements ToolContext<unknown, unknown> {
   readonly #call: Call;
   readonly #callChild: CallChild;
+  /** Those of the start: a profile that changes meanwhile concerns the next call. */
+  readonly #knobs: unknown;
 
   constructor(call: Call, callChild: CallChild) {
     this.#call = call;
     this.#callChild = callChild;
+    this.#knobs = (call.binding as Binding).knobs;
     Object.freeze(this);
   }
 
@@ -58,7 +61,7 @@ export class HandlerContext implements ToolContext<unknown, unknown> {
     return this.#call.idempotencyKey;
   }
   get knobs(): unknown {
-    return (this.#call.binding as Binding).knobs;
+    return this.#knobs;
   }
   get client(): SurfaceClient {
     return this.#call.surface?.client as SurfaceClient;
@@ -117,7 +120,7 @@ export function emitEvent(call: Call, name: string, data: unknown): void {
     session.registry.warn({ tool: toolName, event: name.slice(0, 100), reason: copy.ok ? 'over 64 KB' : copy.message }, 'an event was dropped');
     return undefined;
   }
-  return session.emit('tool:event', { toolName, callId, name, data: scrubJson(call, copy.value) });
+  return session.emit('tool:event', { toolName, callId, name, data: deepFreeze(scrubJson(call, copy.value)) });
 }
 
 function mayEmit(call: Call): boolean {

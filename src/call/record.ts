@@ -1,6 +1,6 @@
 /** Record: the one place where a call ends. Counts it, tells of it once, gives everything back, and resolves its promise. */
 import { errorCodes, type ToolError } from '../errors.ts';
-import { cloneJson, deepFreeze, type JsonValue } from '../json.ts';
+import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
@@ -9,24 +9,17 @@ import { scrubJson, scrubText } from './secrets.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-export interface Success {
-  readonly output: unknown;
-  readonly truncated: ResultMetadata['truncated'] | undefined;
-  readonly handler: ResultMetadata['handler'] | undefined;
-}
-
 /** The result of a failed call. Error text never holds a secret that came in with the call. */
 export function failureResult(call: Call, error: ToolError): ToolResult {
+  const { extra } = call;
   const metadata = metadataOf(call, errorCodes[error.code].status);
-  const secrets = call.extra?.secrets;
-  const shown = secrets === undefined || secrets.size === 0 ? error : scrubError(call, error);
-  const result: Writable<ToolResult> = { success: false, error: shown, metadata };
-  const pending = call.extra?.pending;
-  if (pending !== undefined && error.code === 'approval_pending') Object.defineProperty(result, 'approval', { value: pending, enumerable: false });
+  if (extra === undefined) return { success: false, error, metadata };
+  const result: Writable<ToolResult> = { success: false, error: extra.secrets === undefined || extra.secrets.size === 0 ? error : scrubError(call, error), metadata };
+  if (extra.pending !== undefined && error.code === 'approval_pending') Object.defineProperty(result, 'approval', { value: extra.pending, enumerable: false });
   return result as ToolResult;
 }
 
-export function successResult(call: Call, { output, truncated, handler }: Success): ToolResult {
+export function successResult(call: Call, output: unknown, truncated: ResultMetadata['truncated'], handler: ResultMetadata['handler']): ToolResult {
   const metadata = metadataOf(call, 'succeeded');
   if (truncated !== undefined) metadata.truncated = truncated;
   if (handler !== undefined) metadata.handler = handler;
@@ -34,9 +27,9 @@ export function successResult(call: Call, { output, truncated, handler }: Succes
 }
 
 function metadataOf(call: Call, status: ResultMetadata['status']): Writable<ResultMetadata> {
-  const { session, callId, toolName, attempt, binding, extra } = call;
-  const metadata: Writable<ResultMetadata> = { callId, toolName, status, attempt, durationMs: Math.max(0, session.registry.monotonic() - call.startedAt) };
-  if (binding !== undefined) metadata.fingerprint = binding.entry.fingerprint;
+  const { session, callId, toolName, attempt, entry, extra } = call;
+  const durationMs = Math.max(0, session.registry.monotonic() - call.startedAt);
+  const metadata: Writable<ResultMetadata> = entry === undefined ? { callId, toolName, status, attempt, durationMs } : { callId, toolName, status, attempt, durationMs, fingerprint: entry.fingerprint };
   if (extra?.repaired !== undefined) metadata.repaired = extra.repaired;
   return metadata;
 }
@@ -98,12 +91,13 @@ export function late(call: Call, settled: 'returned' | 'threw', release: (call: 
   if (grace?.dlList !== undefined) session.registry.deadlines.remove(grace);
   release(call);
   session.counters().lateSettles++;
-  if (session.hears('tool:late')) session.emit('tool:late', { toolName, callId, settled, afterMs: Math.max(0, session.registry.monotonic() - call.endedAt) });
+  if (session.hears('tool:late')) session.emit('tool:late', { toolName, callId, settled, afterMs: Math.max(0, session.registry.monotonic() - (call.extra?.endedAt ?? 0)) });
 }
 
 function count(call: Call, result: ToolResult, binding: Binding | undefined): void {
   const { session } = call;
-  const counters: Counters = binding ?? session.counters().unknown;
+  let counters: Counters = binding ?? session.counters().unknown;
+  while (counters.heir !== undefined) counters = counters.heir;
   counters.calls++;
   const { status } = result.metadata;
   counters[status]++;
@@ -139,8 +133,9 @@ function postedResult(call: Call, result: ToolResult & { success: true }): JsonV
   const binding = call.binding as Binding;
   const copy = cloneJson((output ?? null) as JsonValue);
   const hidden = binding.secretive ? scrubJson(call, binding.entry.outputRedactor(call.session.registry.redact)?.redact(copy) ?? copy) : copy;
-  const { handler, ...rest } = metadata;
-  const shown = handler === undefined ? rest : { ...rest, handler: scrubJson(call, cloneJson(handler)) };
+  const { handler } = metadata;
+  const shown = { ...metadata };
+  if (handler !== undefined) (shown as Writable<ResultMetadata>).handler = scrubJson(call, cloneJson(handler)) as JsonObject;
   return { success: true, output: hidden, metadata: shown as unknown as JsonValue };
 }
 

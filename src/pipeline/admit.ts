@@ -18,7 +18,8 @@ export function admit(call: Call): Step {
   announce(call, fault === undefined);
   if (fault !== undefined) return fault;
   if (call.options?.signal?.aborted === true) return toolError('cancelled', 'The call was cancelled before it started.');
-  const wait = session.admitRate(call.startedAt);
+  // A resumed call was counted when it came.
+  const wait = call.resumed === undefined ? session.admitRate(call.startedAt) : undefined;
   if (wait === undefined) return undefined;
   return toolError('rate_limited', `More calls a minute than the limit of ${session.limits.callsPerMinute}. Try again in ${Math.ceil(wait / 1000)} s.`, { reason: 'calls_per_minute', details: { retryAfterMs: Math.ceil(wait) } });
 }
@@ -37,8 +38,8 @@ export function readInput(call: Call): ToolError | undefined {
     const place = copy.path === '' ? 'The arguments are' : `The argument at ${copy.path} is`;
     return toolError('invalid_input', copy.fault === 'too_deep' || copy.fault === 'too_large' ? `The arguments are ${copy.message}. Send less.` : `${place} not JSON: ${copy.message}.`, { reason: copy.fault });
   }
-  // `size` counts UTF-16 code units: at most a third of the bytes, so that most inputs need no exact count.
-  if (copy.overflow || (copy.size * 3 > maxBytes && Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)) return tooLarge(maxBytes);
+  // `size` is a lower bound: an escape or a fraction takes up to twelve bytes for each that it counts. Most inputs need no exact count.
+  if (copy.overflow || (copy.size * 12 > maxBytes && Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)) return tooLarge(maxBytes);
   const { value } = copy;
   if (isJsonObject(value)) {
     call.canonical = value;
@@ -58,12 +59,16 @@ function tooLarge(maxBytes: number): ToolError {
 }
 
 function announce(call: Call, readable: boolean): void {
-  const { session, toolName, callId, attempt, parent } = call;
+  const { session } = call;
   call.announced = true;
   if (!session.hears('tool:pre')) return;
-  const shown = readable ? hideSecrets(call, call.extra?.text ?? call.canonical) : null;
+  const { toolName, callId, attempt, parent } = call;
+  const input = readable ? hideSecrets(call, call.extra?.text ?? call.canonical) : null;
   const surface = call.surface?.name;
-  session.emit('tool:pre', { toolName, callId, attempt, input: shown, ...(parent === undefined ? {} : { parentCallId: parent.callId }), ...(surface === undefined ? {} : { surface }) });
+  const event: { toolName: string; callId: string; attempt: number; input: JsonValue; parentCallId?: string; surface?: string } = { toolName, callId, attempt, input };
+  if (parent !== undefined) event.parentCallId = parent.callId;
+  if (surface !== undefined) event.surface = surface;
+  session.emit('tool:pre', event);
 }
 
 /** The tool's schema says what is secret; where there is no tool, the registry's paths do. */

@@ -43,7 +43,7 @@ function runFrom(call: Call, hooks: readonly Hook[], from: number, given: Shaped
 
 /** A copy that the hook may change: what it returns counts, not what it touches. */
 function resultOf(call: Call, shaped: Shaped, handler: JsonObject | undefined): ToolResult {
-  return shaped.ok ? successResult(call, { output: copyOutput(shaped.output), truncated: undefined, handler }) : failureResult(call, shaped.error);
+  return shaped.ok ? successResult(call, copyOutput(shaped.output), undefined, handler) : failureResult(call, shaped.error);
 }
 
 function copyOutput(output: unknown): unknown {

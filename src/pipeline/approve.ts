@@ -3,12 +3,14 @@ import { randomUUID } from 'node:crypto';
 import pTimeout from 'p-timeout';
 import type { ApprovalDesk } from '../approval/desk.ts';
 import { sealRecord } from '../approval/record.ts';
-import { type ApprovalRequest, type ReadAnswer, readAnswer } from '../approval/request.ts';
+import { type ReadAnswer, readAnswer } from '../approval/request.ts';
+import { inTime, startOperation } from '../approval/store.ts';
 import { jsonDigest } from '../approval/token.ts';
 import { type ToolError, toolError } from '../errors.ts';
 import { pendingOf } from '../call/pending.ts';
-import { cloneJson, copyJson, deepFreeze, isJsonObject } from '../json.ts';
-import { redactText } from '../redact.ts';
+import { announceQuestion, requestFor } from '../call/question.ts';
+import { scrubText } from '../call/secrets.ts';
+import { copyJson, isJsonObject } from '../json.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import type { Verdict } from '../verdict.ts';
@@ -18,10 +20,15 @@ const defaultMaxPending = 20;
 
 /** Meets an ask: by an answer that the call brought, by a grant, by a person, or by suspending the call. */
 export function approve(call: Call): Step {
-  const verdict = call.verdict as Verdict;
-  if (verdict.effect !== 'ask' || call.approved) return undefined;
   const { session, resumed } = call;
+  if (call.approved) {
+    grantStanding(call);
+    return undefined;
+  }
+  // A person's answer counts whatever the rules say by now: a no stays a no when nothing asks any more.
   if (resumed !== undefined) return take(call, resumed.approvalId, resumed.answer);
+  const verdict = call.verdict as Verdict;
+  if (verdict.effect !== 'ask') return undefined;
   const { summary } = (call.binding as Binding).entry;
   const desk = session.approvalDesk();
   const subject = { tool: call.toolName, fingerprint: summary.fingerprint, source: summary.source, input: jsonDigest(call.canonical) };
@@ -34,38 +41,9 @@ export function approve(call: Call): Step {
   }
   if (session.setup.approvalMode === 'suspend') {
     if (call.parent !== undefined) return rejected(call, undefined, 'approval_in_child', undefined, 'A call made by another tool cannot wait for a person here.');
-    return suspend(call, verdict);
+    return suspend(call, verdict, desk);
   }
   return askNow(call, verdict, desk);
-}
-
-/** What is shown: exactly what will run, secrets hidden by the tool's own marks unless it came from outside. */
-function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs: number): ApprovalRequest {
-  const { session, toolName, callId, binding } = call;
-  const { entry } = binding as Binding;
-  const { registry, sessionId, principal } = session;
-  const outside = !entry.internals.input.trusted;
-  const redactor = outside ? registry.pathRedactor() : entry.inputRedactor(registry.redact);
-  const input = redactor === undefined ? cloneJson(call.canonical) : redactor.redact(cloneJson(call.canonical));
-  const { title = `Allow \`${toolName}\` to run?`, message, risk } = verdict.prompt ?? {};
-  const scrub = (text: string): string => (call.extra?.secrets === undefined || outside ? text : redactText(text, call.extra.secrets));
-  const now = registry.now();
-  return deepFreeze({
-    id,
-    sessionId,
-    ...(principal === undefined ? {} : { principal }),
-    callId,
-    tool: entry.summary,
-    input: isJsonObject(input) ? input : {},
-    title: scrub(title),
-    ...(message === undefined ? {} : { message: scrub(message) }),
-    ...(risk === undefined ? {} : { risk }),
-    ...(verdict.ruleId === undefined ? {} : { ruleId: verdict.ruleId }),
-    source: verdict.source ?? 'tool',
-    requestedAt: now,
-    expiresAt: now + lifetimeMs,
-    hiddenFields: redactor?.fields(call.canonical) ?? [],
-  });
 }
 
 function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
@@ -75,24 +53,37 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
   if (desk.waiting.size >= limit) return tooMany(limit);
   const { approvalTimeoutMs } = session.setup;
   const request = requestFor(call, verdict, randomUUID(), approvalTimeoutMs);
-  announce(call, request);
-  if (approver === undefined) return rejected(call, request.id, 'no_approver', undefined, 'Nobody is there to approve it.');
+  if (approver === undefined) {
+    announceQuestion(call, request);
+    return rejected(call, request.id, 'no_approver', undefined, 'Nobody is there to approve it.');
+  }
   call.waited = true;
   const controller = new AbortController();
+  let settle: (answer: unknown) => void = () => {};
+  let fail: (error: unknown) => void = () => {};
   const answered = new Promise<unknown>((resolve, reject) => {
-    desk.waiting.set(request.id, { request, answer: resolve });
-    try {
-      Promise.resolve(approver(request, { signal: controller.signal })).then(resolve, reject);
-    } catch (error) {
-      reject(error as Error);
-    }
+    settle = resolve;
+    fail = reject;
   });
-  const late = Symbol('late');
-  const stop = (): void => {
+  // Whoever is still asked learns that the question is closed.
+  const close = (answer: unknown): void => {
     desk.waiting.delete(request.id);
+    settle(answer);
     controller.abort();
   };
+  const stop = (): void => close(undefined);
   call.onEnd(stop);
+  // Waits before anybody hears of it: a listener may answer at once.
+  desk.waiting.set(request.id, { request, answer: close });
+  announceQuestion(call, request);
+  if (desk.waiting.has(request.id)) {
+    try {
+      Promise.resolve(approver(request, { signal: controller.signal })).then(settle, fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+  const late = Symbol('late');
   return pTimeout(answered, { milliseconds: approvalTimeoutMs, fallback: () => late }).then(
     (answer) => {
       call.offEnd(stop);
@@ -123,24 +114,32 @@ function safeAnswer(answer: unknown): ReadAnswer | undefined {
 
 /** Acts on an answer: grants, edits, lets through or rejects. */
 function take(call: Call, approvalId: string, answer: ReadAnswer): Outcome {
-  const { session } = call;
   if (answer.input !== undefined) {
     const copy = copyJson(answer.input, { maxDepth: 64, maxValues: 50_000 });
     if (!copy.ok || !isJsonObject(copy.value)) return rejected(call, approvalId, 'invalid_answer', answer.by, undefined);
     if (answer.allowed) {
       call.canonical = copy.value;
       call.unsafe = copy.unsafe;
-      call.edited = true;
+      call.more.edited = true;
     }
   }
-  if (answer.grant !== undefined) {
-    const { summary } = (call.binding as Binding).entry;
-    const subject = { tool: call.toolName, fingerprint: summary.fingerprint, source: summary.source, input: jsonDigest(call.canonical) };
-    session.approvalDesk().grants.add(approvalId, subject, answer, session.registry.now());
-  }
+  if (answer.grant !== undefined) call.more.standing = { approvalId, answer };
+  // A grant is for the input as it will stand: an edited one is validated, filled and judged first.
+  if (call.extra?.edited !== true) grantStanding(call);
   if (!answer.allowed) return rejected(call, approvalId, 'rejected', answer.by, answer.message);
   granted(call, approvalId, answer.by);
   return undefined;
+}
+
+/** Keeps an answer that was given for always. */
+function grantStanding(call: Call): void {
+  const standing = call.extra?.standing;
+  if (standing === undefined) return;
+  call.more.standing = undefined;
+  const { session } = call;
+  const { summary } = (call.binding as Binding).entry;
+  const subject = { tool: call.toolName, fingerprint: summary.fingerprint, source: summary.source, input: jsonDigest(call.canonical) };
+  session.approvalDesk().grants.add(standing.approvalId, subject, standing.answer, session.registry.now());
 }
 
 function granted(call: Call, approvalId: string, by: string | undefined): void {
@@ -151,7 +150,7 @@ function granted(call: Call, approvalId: string, by: string | undefined): void {
 
 function rejected(call: Call, approvalId: string | undefined, reason: string, by: string | undefined, message: string | undefined): ToolError {
   const { session, toolName, callId } = call;
-  const said = message === undefined || call.extra?.secrets === undefined ? message : redactText(message, call.extra.secrets);
+  const said = message === undefined ? undefined : scrubText(call, message);
   if (session.hears('approval:denied')) session.emit('approval:denied', { toolName, callId, approvalId: approvalId ?? '', reason, ...(by === undefined ? {} : { by }), ...(said === undefined ? {} : { message: said }) });
   return toolError('approval_denied', said === undefined ? `The call of \`${toolName}\` was not approved (${reason}). Do not repeat it; ask what to do instead.` : `The call of \`${toolName}\` was not approved: ${said}`, { reason });
 }
@@ -166,38 +165,46 @@ function tooMany(limit: number): ToolError {
   return toolError('rate_limited', `${limit} approvals of this session are waiting already. Wait until they are answered.`, { reason: 'too_many_approvals' });
 }
 
-function announce(call: Call, request: ApprovalRequest): void {
-  if (call.session.hears('approval:required')) call.session.emit('approval:required', { request: cloneJson(JSON.parse(JSON.stringify(request))) });
-}
-
 /** Suspends the call: the record goes to the store, the token to the host alone, and the call ends as pending. */
-async function suspend(call: Call, verdict: Verdict): Promise<Outcome> {
+async function suspend(call: Call, verdict: Verdict, desk: ApprovalDesk): Promise<Outcome> {
   const { session } = call;
-  const { registry, sessionId, principal } = session;
+  const { registry, principal } = session;
+  const { signer, store, policyTimeoutMs } = registry;
   const limit = session.limits.maxPendingApprovals ?? defaultMaxPending;
   call.waited = true;
+  if (desk.suspending.size >= limit) return tooMany(limit);
+  // Those ahead count from the moment they set out: their records need not be listed yet.
+  const ahead = [...desk.suspending];
+  const own = { id: randomUUID(), refused: false };
+  desk.suspending.add(own);
   try {
-    // Calls that are being suspended count before their record is listed.
-    const open = session.suspending + (await pendingOf(session)).length;
-    if (open >= limit) return tooMany(limit);
-    if (call.ended || registry.signer === undefined || principal === undefined) return undefined;
-    session.suspending++;
+    const open = new Set((await pendingOf(session)).map(({ id }) => id));
+    for (const other of ahead) if (!other.refused) open.add(other.id);
+    own.refused = true;
+    if (open.size >= limit) return tooMany(limit);
+    if (call.ended || signer === undefined || principal === undefined) return undefined;
+    own.refused = false;
+    const request = requestFor(call, verdict, own.id, registry.ttlMs);
+    const { record, token } = sealRecord(signer, { request, principal, input: call.canonical, idempotencyKey: call.idempotencyKey });
+    let kept = false;
+    const putting = startOperation(() => store.put(record));
     try {
-      const request = requestFor(call, verdict, randomUUID(), registry.ttlMs);
-      const { record, token } = sealRecord(registry.signer, { request, principal, input: call.canonical, idempotencyKey: call.idempotencyKey });
-      await registry.store.put(record);
-      if (call.ended) {
-        await registry.store.take(record.id);
-        return undefined;
-      }
-      announce(call, request);
-      call.more.pending = Object.freeze({ ...request, token });
+      await inTime(putting, policyTimeoutMs);
+      kept = !call.ended;
     } finally {
-      session.suspending--;
+      own.refused = !kept;
+      // Nobody may answer a call that ended otherwise, also when the record arrives late.
+      if (!kept) void putting.then(undefined, () => {}).then(() => store.take(record.id)).then(undefined, () => {});
     }
+    if (!kept) return undefined;
+    announceQuestion(call, request);
+    call.more.pending = Object.freeze({ ...request, token });
   } catch (error) {
-    registry.warn({ session: sessionId, error: error instanceof Error ? error.name : typeof error }, 'the approval store failed');
+    own.refused = true;
+    registry.warn({ session: session.sessionId, error: error instanceof Error ? error.name : typeof error }, 'the approval store failed');
     return call.ended ? undefined : rejected(call, undefined, 'store_unavailable', undefined, 'Approvals cannot be stored at the moment.');
+  } finally {
+    desk.suspending.delete(own);
   }
   return toolError('approval_pending', `The call of \`${call.toolName}\` waits for a person's approval. Do not repeat it; go on with other work, or stop and say that it waits.`, { reason: 'approval_required' });
 }

@@ -11,8 +11,8 @@ import type { Outcome, Step } from '../call/step.ts';
 /** Runs each hook once a call: not again after an edit or a resume. */
 export function before(call: Call): Step {
   const { hooks } = call.session;
-  if (hooks.length === 0 || call.hooked || call.resumed !== undefined) return undefined;
-  call.hooked = true;
+  if (hooks.length === 0 || call.resumed !== undefined || call.more.hooked) return undefined;
+  call.more.hooked = true;
   return runFrom(call, hooks, 0);
 }
 

@@ -4,7 +4,7 @@ import { type ApprovalPrompt, readPrompt } from '../approval/request.ts';
 import { allow, ask, type Decision, deny, readDecision } from '../decision.ts';
 
 import { toolError } from '../errors.ts';
-import { cloneJson, type JsonObject, type JsonValue } from '../json.ts';
+import { cloneJson, type JsonObject } from '../json.ts';
 import type { Policy } from '../policy.ts';
 import type { CompiledRule } from '../rules.ts';
 import type { Binding } from '../state/binding.ts';
@@ -70,6 +70,7 @@ function weigh(call: Call, tally: Tally, judges: readonly Judge[], from: number)
 
 function verdictOf(binding: Binding, tally: Tally): Verdict {
   const { steps } = tally;
+  if (steps === undefined && tally.deny !== undefined) return tally.deny;
   const kept = steps === undefined ? {} : { steps };
   if (tally.deny !== undefined) return { ...tally.deny, ...kept };
   if (!tally.spoken && binding.default !== 'allow') {
@@ -250,8 +251,11 @@ export function decisionOf(verdict: Verdict): Decision {
   }
 }
 
-/** A verdict's data as JSON, for events. */
-export function verdictFields(verdict: Verdict): { readonly [key: string]: JsonValue } {
-  const { effect, ruleId, source, reason } = verdict;
-  return { effect, ...(ruleId === undefined ? {} : { ruleId }), ...(source === undefined ? {} : { source }), ...(reason === undefined ? {} : { reason }) };
+/** A verdict as an event shows it. */
+export function verdictEvent(toolName: string, callId: string, { effect, ruleId, source, reason }: Verdict): object {
+  const event: { toolName: string; callId: string; effect: string; ruleId?: string; source?: string; reason?: string } = { toolName, callId, effect };
+  if (ruleId !== undefined) event.ruleId = ruleId;
+  if (source !== undefined) event.source = source;
+  if (reason !== undefined) event.reason = reason;
+  return event;
 }

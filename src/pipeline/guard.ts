@@ -8,8 +8,8 @@ import type { Step } from '../call/step.ts';
 export function guard(call: Call): Step {
   const { session } = call;
   const { loopGuard } = session.limits;
-  if (loopGuard === undefined || loopGuard === false || call.resumed !== undefined || call.guarded) return undefined;
-  call.guarded = true;
+  if (loopGuard === undefined || loopGuard === false || call.resumed !== undefined || call.more.guarded) return undefined;
+  call.more.guarded = true;
   const key = canonicalJson([call.toolName, call.canonical]);
   if (session.loop?.key === key) session.loop.count++;
   else session.loop = { key, count: 1 };

@@ -3,6 +3,7 @@ import { type ToolError, toolError } from '../errors.ts';
 import { nearestNames } from '../names.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
+import { unmetFact } from '../workflow/effective.ts';
 import type { Step } from '../call/step.ts';
 
 /** Finds the tool. What is unknown here, internal or another session's does not exist. */
@@ -27,7 +28,12 @@ export function gate(call: Call): Step {
   if (drop === undefined) return undefined;
   // A call of a hidden name is told what the rule says; `decide` words it.
   if (drop === 'denied') return undefined;
-  if (drop === 'not_in_profile' && call.parent !== undefined) return undefined;
+  if (drop === 'not_in_profile' && call.parent !== undefined) {
+    // `uses` stands for the profile, and for nothing that would have been asked after it.
+    const fact = unmetFact(binding.entry.internals.requires, call.session.facts);
+    if (fact !== undefined) return notAvailable(call, `fact_unmet:${fact}`);
+    return binding.knobs === undefined ? notAvailable(call, 'knobs_missing') : undefined;
+  }
   return notAvailable(call, drop);
 }
 

@@ -9,13 +9,12 @@ import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 
 
-/** How a handler came out. */
-export type Ran = { readonly ok: true; readonly value: unknown; readonly metadata: JsonObject | undefined } | { readonly ok: false; readonly error: ToolError };
-
 export interface RunOptions {
   readonly callChild: CallChild;
-  /** Takes what the handler came to, at most once, and never after the call has ended. */
-  done(call: Call, ran: Ran): void;
+  /** Takes what the handler returned, at most once, and never after the call has ended. */
+  returned(call: Call, value: unknown, metadata: JsonObject | undefined): void;
+  /** Takes what the handler failed with, under the same terms. */
+  threw(call: Call, error: ToolError): void;
   /** The handler settled after the call had ended. */
   late(call: Call, settled: 'returned' | 'threw'): void;
 }
@@ -31,7 +30,7 @@ export function run(call: Call, options: RunOptions): void {
   call.timeoutMs = timeoutMs;
   call.state = 'running';
   call.handlerLive = true;
-  const now = call.waited ? registry.monotonic() : call.startedAt;
+  const now = call.paused ? registry.monotonic() : call.startedAt;
   registry.deadlines.add(call, timeoutMs, now);
   if (internals.idleTimeoutMs !== undefined) startIdle(call, internals.idleTimeoutMs, now);
   try {
@@ -43,23 +42,23 @@ export function run(call: Call, options: RunOptions): void {
       runSessionScoped(call, options, binding, internals.create as NonNullable<typeof internals.create>);
     }
   } catch (thrown) {
-    finish(call, options, { ok: false, error: thrownError(call, thrown) }, 'threw');
+    caught(call, options, thrown);
   }
 }
 
 function runSessionScoped(call: Call, options: RunOptions, binding: Binding, create: NonNullable<Binding['entry']['internals']['create']>): void {
   const start = (made: MadeHandler): void => {
-    if (call.ended) return finish(call, options, { ok: true, value: null, metadata: undefined }, 'returned');
+    if (call.ended) return finish(call, options, null, undefined);
     try {
       settle(call, options, made.handler(call.parsed, new HandlerContext(call, options.callChild)));
     } catch (thrown) {
-      finish(call, options, { ok: false, error: thrownError(call, thrown) }, 'threw');
+      caught(call, options, thrown);
     }
     return undefined;
   };
   if (binding.madeNow !== undefined) return start(binding.madeNow);
   binding.made ??= make(call, binding, create);
-  void binding.made.then(start, (thrown: unknown) => finish(call, options, { ok: false, error: thrownError(call, thrown) }, 'threw'));
+  void binding.made.then(start, (thrown: unknown) => caught(call, options, thrown));
   return undefined;
 }
 
@@ -83,11 +82,11 @@ function make(call: Call, binding: Binding, create: NonNullable<Binding['entry']
 }
 
 function settle(call: Call, options: RunOptions, value: unknown): void {
-  if (typeof value !== 'object' || value === null) return finish(call, options, { ok: true, value, metadata: undefined }, 'returned');
+  if (typeof value !== 'object' || value === null) return finish(call, options, value, undefined);
   if (value instanceof Promise) {
     value.then(
       (settled) => returned(call, options, settled),
-      (thrown: unknown) => finish(call, options, { ok: false, error: thrownError(call, thrown) }, 'threw'),
+      (thrown: unknown) => caught(call, options, thrown),
     );
     return undefined;
   }
@@ -98,7 +97,7 @@ function settle(call: Call, options: RunOptions, value: unknown): void {
   if (typeof (value as { then?: unknown }).then === 'function') {
     Promise.resolve(value).then(
       (settled) => returned(call, options, settled),
-      (thrown: unknown) => finish(call, options, { ok: false, error: thrownError(call, thrown) }, 'threw'),
+      (thrown: unknown) => caught(call, options, thrown),
     );
     return undefined;
   }
@@ -112,16 +111,27 @@ function returned(call: Call, options: RunOptions, value: unknown): void {
   } catch {
     // A revoked proxy: normalising it will say so.
   }
-  if (outcome === undefined) return finish(call, options, { ok: true, value, metadata: undefined }, 'returned');
-  if (outcome.kind === 'ok') return finish(call, options, { ok: true, value: outcome.output, metadata: outcome.metadata }, 'returned');
-  return finish(call, options, { ok: false, error: failureError(call, outcome.failure) }, 'returned');
+  if (outcome === undefined) return finish(call, options, value, undefined);
+  if (outcome.kind === 'ok') return finish(call, options, outcome.output, outcome.metadata);
+  if (!settledOnce(call, options, 'returned')) return undefined;
+  return options.threw(call, failureError(call, outcome.failure));
 }
 
-function finish(call: Call, options: RunOptions, ran: Ran, settled: 'returned' | 'threw'): void {
-  if (!call.handlerLive) return;
+function finish(call: Call, options: RunOptions, value: unknown, metadata: JsonObject | undefined): void {
+  if (settledOnce(call, options, 'returned')) options.returned(call, value, metadata);
+}
+
+function caught(call: Call, options: RunOptions, thrown: unknown): void {
+  if (settledOnce(call, options, 'threw')) options.threw(call, thrownError(call, thrown));
+}
+
+/** Whether the call still waits for its handler; one that has ended only learns of the late settling. */
+function settledOnce(call: Call, options: RunOptions, settled: 'returned' | 'threw'): boolean {
+  if (!call.handlerLive) return false;
   call.handlerLive = false;
-  if (call.ended) options.late(call, settled);
-  else options.done(call, ran);
+  if (!call.ended) return true;
+  options.late(call, settled);
+  return false;
 }
 
 function isGenerator(value: object): value is AsyncGenerator {
@@ -140,11 +150,11 @@ async function drive(call: Call, options: RunOptions, generator: AsyncGenerator)
   try {
     for (let step = await generator.next(); ; step = await generator.next()) {
       if (step.done === true) return returned(call, options, await step.value);
-      if (call.ended) return finish(call, options, { ok: true, value: null, metadata: undefined }, 'returned');
+      if (call.ended) return finish(call, options, null, undefined);
       yielded(call, step.value);
     }
   } catch (thrown) {
-    finish(call, options, { ok: false, error: thrownError(call, thrown) }, 'threw');
+    caught(call, options, thrown);
   }
 }
 

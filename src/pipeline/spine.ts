@@ -1,8 +1,9 @@
 /** The spine: sequences the stages of one call and holds no detail. Every surface goes through it. */
 import type { CallOptions } from '../context.ts';
 import { type ToolError, toolError } from '../errors.ts';
+import { cloneJson, type JsonObject } from '../json.ts';
 import { nameOf } from '../names.ts';
-import type { ToolResult } from '../result.ts';
+import type { ResultMetadata, ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import { Call, type Resumed } from '../state/call.ts';
 import type { Spine } from '../state/registry-state.ts';
@@ -15,20 +16,15 @@ import { after } from './after.ts';
 import { approve } from './approve.ts';
 import { before } from './before.ts';
 import { childProblem } from './child.ts';
-import { decide, verdictFields } from './decide.ts';
+import { decide, verdictEvent } from './decide.ts';
 import { guard } from './guard.ts';
 import { gate, lookup, removedMeanwhile } from './lookup.ts';
 import { end, failureResult, late, link, successResult } from '../call/record.ts';
-import { type Ran, run, type RunOptions } from './run.ts';
+import { run, type RunOptions } from './run.ts';
 import { normalise, type Shaped } from '../call/snapshot.ts';
 import { checkOutput, fit } from './shape.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { validate } from './validate.ts';
-
-/** From the call's arrival to the moment its handler may start. */
-const stages: readonly ((call: Call) => Step)[] = [admit, lookup, gate, before, validated, guard, decide, judged, approve, edited, acquire, recheck];
-const validateStage = stages.indexOf(validated);
-const approveStage = stages.indexOf(approve);
 
 /** Re-judging ends in a denial if rules change faster than they can be read. */
 const mostRounds = 8;
@@ -39,11 +35,22 @@ export function callTool(session: SessionState, toolName: string, input: unknown
   const given = callId ?? options?.callId;
   const call = new Call(session, toolName, given ?? newId(session), input, options, parent, resumed);
   call.startedAt = registry.monotonic();
-  return new Promise((resolve) => {
-    call.resolve = resolve;
+  const result = new Promise<ToolResult>(takeResolve);
+  call.resolve = taken;
+  try {
     begin(call, given !== undefined);
-  });
+  } catch (error) {
+    // Options that are none, such as a signal that is no signal.
+    broken(call, error);
+  }
+  return result;
 }
+
+/** One executor for all promises, run at once by each: a closure for every call would only carry its own call. */
+function takeResolve(resolve: (result: ToolResult) => void): void {
+  taken = resolve;
+}
+let taken: (result: ToolResult) => void = () => {};
 
 /** A host's `newId` that throws or answers nonsense must not cost the call. */
 function newId(session: SessionState): string {
@@ -91,48 +98,97 @@ function begin(call: Call, namedByCaller: boolean): void {
   advance(call, 0);
 }
 
-/** Runs stages until one ends the call, waits, or the handler starts. */
+/** Where a call goes on after it waited, or goes back to. */
+const validateStep = 4;
+const approveStep = 8;
+const recheckStep = 11;
+
+/** From a call's arrival, or from where it waited, to the moment its handler starts. Direct calls, so that the engine can inline what is small. */
 function advance(call: Call, from: number): void {
   try {
-    for (let step = from; step < stages.length; step++) {
-      const outcome = (stages[step] as (call: Call) => Step)(call);
-      if (outcome === undefined) {
-        if (call.goto >= 0) {
-          step = call.goto - 1;
-          call.goto = -1;
-        }
-        continue;
-      }
-      if (outcome instanceof Promise) {
-        wait(call, outcome, step);
-        return;
-      }
-      fail(call, outcome);
-      return;
-    }
-    start(call);
+    let next = from;
+    while (next >= 0) next = walk(call, next);
   } catch (error) {
     broken(call, error);
   }
 }
 
-function wait(call: Call, pending: Promise<Outcome>, step: number): void {
-  pending.then(
-    (outcome) => {
+/** Runs the stages in order until one refuses, waits or sends the call back: then the step to go on with, or -1 when the walk is over. */
+function walk(call: Call, from: number): number {
+  let outcome: Step;
+  if (from <= 0) {
+    outcome = admit(call);
+    if (outcome !== undefined) return leave(call, outcome, 1);
+  }
+  if (from <= 1) {
+    outcome = lookup(call);
+    if (outcome !== undefined) return leave(call, outcome, 2);
+  }
+  if (from <= 2) {
+    outcome = gate(call);
+    if (outcome !== undefined) return leave(call, outcome, 3);
+  }
+  if (from <= 3) {
+    outcome = before(call);
+    if (outcome !== undefined) return leave(call, outcome, validateStep);
+  }
+  if (from <= validateStep) {
+    outcome = validated(call);
+    if (outcome !== undefined) return leave(call, outcome, 5);
+  }
+  if (from <= 5) {
+    outcome = guard(call);
+    if (outcome !== undefined) return leave(call, outcome, 6);
+  }
+  if (from <= 6) {
+    outcome = decide(call);
+    if (outcome !== undefined) return leave(call, outcome, 7);
+  }
+  if (from <= 7) judged(call);
+  if (from <= approveStep) {
+    outcome = approve(call);
+    if (outcome !== undefined) return leave(call, outcome, 9);
+  }
+  if (from <= 9 && wasEdited(call)) return validateStep;
+  if (from <= 10) {
+    outcome = acquire(call);
+    if (outcome !== undefined) return leave(call, outcome, recheckStep);
+  }
+  if (from <= recheckStep) {
+    outcome = recheck(call);
+    if (outcome !== undefined) return leave(call, outcome, recheckStep + 1);
+    if (call.goto >= 0) return takeGoto(call);
+  }
+  start(call);
+  return -1;
+}
+
+/** Ends the call, or lets it wait and go on with the step given. */
+function leave(call: Call, outcome: ToolError | Promise<Outcome>, next: number): -1 {
+  if (!(outcome instanceof Promise)) {
+    fail(call, outcome);
+    return -1;
+  }
+  outcome.then(
+    (settled) => {
       if (call.ended) return;
-      if (outcome !== undefined) return fail(call, outcome);
-      let next = step + 1;
-      if (call.goto >= 0) {
-        next = call.goto;
-        call.goto = -1;
-      }
-      advance(call, next);
+      if (settled !== undefined) return fail(call, settled);
+      advance(call, call.goto >= 0 ? takeGoto(call) : next);
     },
     (error: unknown) => broken(call, error),
   );
+  return -1;
+}
+
+function takeGoto(call: Call): number {
+  const { goto } = call;
+  call.goto = -1;
+  return goto;
 }
 
 function validated(call: Call): Step {
+  // A tool that a rule hides says nothing of its schema: whatever the input, the next gate refuses it.
+  if ((call.binding as Binding).drop === 'denied') return undefined;
   collectSecrets(call);
   const outcome = validate(call);
   if (call.extra?.repaired !== undefined) collectSecrets(call);
@@ -140,31 +196,30 @@ function validated(call: Call): Step {
 }
 
 /** Tells the verdict; the decide stage itself is shared with `explain` and emits nothing. */
-function judged(call: Call): Step {
+function judged(call: Call): void {
   const { session, toolName, callId, verdict } = call;
-  if (verdict !== undefined && !call.rejudged && session.hears('policy:check')) session.emit('policy:check', { toolName, callId, ...verdictFields(verdict) });
-  return undefined;
+  if (verdict !== undefined && session.hears('policy:check')) session.emit('policy:check', verdictEvent(toolName, callId, verdict));
 }
 
 /** A person changed the input: it is validated and judged like any other. */
-function edited(call: Call): Step {
-  if (!call.edited) return undefined;
-  call.edited = false;
-  call.goto = validateStage;
-  return undefined;
+function wasEdited(call: Call): boolean {
+  const { extra } = call;
+  if (extra === undefined || !extra.edited) return false;
+  extra.edited = false;
+  extra.wasEdited = true;
+  return true;
 }
 
 /** What waited is judged again: availability, policy and fingerprint, until nothing changed meanwhile. */
 function recheck(call: Call): Step {
   const { session } = call;
   if (!call.waited && call.judgedAt === session.current()) return undefined;
-  if (++call.rounds > mostRounds) return toolError('policy_error', 'The rules changed faster than the call could be judged. Try again.', { reason: 'rules_unstable', retryable: true });
+  if (++call.more.rounds > mostRounds) return toolError('policy_error', 'The rules changed faster than the call could be judged. Try again.', { reason: 'rules_unstable', retryable: true });
   const binding = session.binding(call.toolName);
   if (binding === undefined || binding.entry !== call.entry) return removedMeanwhile(call.toolName);
   const gone = gate(call);
   if (gone !== undefined) return gone;
   call.waited = false;
-  call.rejudged = true;
   const outcome = decide(call);
   return outcome instanceof Promise ? outcome.then((settled) => settled ?? again(call)) : (outcome ?? again(call));
 }
@@ -175,18 +230,21 @@ function again(call: Call): Outcome {
   call.waited = false;
   if (call.verdict?.effect === 'ask' && !call.approved) {
     releaseAll(call);
-    call.goto = approveStage;
-  } else if (call.judgedAt !== call.session.current()) call.goto = stages.indexOf(recheck);
+    call.goto = approveStep;
+  } else if (call.judgedAt !== call.session.current()) call.goto = recheckStep;
   return undefined;
 }
 
 function start(call: Call): void {
+  // A handler may change its input, and its parse may share parts with the canonical one, which after hooks are still to see.
+  if (call.session.hooks.length > 0) call.canonical = cloneJson(call.canonical);
   run(call, runOptions);
 }
 
 const runOptions: RunOptions = {
   callChild: (parent, tool, input, options) => callChild(parent, tool, input, options),
-  done: ran,
+  returned: ran,
+  threw,
   late: (call, settled) => late(call, settled, releaseAll),
 };
 
@@ -197,28 +255,37 @@ function callChild(parent: Call, tool: unknown, input: unknown, options: CallOpt
   return callTool(session, name, input, rest, parent, undefined, `${parent.callId}/${++more.childCount}`);
 }
 
-function ran(call: Call, outcome: Ran): void {
+function ran(call: Call, value: unknown, metadata: JsonObject | undefined): void {
   try {
-    // The clock is the handler's; what hooks and schemas still do has limits of its own.
-    call.session.registry.deadlines.remove(call);
-    if (!outcome.ok) return settle(call, { ok: false, error: outcome.error }, undefined);
-    call.state = 'shaping';
     const { session, binding } = call;
+    // The clock is the handler's; what hooks and schemas still do has limits of its own.
+    session.registry.deadlines.remove(call);
+    call.state = 'shaping';
     const { entry, maxOutputChars } = binding as Binding;
-    const plain = session.hooks.length === 0 && entry.internals.output === undefined;
-    const shaped = normalise(call, outcome.value, plain && maxOutputChars !== Number.POSITIVE_INFINITY ? maxOutputChars : undefined);
-    if (plain) {
-      if (!shaped.ok) return settle(call, shaped, outcome.metadata);
-      return settle(call, fit(call, shaped.output, shaped.overflow), outcome.metadata);
-    }
-    return shapeOn(call, shaped, outcome.metadata);
+    const bounded = maxOutputChars !== Number.POSITIVE_INFINITY;
+    if (session.hooks.length > 0 || entry.internals.output !== undefined) return shapeOn(call, normalise(call, value), metadata);
+    const shaped = normalise(call, value, bounded ? maxOutputChars : undefined);
+    if (!shaped.ok) return fail(call, shaped.error);
+    if (bounded) return settle(call, fit(call, shaped.output, shaped.overflow), metadata);
+    return succeed(call, shaped.output, undefined, metadata);
   } catch (error) {
     return broken(call, error);
   }
 }
 
+function threw(call: Call, error: ToolError): void {
+  try {
+    call.session.registry.deadlines.remove(call);
+    call.state = 'shaping';
+    if (call.session.hooks.length > 0) return shapeOn(call, { ok: false, error }, undefined);
+    return fail(call, error);
+  } catch (fault) {
+    return broken(call, fault);
+  }
+}
+
 /** After hooks, output schema and budget, for the tools that have them. */
-function shapeOn(call: Call, shaped: Shaped, metadata: Parameters<typeof settle>[2]): void {
+function shapeOn(call: Call, shaped: Shaped, metadata: JsonObject | undefined): void {
   const finish = (checked: Shaped): void => (checked.ok ? settle(call, fit(call, checked.output, undefined), metadata) : settle(call, checked, metadata));
   const check = (hooked: Shaped): void => {
     if (call.ended) return;
@@ -235,17 +302,15 @@ function shapeOn(call: Call, shaped: Shaped, metadata: Parameters<typeof settle>
   else check(hooked);
 }
 
-function settle(call: Call, shaped: Shaped, handler: Parameters<typeof successResult>[1]['handler']): void {
+function settle(call: Call, shaped: Shaped, handler: JsonObject | undefined): void {
   if (call.ended) return;
-  if (!shaped.ok) {
-    if (call.session.hooks.length > 0 && call.state === 'running') {
-      call.state = 'shaping';
-      return shapeOn(call, shaped, handler);
-    }
-    return fail(call, shaped.error);
-  }
-  collectOutputSecrets(call, shaped.output);
-  end(call, successResult(call, { output: shaped.output, truncated: shaped.truncated, handler }), releaseAll);
+  if (!shaped.ok) fail(call, shaped.error);
+  else succeed(call, shaped.output, shaped.truncated, handler);
+}
+
+function succeed(call: Call, output: unknown, truncated: ResultMetadata['truncated'], handler: JsonObject | undefined): void {
+  if ((call.binding as Binding).secretive) collectOutputSecrets(call, output);
+  end(call, successResult(call, output, truncated, handler), releaseAll);
 }
 
 function fail(call: Call, error: ToolError): void {
@@ -262,7 +327,7 @@ function stop(call: Call, error: ToolError, reason: unknown): void {
   if (call.ended) return;
   const { more } = call;
   more.abortReason = reason;
-  call.endedAt = call.session.registry.monotonic();
+  more.endedAt = call.session.registry.monotonic();
   fail(call, error);
 }
 

@@ -13,19 +13,27 @@ export function validate(call: Call): Step {
   if (call.session.setup.repair === 'safe') {
     const problem = repairText(call);
     if (problem !== undefined) return problem;
-    if (call.resumed === undefined) repairMembers(call, input.json);
+    if (call.resumed === undefined) call.canonical = repairMembers(call, call.canonical, input.json, '') as JsonObject;
   }
   if (call.unsafe && input.kind !== 'json') return unsafeKey();
   // A raw schema fills its defaults into the canonical input and answers that very object; the handler then needs a copy of its own if anyone reads the canonical one later.
-  const validated = input.validate(call.canonical);
+  const { extra } = call;
+  const validated = extra === undefined ? input.validate(call.canonical) : extra.wasEdited ? validateEdited(call) : extra.resumed === undefined ? input.validate(call.canonical) : input.revalidate(call.canonical);
   return validated instanceof Promise ? validated.then((settled) => read(call, settled)) : read(call, validated);
+}
+
+/** What a person left out is filled in as for any call; what was filled in before the person saw it need not match the schema. */
+function validateEdited(call: Call): Validated | Promise<Validated> {
+  const { input } = (call.binding as Binding).entry.internals;
+  const validated = input.validate(call.canonical);
+  return validated instanceof Promise || validated.issues === undefined || input.kind !== 'json' ? validated : input.revalidate(call.canonical);
 }
 
 function read(call: Call, validated: Validated): Outcome {
   if (validated.issues !== undefined) {
     const { toolName } = call;
     const text = issueLines(validated.issues);
-    return toolError('invalid_input', `The arguments of \`${toolName}\` are invalid. Correct them and call again.\n${text}`, { details: validated.issues.map(({ path, message }) => ({ path, message })) });
+    return toolError('invalid_input', `The arguments of \`${toolName}\` are invalid. Correct them and call again.\n${text}`, { details: validated.issues as unknown as JsonValue });
   }
   call.parsed = validated.value;
   return undefined;
@@ -47,26 +55,52 @@ function repairText(call: Call): Outcome {
   return undefined;
 }
 
-/** Members that hold JSON as text where the schema wants an object or an array, and nothing else. */
-function repairMembers(call: Call, schema: JsonObject): void {
-  const { properties } = schema;
-  if (!isJsonObject(properties)) return;
-  for (const [name, member] of Object.entries(properties)) {
-    const value = Object.hasOwn(call.canonical, name) ? call.canonical[name] : undefined;
-    if (typeof value !== 'string' || !isJsonObject(member) || !wantsContainer(member)) continue;
-    const parsed = value.trim() === '' && allows(member, 'object') ? {} : parseJson(value);
-    if (typeof parsed !== 'object' || parsed === null || !allows(member, Array.isArray(parsed) ? 'array' : 'object')) continue;
-    call.canonical = { ...call.canonical, [name]: parsed };
-    record(call, name, value.trim() === '' ? 'empty_string' : 'json_string');
+/** Places that hold JSON as text where the schema wants an object or an array, and nothing else. The value with its own changes; what is not mended stays the same object. */
+function repairMembers(call: Call, value: JsonValue, schema: JsonValue | undefined, path: string): JsonValue {
+  if (!isJsonObject(schema)) return value;
+  if (typeof value === 'string') {
+    const mended = wantsContainer(schema) ? container(value, schema) : undefined;
+    if (mended === undefined) return value;
+    record(call, path, value.trim() === '' ? 'empty_string' : 'json_string');
+    return repairMembers(call, mended, schema, path);
   }
+  if (typeof value !== 'object' || value === null) return value;
+  const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
+  if (Array.isArray(value)) {
+    if (!isJsonObject(schema.items)) return value;
+    const items = value.map((item: JsonValue, index) => repairMembers(call, item, schema.items, at(String(index))));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  const { properties } = schema;
+  if (!isJsonObject(properties)) return value;
+  let object = value as JsonObject;
+  for (const [name, member] of Object.entries(properties)) {
+    const before = Object.hasOwn(object, name) ? object[name] : undefined;
+    if (before === undefined) continue;
+    const after = repairMembers(call, before, member, at(name));
+    if (after !== before) object = { ...object, [name]: after };
+  }
+  return object;
+}
+
+/** What the text stands for, where the schema takes that. */
+function container(text: string, schema: JsonObject): JsonValue | undefined {
+  const parsed = text.trim() === '' ? {} : parseJson(text);
+  if (typeof parsed !== 'object' || parsed === null) return undefined;
+  return allows(schema, Array.isArray(parsed) ? 'array' : 'object') ? parsed : undefined;
 }
 
 function wantsContainer(schema: JsonObject): boolean {
-  return (allows(schema, 'object') || allows(schema, 'array')) && !allows(schema, 'string');
+  return !allows(schema, 'string') && (allows(schema, 'object') || allows(schema, 'array'));
 }
 
+/** Whether a schema takes values of a type. One that names none takes any; of `anyOf` and `oneOf` one alternative is enough. */
 function allows(schema: JsonObject, type: string): boolean {
-  return schema.type === type || (Array.isArray(schema.type) && schema.type.includes(type));
+  const { type: named } = schema;
+  if (named !== undefined) return named === type || (Array.isArray(named) && named.includes(type));
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (!Array.isArray(alternatives)) return true;
+  return alternatives.some((one: JsonValue) => one === true || (isJsonObject(one) && allows(one, type)));
 }
 
 /** Text with an own `__proto__` in it is not mended. */

@@ -2,6 +2,7 @@
 import { describe, MisuseError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { type CompiledSchema, checkSchema, createSchemaCache, type SchemaIssue } from './compile.ts';
+import { withoutEcho } from './issues.ts';
 import { type Direction, type SchemaKind, schemaKind, toJsonSchema } from './to-json-schema.ts';
 
 /** What validation answers. The shape of Standard Schema's own result, so that the common path passes it on as it is. */
@@ -33,6 +34,8 @@ export interface BoundSchema {
    * Never throws: a validator that throws is one issue.
    */
   validate(copy: JsonValue): Validated | Promise<Validated>;
+  /** Validates what was accepted and filled before, such as the input of a call that waited: a raw schema's defaults need not match that schema. */
+  revalidate(copy: JsonValue): Validated | Promise<Validated>;
 }
 
 export interface BindOptions {
@@ -80,15 +83,26 @@ class RawSchema implements BoundSchema {
   }
 
   validate(copy: JsonValue): Validated {
-    if (this.#compiled === undefined) {
-      try {
-        this.#compiled = cache.compile(this.json, { trusted: this.#options.trusted });
-      } catch (error) {
-        return { issues: [{ path: '', message: `the schema cannot be used: ${error instanceof Error ? error.message : 'it is invalid'}` }] };
-      }
-    }
-    const issues = this.#compiled.validate(copy);
+    const compiled = this.#compiled ?? this.#compile();
+    if ('issues' in compiled) return compiled;
+    const issues = compiled.validate(copy);
     return issues === undefined ? { value: copy } : { issues: issues.map(fromPointer) };
+  }
+
+  revalidate(copy: JsonValue): Validated {
+    const compiled = this.#compiled ?? this.#compile();
+    if ('issues' in compiled) return compiled;
+    const issues = compiled.revalidate(copy);
+    return issues === undefined ? { value: copy } : { issues: issues.map(fromPointer) };
+  }
+
+  #compile(): CompiledSchema | { readonly issues: readonly Issue[] } {
+    try {
+      this.#compiled = cache.compile(this.json, { trusted: this.#options.trusted });
+      return this.#compiled;
+    } catch (error) {
+      return { issues: [{ path: '', message: `the schema cannot be used: ${error instanceof Error ? error.message : 'it is invalid'}` }] };
+    }
   }
 }
 
@@ -97,6 +111,7 @@ class VendorSchema implements BoundSchema {
   readonly trusted: boolean;
   readonly #schema: unknown;
   readonly #options: BindOptions;
+  readonly #props: object;
   readonly #validate: (value: unknown) => unknown;
   #json: JsonObject | undefined;
 
@@ -105,7 +120,10 @@ class VendorSchema implements BoundSchema {
     this.trusted = options.trusted;
     this.#schema = schema;
     this.#options = options;
-    this.#validate = (schema as { '~standard': { validate(value: unknown): unknown } })['~standard'].validate;
+    const props = (schema as { '~standard': { validate(value: unknown): unknown } })['~standard'];
+    this.#props = props;
+    // Kept, so that a schema that is changed later still validates as it was shown.
+    this.#validate = props.validate;
   }
 
   get json(): JsonObject {
@@ -122,14 +140,17 @@ class VendorSchema implements BoundSchema {
   }
 
   validate(copy: JsonValue): Validated | Promise<Validated> {
-    const validate = this.#validate;
     try {
-      const result = validate(copy) as StandardResult | PromiseLike<StandardResult>;
+      const result = this.#validate.call(this.#props, copy) as StandardResult | PromiseLike<StandardResult>;
       if (typeof (result as { then?: unknown }).then === 'function') return Promise.resolve(result).then(readStandard, threw);
       return (result as StandardResult).issues === undefined ? (result as Validated) : readStandard(result as StandardResult);
     } catch (error) {
       return threw(error);
     }
+  }
+
+  revalidate(copy: JsonValue): Validated | Promise<Validated> {
+    return this.validate(copy);
   }
 }
 
@@ -145,11 +166,12 @@ function threw(error: unknown): Validated {
 function readStandard(result: StandardResult): Validated {
   if (typeof result !== 'object' || result === null) return { issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }] };
   if (result.issues === undefined) return { value: result.value };
-  return { issues: result.issues.slice(0, 20).map((issue) => ({ path: pathText(issue.path), message: typeof issue.message === 'string' ? issue.message : 'invalid' })) };
+  return { issues: result.issues.slice(0, 20).map((issue) => ({ path: pathText(issue.path), message: typeof issue.message === 'string' ? withoutEcho(issue.message) : 'invalid' })) };
 }
 
 function pathText(path: readonly unknown[] | undefined): string {
-  if (path === undefined) return '';
+  if (path === undefined || path.length === 0) return '';
+  if (path.length === 1 && typeof path[0] === 'string') return path[0];
   return path.map((part) => String(typeof part === 'object' && part !== null && 'key' in part ? (part as { key: unknown }).key : part)).join('.');
 }
 

@@ -6,12 +6,23 @@ const maxLineChars = 300;
 
 /** One line a path. */
 export function issueLines(issues: readonly Issue[]): string {
-  const lines = issues.slice(0, maxLines).map(({ path, message }) => singleLine(path === '' ? message : `${path}: ${message}`));
+  const [only] = issues;
+  if (only !== undefined && issues.length === 1) return line(only);
+  const lines = issues.slice(0, maxLines).map(line);
   if (issues.length > maxLines) lines.push(`and ${issues.length - maxLines} more`);
   return lines.join('\n');
 }
 
-function singleLine(text: string): string {
-  const flat = text.replaceAll(/\s+/gu, ' ');
+/** Where a vendor's message quotes what came: zod 3 after `received '`, Valibot after `but received`, ArkType in a last `(was …)`. */
+const echoes = /,? (?:but )?received (?:["'`].*|-?\d.*)$|\s*\(was (?!an? \S+\)$|missing\)$).*\)$/su;
+
+/** The message without the value that came: a model knows what it sent, and logs need not. Names of types stay. */
+export function withoutEcho(message: string): string {
+  return message.replace(echoes, '');
+}
+
+function line({ path, message }: Issue): string {
+  const text = path === '' ? message : `${path}: ${message}`;
+  const flat = /[^\S ]/u.test(text) ? text.replaceAll(/\s+/gu, ' ') : text;
   return flat.length > maxLineChars ? `${flat.slice(0, maxLineChars - 1)}…` : flat;
 }

@@ -7,7 +7,7 @@ import type { Policy } from '../policy.ts';
 import type { ProfileTool } from '../profile.ts';
 import type { CompiledRule } from '../rules.ts';
 import { type Block, dropCode } from '../workflow/effective.ts';
-import type { SessionState } from './session-state.ts';
+import type { Counters, SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 export class Binding {
@@ -46,21 +46,33 @@ export class Binding {
   pending = 0;
   denied = 0;
 
-  constructor(session: SessionState, entry: ToolEntry) {
+  /** Where calls of this binding count once it has been replaced or removed. */
+  heir: Counters | undefined;
+
+  /** Calls in flight keep the binding of the definition on which they started; a replaced one hands its counts on. */
+  constructor(session: SessionState, entry: ToolEntry, before?: Binding) {
     this.session = session;
     this.entry = entry;
+    if (before !== undefined) before.countIn(this);
   }
 
-  refresh(entry: ToolEntry, stamp: number): void {
-    const { session } = this;
+  /** Moves the counts, those to come too. */
+  countIn(heir: Counters): void {
+    for (const key of counterNames) {
+      heir[key] += this[key];
+      this[key] = 0;
+    }
+    this.heir = heir;
+  }
+
+  refresh(stamp: number): void {
+    const { session, entry } = this;
     const { registry, profile, limits } = session;
     const { internals } = entry;
-    if (entry !== this.entry) {
-      this.hostTool = undefined;
-      void this.discard();
-    }
-    this.entry = entry;
     const profileTool = profile?.tools.get(entry.name);
+    const asks = profileTool?.requiresApproval === true;
+    // What the host tool shows of approvals follows the profile.
+    if (asks !== this.profileAsks) this.hostTool = undefined;
     const standing = standingOf(session, entry, profileTool);
     this.judges = undefined;
     this.registryRules = standing.registryRules;
@@ -68,7 +80,7 @@ export class Binding {
     this.policies = registry.policies;
     this.sessionPolicies = session.policies;
     this.default = strictest(registry.default, profile?.default ?? 'allow');
-    this.profileAsks = profileTool?.requiresApproval === true;
+    this.profileAsks = asks;
     this.knobs = standing.knobs;
     this.drop = standing.drop;
     this.open =
@@ -118,6 +130,7 @@ export function standingOf(
   return { registryRules, sessionRules, knobs, drop };
 }
 
+const counterNames = ['calls', 'succeeded', 'failed', 'rejected', 'cancelled', 'pending', 'denied'] as const;
 const noKnobs: JsonObject = Object.freeze({});
 const order: readonly Effect[] = ['allow', 'ask', 'deny'];
 

@@ -30,12 +30,10 @@ export class Call implements Deadline, Holder, AbortEntry {
   readonly session: SessionState;
   readonly toolName: string;
   readonly callId: string;
-  readonly attempt: number;
   /** As it came. */
   readonly input: unknown;
   readonly options: CallOptions | undefined;
   readonly parent: Call | undefined;
-  readonly resumed: Resumed | undefined;
   /** Monotonic milliseconds. */
   startedAt = 0;
   /** The JSON that is validated, judged, shown and run. */
@@ -50,18 +48,12 @@ export class Call implements Deadline, Holder, AbortEntry {
   verdict: Verdict | undefined;
   /** A person, or a grant, said yes. */
   approved = false;
-  /** A person changed the input: it is validated and judged again. */
-  edited = false;
   /** Something was waited for since the verdict. */
   waited = false;
-  hooked = false;
-  guarded = false;
+  /** Something was waited for since the call came: its time does not count as the handler's. */
+  paused = false;
   /** The stage to go on with, when not the next one. */
   goto = -1;
-  /** How often the call was judged again. */
-  rounds = 0;
-  rejudged = false;
-  endedAt = 0;
   /** The tool that lookup found. It stays, whatever replaces it. */
   entry: ToolEntry | undefined;
   /** Milliseconds that the handler may run. */
@@ -93,8 +85,17 @@ export class Call implements Deadline, Holder, AbortEntry {
     this.input = input;
     this.options = options;
     this.parent = parent;
-    this.resumed = resumed;
-    this.attempt = resumed === undefined ? 1 : 2;
+    if (resumed !== undefined) this.more.resumed = resumed;
+  }
+
+  /** 1, or 2 for a resumed call. */
+  get attempt(): number {
+    return this.resumed === undefined ? 1 : 2;
+  }
+
+  /** What a resumed call brought along. */
+  get resumed(): Resumed | undefined {
+    return this.extra?.resumed;
   }
 
   get owner(): object {
@@ -162,6 +163,19 @@ export class Call implements Deadline, Holder, AbortEntry {
 
 /** The rarely used half of a call. */
 export class CallExtra {
+  resumed: Resumed | undefined;
+  /** Before hooks ran. */
+  hooked = false;
+  /** The loop guard counted the call. */
+  guarded = false;
+  /** A person changed the input: it is validated and judged again. */
+  edited = false;
+  /** It was: what the person saw had its defaults filled in already. */
+  wasEdited = false;
+  /** How often the call was judged again. */
+  rounds = 0;
+  /** Monotonic milliseconds, of a call that ended early. */
+  endedAt = 0;
   controller: AbortController | undefined;
   aborted = false;
   abortReason: unknown;
@@ -179,6 +193,8 @@ export class CallExtra {
   approvalId: string | undefined;
   /** The error as it happened, where the model is shown a masked one. */
   unmasked: ToolError | undefined;
+  /** An answer for always that waits until the call's input is settled. */
+  standing: { readonly approvalId: string; readonly answer: ReadAnswer } | undefined;
   /** The suspended request with its token, for the host. */
   pending: PendingApproval | undefined;
   /** Keeps the slots of a handler that outlives its call. */

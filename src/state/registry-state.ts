@@ -1,9 +1,11 @@
 /** What a registry's sessions share: the tool table, rules, profiles, clocks, timers and events. */
 import { memoryApprovalStore, type ApprovalStore } from '../approval/store.ts';
+import { UsedTokens } from '../approval/used-tokens.ts';
 import { createTokenSigner, type Key, type TokenSigner } from '../approval/token.ts';
 import type { Effect } from '../decision.ts';
 import { describe, MisuseError } from '../errors.ts';
-import { EventHub, type ToolEvents } from '../events.ts';
+import { EventHub } from '../events.ts';
+import { deepFreeze } from '../json.ts';
 import { AbortHub } from '../limits/abort-hub.ts';
 import { Deadlines } from '../limits/deadlines.ts';
 import { createLocks, type Locks } from '../limits/locks.ts';
@@ -40,7 +42,7 @@ export interface RegistryOptions<S = unknown> {
   readonly default?: Effect | undefined;
   /** Milliseconds that a handler may run, unless its definition says otherwise. Above 0, at most 2^31-1. @default 120_000 */
   readonly defaultTimeoutMs?: number | undefined;
-  /** Milliseconds that one policy or before hook may take; afterwards the call is denied. @default 5_000 */
+  /** Milliseconds that one policy, one before hook or one operation of the approval store may take; afterwards the call is denied. @default 5_000 */
   readonly policyTimeoutMs?: number | undefined;
   /** Milliseconds that a timed-out handler keeps its slots while it has not settled. Starts with the timeout. @default 30_000 */
   readonly graceMs?: number | undefined;
@@ -84,6 +86,7 @@ export class RegistryState {
   readonly logger: Logger | undefined;
   readonly signer: TokenSigner | undefined;
   readonly store: ApprovalStore;
+  readonly usedTokens = new UsedTokens();
   readonly deadlines = new Deadlines();
   readonly aborts = new AbortHub();
   readonly waits: WaitGraph = createWaitGraph();
@@ -127,10 +130,11 @@ export class RegistryState {
     this.now = now;
     this.newId = newId ?? createIds();
     this.logger = logger;
+    if (approvals !== undefined && (typeof approvals !== 'object' || approvals === null)) throw misuse('approvals', 'an object with a `secret`', approvals);
     this.ttlMs = approvals?.ttlMs ?? 3_600_000;
     checkDuration('approvals.ttlMs', this.ttlMs);
     this.signer = approvals === undefined ? undefined : createTokenSigner(approvals.secret);
-    this.store = approvals?.store ?? memoryApprovalStore(now);
+    this.store = checkStore(approvals?.store) ?? memoryApprovalStore(now);
     this.locks = locks === 'registry' ? createLocks(this.waits) : undefined;
     this.#layers = [{ rules: compileRules(rules, 'registry'), source: undefined }];
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
@@ -232,8 +236,7 @@ export class RegistryState {
   emitToolsChanged(change: { added?: readonly string[]; removed?: readonly string[]; modified?: readonly string[] }): void {
     if (!this.hub.hears('tools:changed')) return;
     const { added = none, removed = none, modified = none } = change;
-    const payload: ToolEvents['tools:changed'] = { at: this.now(), added, removed, modified };
-    this.hub.emit('tools:changed', Object.freeze(payload));
+    this.hub.emit('tools:changed', deepFreeze({ type: 'tools:changed', at: this.now(), added: [...added], removed: [...removed], modified: [...modified] }));
   }
 
   /** Hides what the registry's own paths name, whatever the tool. */
@@ -298,6 +301,12 @@ export function checkPolicies(policies: readonly Policy<unknown>[], layer: strin
     }
   }
   return Object.freeze([...policies]);
+}
+
+function checkStore(store: ApprovalStore | undefined): ApprovalStore | undefined {
+  if (store === undefined) return undefined;
+  for (const method of ['put', 'take', 'list'] as const) if (typeof store?.[method] !== 'function') throw misuse('approvals.store', 'an object with `put`, `take` and `list`', store);
+  return store;
 }
 
 function checkDuration(field: string, value: unknown): void {

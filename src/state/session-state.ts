@@ -73,8 +73,6 @@ export class SessionState {
   rate: RateWindow | undefined;
   slots: Semaphore | undefined;
   queued = 0;
-  /** Calls that are being suspended at this moment. */
-  suspending = 0;
   watched = false;
   /** How many things hold the session strongly. */
   holds = 0;
@@ -167,13 +165,15 @@ export class SessionState {
     if (entry === undefined) {
       if (known !== undefined) {
         void known.discard();
+        known.countIn(this.counters().unknown);
         this.bindings?.delete(name);
       }
       return undefined;
     }
-    const binding = known ?? new Binding(this, entry);
-    binding.refresh(entry, stamp);
-    if (known === undefined) {
+    const binding = known !== undefined && known.entry === entry ? known : new Binding(this, entry, known);
+    binding.refresh(stamp);
+    if (binding !== known) {
+      void known?.discard();
       this.bindings ??= new Map();
       this.bindings.set(name, binding);
     }
@@ -195,11 +195,19 @@ export class SessionState {
     return this.registry.hub.hears(type) || (this.hub !== undefined && this.hub.hears(type));
   }
 
-  /** Emits here and on the registry. Callers ask {@link hears} first, and build nothing that nobody reads. */
-  emit(type: Exclude<EventType, 'tools:changed'>, payload: object): void {
-    const event = deepFreeze({ sessionId: this.sessionId, at: this.registry.now(), seq: ++this.seq, ...payload });
-    this.hub?.emit(type, event);
-    this.registry.hub.emit(type, event);
+  /**
+   * Emits here and on the registry. Callers ask {@link hears} first, and build nothing that nobody reads.
+   * @param event A fresh object; what it holds is its own or frozen. `at` is kept where the caller has read the clock already.
+   */
+  emit(type: Exclude<EventType, 'tools:changed'>, event: object): void {
+    const full = event as { type: string; sessionId: string; at?: number; seq: number };
+    full.type = type;
+    full.sessionId = this.sessionId;
+    full.at ??= this.registry.now();
+    full.seq = ++this.seq;
+    Object.freeze(full);
+    this.hub?.emit(type, full);
+    this.registry.hub.emit(type, full);
   }
 
   /** This session's listeners. Whoever listens is told of changes and of closing. */
@@ -263,7 +271,7 @@ export class SessionState {
       const added = [...after.keys()].filter((name) => !before.has(name));
       const removed = [...before.keys()].filter((name) => !after.has(name));
       const modified = [...after].filter(([name, entry]) => before.has(name) && before.get(name) !== entry).map(([name]) => name);
-      if (added.length + removed.length + modified.length > 0) this.hub?.emit('tools:changed', deepFreeze({ at: this.registry.now(), added, removed, modified }));
+      if (added.length + removed.length + modified.length > 0) this.hub?.emit('tools:changed', deepFreeze({ type: 'tools:changed', at: this.registry.now(), added, removed, modified }));
     }
     if (this.followers !== undefined) for (const follower of [...this.followers]) follower();
   }
@@ -312,6 +320,8 @@ export class SessionState {
 }
 
 export interface Counters {
+  /** Counts here no more, but there. */
+  heir?: Counters | undefined;
   calls: number;
   succeeded: number;
   failed: number;

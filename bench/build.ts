@@ -1,0 +1,26 @@
+/** Builds what is measured: the core as it is published, and the benchmarks beside it, as plain JavaScript. Nothing is measured through a loader, which would slow what it transforms. */
+import { mkdir, rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import published from '../tsup.config.ts';
+
+/** A place from which the core finds its own dependencies, not those of a peer. */
+export const outputFolder = fileURLToPath(new URL('../node_modules/.cache/host-tools-bench/', import.meta.url));
+
+/** With the published build's own target, platform and splitting. Dependencies stay outside; the benchmarks and the core get the same zod. */
+export async function buildAll(): Promise<void> {
+  await rm(outputFolder, { recursive: true, force: true });
+  await mkdir(outputFolder, { recursive: true });
+  const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+  await build({
+    entryPoints: { core: at('../src/index.ts'), worker: at('./worker.ts') },
+    outdir: outputFolder,
+    bundle: true,
+    format: 'esm',
+    target: String(published.target),
+    platform: 'node',
+    splitting: true,
+    packages: 'external',
+    logLevel: 'warning',
+  });
+}

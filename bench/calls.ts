@@ -1,0 +1,111 @@
+/** One call: governed, heard, refused, denied, and a thousand at once, against parse and await. */
+import { defineTool, HostToolRegistry } from '../src/index.ts';
+import { description, floor, handler, input, rawTool, schema, sessionOver, zodTool } from './fixtures.ts';
+import { type Case, compare, type Timing } from './harness.ts';
+import type { FamilyResult, Row, TargetId } from './targets.ts';
+
+/** Calls one after another, each awaited. */
+export function sequential(name: string, call: () => Promise<unknown>): Case {
+  return {
+    name,
+    run: async (times) => {
+      for (let index = 0; index < times; index++) await call();
+    },
+  };
+}
+
+const wide = 1_000;
+function inFlight(name: string, call: () => Promise<unknown>): Case {
+  return {
+    name,
+    run: async (times) => {
+      for (let round = 0; round < times; round++) {
+        const calls: Promise<unknown>[] = [];
+        for (let index = 0; index < wide; index++) calls.push(call());
+        await Promise.all(calls);
+      }
+    },
+  };
+}
+
+export async function measure(): Promise<FamilyResult> {
+  const session = sessionOver([zodTool, rawTool]);
+  const bound = session.tool('forecast');
+  if (bound === undefined) throw new Error('The tool is not effective.');
+  const { call } = session;
+
+  const heard = sessionOver([zodTool]);
+  let events = 0;
+  heard.events.on('*', () => {
+    events++;
+  });
+  const heardCall = heard.call;
+
+  const judged = new HostToolRegistry({ rules: [{ id: 'no-weeks', effect: 'deny', tools: 'forecast', when: { days: { in: [7, 14] } }, reason: 'too_many_days' }] });
+  judged.register(zodTool);
+  const denyingRule = judged.createSession({ sessionId: 'bench' }).call;
+  const byFunction = new HostToolRegistry({ policies: [{ id: 'no-weeks', check: ({ input: given }) => ((given as { days?: number }).days === 7 ? { effect: 'deny', reason: 'too_many_days' } : undefined) }] });
+  byFunction.register(zodTool);
+  const denyingFunction = byFunction.createSession({ sessionId: 'bench' }).call;
+  const denyingCheck = sessionOver([defineTool({ name: 'forecast', description, parameters: schema, handler, policy: { check: ({ input: given, allow, deny }) => (given.days === 7 ? deny('too_many_days') : allow()) } })]).call;
+
+  const bad = { city: 'Oslo', days: 'three' };
+  const week = { city: 'Oslo', days: 7 };
+  await expect(call('forecast', input), undefined);
+  await expect(heardCall('forecast', input), undefined);
+  await expect(call('forecast_raw', input), undefined);
+  await expect(call('forecast', bad), 'invalid_input');
+  for (const denying of [denyingRule, denyingFunction, denyingCheck]) await expect(denying('forecast', week), 'policy_denied');
+
+  const alone = await compare([
+    sequential('floor', () => floor(input)),
+    sequential('bare', () => handler(input)),
+    sequential('call', () => call('forecast', input)),
+    sequential('call_raw', () => call('forecast_raw', input)),
+    sequential('bound', () => bound.execute(input)),
+  ]);
+  const others = await compare([
+    sequential('floor', () => floor(input)),
+    sequential('call_listener', () => heardCall('forecast', input)),
+    sequential('reject', () => call('forecast', bad)),
+    sequential('deny', () => denyingRule('forecast', week)),
+    sequential('deny_function', () => denyingFunction('forecast', week)),
+    sequential('deny_check', () => denyingCheck('forecast', week)),
+    sequential('allow_rule', () => denyingRule('forecast', input)),
+    sequential('call again', () => call('forecast', input)),
+  ]);
+  const wideCalls = await compare([inFlight('floor', () => floor(input)), inFlight('in_flight', () => call('forecast', input))]);
+  if (events === 0) throw new Error('The listener heard nothing.');
+
+  const base = nsOf(alone, 'floor');
+  return {
+    rows: [
+      row(alone, 'call', `${base} → ${nsOf(alone, 'call')} ns`),
+      row(others, 'call_listener'),
+      row(alone, 'call_raw'),
+      row(wideCalls, 'in_flight'),
+      row(others, 'reject'),
+      row(others, 'deny'),
+      told(others, 'deny_function', 'a policy function denies'),
+      told(others, 'deny_check', "the tool's own check denies"),
+      told(others, 'allow_rule', 'a rule on the arguments that does not match'),
+      told(others, 'call again', 'governed call, zod, after all of the above has run in the process'),
+      told(alone, 'bound', 'a bound tool: `execute`'),
+      told(alone, 'bare', 'the handler alone, awaited'),
+    ],
+  };
+}
+
+async function expect(result: Promise<{ readonly success: boolean; readonly error?: { readonly code: string } | undefined }>, code: string | undefined): Promise<void> {
+  const { error } = await result;
+  if (error?.code !== code) throw new Error(`Expected the call to end with ${code ?? 'success'}, got ${JSON.stringify(error)}.`);
+}
+
+function find(timings: readonly Timing[], name: string): Timing {
+  const found = timings.find((timing) => timing.name === name);
+  if (found === undefined) throw new Error(`Nothing was measured as ${name}.`);
+  return found;
+}
+export const nsOf = (timings: readonly Timing[], name: string): number => Math.round(find(timings, name).ns);
+const row = (timings: readonly Timing[], id: TargetId, note?: string): Row => ({ id, value: find(timings, id).ratio, note: note ?? `${nsOf(timings, id)} ns` });
+const told = (timings: readonly Timing[], name: string, what: string): Row => ({ what, value: find(timings, name).ratio, unit: '×', note: `${nsOf(timings, name)} ns` });

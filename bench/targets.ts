@@ -1,0 +1,73 @@
+/** What is measured, and what it has to be. The ids are what the families answer with. */
+
+export interface Target {
+  readonly what: string;
+  /** What the number is a multiple of, or its unit. */
+  readonly against: string;
+  /** `below`: small is good. `above`: so many times faster than the baseline. */
+  readonly good: 'below' | 'above';
+  readonly goal: number;
+  readonly gate: number;
+  readonly unit: '×' | 'KB' | 'B' | 'µs' | 'ms';
+}
+
+const below = (what: string, against: string, goal: number, gate: number, unit: Target['unit'] = '×'): Target => ({ what, against, good: 'below', goal, gate, unit });
+const above = (what: string, against: string, goal: number, gate: number): Target => ({ what, against, good: 'above', goal, gate, unit: '×' });
+
+const b1 = 'parse + await handler';
+
+export const targets = {
+  call: below('governed call, zod, no listener', b1, 4, 6),
+  call_listener: below('governed call, zod, 1 listener, all events', b1, 7, 10),
+  call_raw: below('governed call, raw JSON Schema, warm', b1, 3, 5),
+  call_bytes: below('bytes allocated by a governed call', `${b1}, bytes`, 3, 4.5),
+  in_flight: below('1 000 governed calls in flight', `1 000 × ${b1}`, 4, 6),
+  reject: below('bad input refused, error result included', b1, 12, 20),
+  deny: below('policy denies (a rule on the arguments)', b1, 2.5, 4),
+  peer_openai_agents: above('OpenAI Agents `tool({ timeoutMs }).invoke`', 'a governed call', 25, 15),
+  peer_mcp: above('MCP in-memory `callTool`', 'a governed call', 20, 12),
+  peer_langchain: above('LangChain `invoke`', 'a governed call', 30, 20),
+  peer_mastra: above('Mastra `execute`', 'a governed call', 2.5, 1.5),
+  register_raw_ms: below('register 1 000 raw JSON Schema tools', 'time', 5, 10, 'ms'),
+  register_raw_bytes: below('the same, memory a tool', 'bytes kept', 1_536, 2_048, 'B'),
+  register_zod: below('register 1 000 zod tools', '`z.toJSONSchema` of each', 1.1, 1.4),
+  list_zod: above('list of 1 000 tools in a session, warm: converting each', 'the list', 2_000, 500),
+  list_ai_sdk: above('… AI SDK, each step', 'the list', 2_000, 500),
+  list_mcp: above('… MCP `tools/list`, each step', 'the list', 2_000, 500),
+  session_us: below('create a session over 1 000 tools', 'time', 1, 3, 'µs'),
+  session_bytes: below('the same, memory a session', 'bytes kept', 512, 1_024, 'B'),
+  session_scale: below('a session over 10 000 tools against over 10', 'the same over 10 tools', 1.25, 2),
+  plan: below('plan 1 000 calls over 1 000 tools', 'a loop that looks each up', 5, 10),
+  import: below('import of the core, beyond zod', "zod's import", 0.25, 0.5),
+  bundle: below('core without its dependencies, minified and gzipped', 'size', 20, 30, 'KB'),
+  concurrency: below('concurrency 16, handlers of 1 ms', 'a hand-written pool', 1.05, 1.15),
+  leak: below('heap growth over calls and sessions that came and went', 'growth', 256, 512, 'KB'),
+} as const satisfies Record<string, Target>;
+
+export type TargetId = keyof typeof targets;
+
+/** A number for a target, or for a row that has none and is only told. */
+export interface Row {
+  readonly id?: TargetId;
+  /** Words for a row without a target. */
+  readonly what?: string;
+  readonly value: number;
+  readonly unit?: string;
+  /** Absolute figures and the like. */
+  readonly note?: string;
+}
+
+/** What a family answers: rows, or why there are none. */
+export interface FamilyResult {
+  readonly rows: readonly Row[];
+  readonly skipped?: string;
+}
+
+export type Verdict = 'goal met' | 'within gate' | 'MISSED' | '';
+
+export function verdictOf({ id, value }: Row): Verdict {
+  if (id === undefined) return '';
+  const { good, goal, gate }: Target = targets[id];
+  if (good === 'below') return value <= goal ? 'goal met' : value <= gate ? 'within gate' : 'MISSED';
+  return value >= goal ? 'goal met' : value >= gate ? 'within gate' : 'MISSED';
+}

@@ -1,0 +1,101 @@
+/** A model that says what the test wrote down: the `generate` of a host loop, without a provider. */
+import { MisuseError, type ToolCall } from '../index.ts';
+import { describe } from '../internal.ts';
+
+/** What a host loop tells the model at each turn. */
+export interface ModelRequest {
+  readonly messages: readonly ModelMessage[];
+  /** The tools that the model may call in this turn, and their names in the same order. */
+  readonly tools: readonly { readonly name: string; readonly description?: string | undefined }[];
+  readonly toolNames: readonly string[];
+  readonly runId: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ModelMessage {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly content: string;
+  readonly toolCalls?: readonly ToolCall[] | undefined;
+  readonly toolCallId?: string | undefined;
+}
+
+/** What the model answers. Without tool calls the conversation is over. */
+export interface ModelTurn {
+  readonly text?: string;
+  readonly toolCalls?: ToolCall[];
+}
+
+/** A call as it is scripted: an `id` that is not given is `call-1`, `call-2` in the order in which they are answered. */
+export type ScriptedCall = Omit<ToolCall, 'id'> & { readonly id?: string | undefined };
+
+/** A turn as it is scripted. A string is its text; an Error is thrown, as by a provider that is down; a function answers by what it is told. */
+export type ScriptedTurn = string | Error | ScriptedAnswer | ((request: ModelRequest) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
+
+export interface ScriptedAnswer {
+  readonly text?: string | undefined;
+  readonly toolCalls?: readonly ScriptedCall[] | undefined;
+}
+
+/** A `generate` for a host loop, which can be asked what it was told. */
+export interface ScriptedModel {
+  (request: ModelRequest): Promise<ModelTurn>;
+  /** What each turn was asked with, in order. The messages are those of that moment. */
+  readonly requests: readonly ModelRequest[];
+  /** How many turns are left. */
+  readonly remaining: number;
+}
+
+/**
+ * Plays `turns` in order, one a request. A request whose `signal` is aborted rejects with the signal's reason and takes no turn.
+ * A request beyond the last turn rejects with a MisuseError that says so.
+ * @throws MisuseError at once for a turn that is none.
+ */
+export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
+  if (!Array.isArray(turns)) throw new MisuseError('invalid_option', `scriptedModel: expected an array of turns, got ${describe(turns)}.`);
+  const script: readonly ScriptedTurn[] = [...turns];
+  for (const [index, turn] of script.entries()) checkTurn(turn, `turn ${index + 1}`, true);
+  const requests: ModelRequest[] = [];
+  let taken = 0;
+  let calls = 0;
+
+  const generate = async (request: ModelRequest): Promise<ModelTurn> => {
+    request.signal?.throwIfAborted();
+    requests.push({ ...request, messages: [...request.messages] });
+    const turn = script[taken];
+    if (turn === undefined) {
+      throw new MisuseError('invalid_option', `scriptedModel: the script is exhausted: it has ${script.length} turn(s), and turn ${script.length + 1} was asked for. Script one more, such as a closing text.`);
+    }
+    taken += 1;
+    if (turn instanceof Error) throw turn;
+    const given = typeof turn === 'function' ? await turn(request) : turn;
+    checkTurn(given, `the answer of turn ${taken}`, false);
+    const { text, toolCalls } = typeof given === 'string' ? { text: given, toolCalls: undefined } : (given as ScriptedAnswer);
+    return {
+      ...(text === undefined ? {} : { text }),
+      ...(toolCalls === undefined ? {} : { toolCalls: toolCalls.map((call) => ({ ...structuredClone(call), id: call.id ?? nextId() })) }),
+    };
+  };
+  const nextId = (): string => {
+    calls += 1;
+    return `call-${calls}`;
+  };
+  Object.defineProperties(generate, {
+    requests: { value: requests, enumerable: true },
+    remaining: { get: () => script.length - taken, enumerable: true },
+  });
+  return generate as ScriptedModel;
+}
+
+function checkTurn(turn: unknown, place: string, scripted: boolean): void {
+  if (typeof turn === 'string' || (scripted && (turn instanceof Error || typeof turn === 'function'))) return;
+  const fault = (expected: string, got: unknown): MisuseError => new MisuseError('invalid_option', `scriptedModel: expected ${place} to ${expected}, got ${describe(got)}.`);
+  if (typeof turn !== 'object' || turn === null) throw fault(`be a text, { text?, toolCalls? }${scripted ? ', a function or an Error' : ''}`, turn);
+  const { text, toolCalls } = turn as { text?: unknown; toolCalls?: unknown };
+  for (const key of Object.keys(turn)) if (key !== 'text' && key !== 'toolCalls') throw fault('have `text` and `toolCalls` only', key);
+  if (text !== undefined && typeof text !== 'string') throw fault('have a string as `text`', text);
+  if (toolCalls === undefined) return;
+  if (!Array.isArray(toolCalls)) throw fault('have an array as `toolCalls`', toolCalls);
+  for (const call of toolCalls as unknown[]) {
+    if (typeof call !== 'object' || call === null || typeof (call as ToolCall).name !== 'string') throw fault('have tool calls of the form { id?, name, arguments? }', call);
+  }
+}

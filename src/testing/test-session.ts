@@ -1,0 +1,47 @@
+/** A session for tests: its own registry, ids that can be written down. */
+import { type AnyTool, HostToolRegistry, MisuseError, type Profile, type RegistryOptions, type SessionOptions, type ToolSession } from '../index.ts';
+import { sequentialIds } from './sequential-ids.ts';
+
+/**
+ * A session's options and a registry's in one. `rules` and `policies` are the session's.
+ * `newId` counts `call-1`, `call-2` unless given.
+ */
+export type TestSessionOptions<S = unknown> = Omit<SessionOptions<S>, 'sessionId' | 'profile'> &
+  Omit<RegistryOptions<S>, 'rules' | 'policies'> & {
+    /** Registered with the registry. @default none */
+    readonly tools?: readonly AnyTool<S>[] | undefined;
+    /** Defined in this order. @default none */
+    readonly profiles?: readonly Profile[] | undefined;
+    /** The id of one of `profiles`, or a profile, which is then defined too. @default none: every tool is effective */
+    readonly profile?: string | Profile | undefined;
+    /** @default "test-session" */
+    readonly sessionId?: string | undefined;
+  };
+
+/** A session with the registry that was made for it. */
+export interface TestSession<S = unknown> extends ToolSession<S> {
+  readonly registry: HostToolRegistry<S>;
+}
+
+const ofRegistry = ['default', 'defaultTimeoutMs', 'policyTimeoutMs', 'graceMs', 'locks', 'approvals', 'redact', 'now', 'newId', 'logger'] as const satisfies readonly (keyof RegistryOptions)[];
+
+/** Makes a registry with `tools` and `profiles`, and a session over it. @throws MisuseError as the registry and `createSession` do. */
+export function createTestSession<S = unknown>(options: TestSessionOptions<S> = {} as TestSessionOptions<S>): TestSession<S> {
+  if (typeof options !== 'object' || options === null) throw new MisuseError('invalid_option', 'createTestSession: expected an object with `tools` and options.');
+  const { tools = [], profiles = [], profile, sessionId = 'test-session', ...rest } = options as TestSessionOptions & Record<string, unknown>;
+  const forRegistry: Record<string, unknown> = { newId: sequentialIds() };
+  const forSession: Record<string, unknown> = { sessionId };
+  for (const [key, value] of Object.entries(rest)) {
+    if (value === undefined) continue;
+    if ((ofRegistry as readonly string[]).includes(key)) forRegistry[key] = value;
+    else forSession[key] = value;
+  }
+  const registry = new HostToolRegistry<S>(forRegistry as RegistryOptions<S>);
+  registry.registerAll(tools as readonly AnyTool<S>[]);
+  for (const one of profiles) registry.defineProfile(one);
+  if (typeof profile === 'object' && profile !== null) registry.defineProfile(profile);
+  if (profile !== undefined) forSession.profile = typeof profile === 'object' && profile !== null ? profile.id : profile;
+  const session = registry.createSession(forSession as unknown as SessionOptions<S>);
+  // The session itself, not a wrapper: whatever takes a session takes it.
+  return Object.defineProperty(session, 'registry', { value: registry, enumerable: true }) as TestSession<S>;
+}
