@@ -13,7 +13,12 @@ export async function measure(): Promise<FamilyResult> {
   const heard = sessionOver([zodTool]);
   heard.events.on('*', () => {});
   const heardCall = heard.call;
-  const cases: Record<string, () => Promise<unknown>> = { floor: () => floor(input), call: () => call('forecast', input), raw: () => call('forecast_raw', input), listener: () => heardCall('forecast', input) };
+  const cases: Record<string, () => Promise<unknown>> = {
+    floor: () => floor(input),
+    call: () => call('forecast', input),
+    raw: () => call('forecast_raw', input),
+    listener: () => heardCall('forecast', input),
+  };
   const bytes: Record<string, number[]> = {};
   for (let round = 0; round < rounds + 2; round++) {
     for (const [name, one] of Object.entries(cases)) {
@@ -26,7 +31,11 @@ export async function measure(): Promise<FamilyResult> {
   const base = of('floor');
   const told = (what: string, name: string) => ({ what, value: of(name) / base, unit: '×', note: `${Math.round(of(name))} B` });
   return {
-    rows: [{ id: 'call_bytes', value: of('call') / base, note: `${Math.round(base)} → ${Math.round(of('call'))} B` }, told('the same, raw JSON Schema', 'raw'), told('the same, 1 listener', 'listener')],
+    rows: [
+      { id: 'call_bytes', value: of('call') / base, note: `${Math.round(base)} → ${Math.round(of('call'))} B` },
+      told('the same, raw JSON Schema', 'raw'),
+      told('the same, 1 listener', 'listener'),
+    ],
   };
 }
 

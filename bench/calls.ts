@@ -1,7 +1,7 @@
 /** One call: governed, heard, refused, denied, and a thousand at once, against parse and await. */
 import { defineTool, HostToolRegistry } from '../src/index.ts';
 import { description, floor, handler, input, rawTool, schema, sessionOver, zodTool } from './fixtures.ts';
-import { type Case, compare, type Timing } from './harness.ts';
+import { type Case, compare, median, type Timing } from './harness.ts';
 import type { FamilyResult, Row, TargetId } from './targets.ts';
 
 /** Calls one after another, each awaited. */
@@ -41,13 +41,27 @@ export async function measure(): Promise<FamilyResult> {
   });
   const heardCall = heard.call;
 
-  const judged = new HostToolRegistry({ rules: [{ id: 'no-weeks', effect: 'deny', tools: 'forecast', when: { days: { in: [7, 14] } }, reason: 'too_many_days' }] });
+  const judged = new HostToolRegistry({
+    rules: [{ id: 'no-weeks', effect: 'deny', tools: 'forecast', when: { days: { in: [7, 14] } }, reason: 'too_many_days' }],
+  });
   judged.register(zodTool);
   const denyingRule = judged.createSession({ sessionId: 'bench' }).call;
-  const byFunction = new HostToolRegistry({ policies: [{ id: 'no-weeks', check: ({ input: given }) => ((given as { days?: number }).days === 7 ? { effect: 'deny', reason: 'too_many_days' } : undefined) }] });
+  const byFunction = new HostToolRegistry({
+    policies: [
+      { id: 'no-weeks', check: ({ input: given }) => ((given as { days?: number }).days === 7 ? { effect: 'deny', reason: 'too_many_days' } : undefined) },
+    ],
+  });
   byFunction.register(zodTool);
   const denyingFunction = byFunction.createSession({ sessionId: 'bench' }).call;
-  const denyingCheck = sessionOver([defineTool({ name: 'forecast', description, parameters: schema, handler, policy: { check: ({ input: given, allow, deny }) => (given.days === 7 ? deny('too_many_days') : allow()) } })]).call;
+  const denyingCheck = sessionOver([
+    defineTool({
+      name: 'forecast',
+      description,
+      parameters: schema,
+      handler,
+      policy: { check: ({ input: given, allow, deny }) => (given.days === 7 ? deny('too_many_days') : allow()) },
+    }),
+  ]).call;
 
   const bad = { city: 'Oslo', days: 'three' };
   const week = { city: 'Oslo', days: 7 };
@@ -75,6 +89,7 @@ export async function measure(): Promise<FamilyResult> {
     sequential('call again', () => call('forecast', input)),
   ]);
   const wideCalls = await compare([inFlight('floor', () => floor(input)), inFlight('in_flight', () => call('forecast', input))]);
+  const collected = await afterCollection(() => call('forecast', input));
   if (events === 0) throw new Error('The listener heard nothing.');
 
   const base = nsOf(alone, 'floor');
@@ -90,13 +105,42 @@ export async function measure(): Promise<FamilyResult> {
       told(others, 'deny_check', "the tool's own check denies"),
       told(others, 'allow_rule', 'a rule on the arguments that does not match'),
       told(others, 'call again', 'governed call, zod, after all of the above has run in the process'),
+      {
+        what: 'governed call, the first 2 000 after a full garbage collection',
+        value: collected.ratio,
+        unit: '×',
+        note: `${collected.ns} ns; against parse + await handler after one`,
+      },
       told(alone, 'bound', 'a bound tool: `execute`'),
       told(alone, 'bare', 'the handler alone, awaited'),
     ],
   };
 }
 
-async function expect(result: Promise<{ readonly success: boolean; readonly error?: { readonly code: string } | undefined }>, code: string | undefined): Promise<void> {
+/** A full collection makes the engine forget compiled code whose objects have all died. What is called now and then lives with that. */
+async function afterCollection(call: () => Promise<unknown>): Promise<{ readonly ratio: number; readonly ns: number }> {
+  const first = async (one: () => Promise<unknown>): Promise<number> => {
+    globalThis.gc?.();
+    const start = performance.now();
+    for (let index = 0; index < 2_000; index++) await one();
+    return ((performance.now() - start) * 1e6) / 2_000;
+  };
+  const ratios: number[] = [];
+  const own: number[] = [];
+  for (let round = 0; round < 7; round++) {
+    // Warm again, as it was before the collection.
+    for (let index = 0; index < 30_000; index++) await call();
+    const ns = await first(call);
+    own.push(ns);
+    ratios.push(ns / (await first(() => floor(input))));
+  }
+  return { ratio: median(ratios), ns: Math.round(median(own)) };
+}
+
+async function expect(
+  result: Promise<{ readonly success: boolean; readonly error?: { readonly code: string } | undefined }>,
+  code: string | undefined,
+): Promise<void> {
   const { error } = await result;
   if (error?.code !== code) throw new Error(`Expected the call to end with ${code ?? 'success'}, got ${JSON.stringify(error)}.`);
 }
@@ -108,4 +152,9 @@ function find(timings: readonly Timing[], name: string): Timing {
 }
 export const nsOf = (timings: readonly Timing[], name: string): number => Math.round(find(timings, name).ns);
 const row = (timings: readonly Timing[], id: TargetId, note?: string): Row => ({ id, value: find(timings, id).ratio, note: note ?? `${nsOf(timings, id)} ns` });
-const told = (timings: readonly Timing[], name: string, what: string): Row => ({ what, value: find(timings, name).ratio, unit: '×', note: `${nsOf(timings, name)} ns` });
+const told = (timings: readonly Timing[], name: string, what: string): Row => ({
+  what,
+  value: find(timings, name).ratio,
+  unit: '×',
+  note: `${nsOf(timings, name)} ns`,
+});

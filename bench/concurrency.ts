@@ -38,5 +38,13 @@ export async function measure(): Promise<FamilyResult> {
     },
   }));
   const [ours, theirs] = await compare(cases, { rounds: 9, sampleMs: 60 }).then(([base, own]) => [own, base]);
-  return { rows: [{ id: 'concurrency', value: ours?.ratio ?? Number.NaN, note: `${calls} calls: ${((theirs?.ns ?? 0) / 1e6).toFixed(1)} → ${((ours?.ns ?? 0) / 1e6).toFixed(1)} ms` }] };
+  return {
+    rows: [
+      {
+        id: 'concurrency',
+        value: ours?.ratio ?? Number.NaN,
+        note: `${calls} calls: ${((theirs?.ns ?? 0) / 1e6).toFixed(1)} → ${((ours?.ns ?? 0) / 1e6).toFixed(1)} ms`,
+      },
+    ],
+  };
 }

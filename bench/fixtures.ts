@@ -6,7 +6,12 @@ import { type AnyTool, defineTool, HostToolRegistry, type ToolSession } from '..
 export const schema = z.object({ city: z.string(), days: z.number() });
 export type Input = z.infer<typeof schema>;
 export const input: Input = { city: 'Oslo', days: 3 };
-export const rawSchema = { type: 'object', properties: { city: { type: 'string' }, days: { type: 'number' } }, required: ['city', 'days'], additionalProperties: false } as const;
+export const rawSchema = {
+  type: 'object',
+  properties: { city: { type: 'string' }, days: { type: 'number' } },
+  required: ['city', 'days'],
+  additionalProperties: false,
+} as const;
 
 /** What a host's function does here: as little as an asynchronous one can. */
 export async function handler({ city, days }: Input): Promise<{ city: string; degrees: number }> {
@@ -52,5 +57,7 @@ export function rawParameters(index: number): Record<string, unknown> {
 
 /** So many plain tools with raw schemas. */
 export function rawTools(count: number, prefix = 'tool'): AnyTool<unknown>[] {
-  return Array.from({ length: count }, (_, index) => defineTool({ name: `${prefix}_${index}`, description, parameters: rawParameters(index) as never, annotations: { readOnly: true }, handler: () => null }));
+  return Array.from({ length: count }, (_, index) =>
+    defineTool({ name: `${prefix}_${index}`, description, parameters: rawParameters(index) as never, annotations: { readOnly: true }, handler: () => null }),
+  );
 }

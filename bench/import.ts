@@ -16,6 +16,12 @@ export async function measure(): Promise<FamilyResult> {
     samples.push(JSON.parse(stdout) as [number, number]);
   }
   return {
-    rows: [{ id: 'import', value: median(samples.map(([zod, own]) => own / zod)), note: `zod ${median(samples.map(([zod]) => zod)).toFixed(0)} ms, the core ${median(samples.map(([, own]) => own)).toFixed(1)} ms more` }],
+    rows: [
+      {
+        id: 'import',
+        value: median(samples.map(([zod, own]) => own / zod)),
+        note: `zod ${median(samples.map(([zod]) => zod)).toFixed(0)} ms, the core ${median(samples.map(([, own]) => own)).toFixed(1)} ms more`,
+      },
+    ],
   };
 }

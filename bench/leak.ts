@@ -24,7 +24,11 @@ export async function growth({ calls, sessions, samples }: Load, tell: (line: st
     for (let index = 0; index < calls / samples; index++) {
       // Of eight: one is refused, one hangs for a moment on an own signal, the rest succeed.
       const kind = index & 7;
-      const result = await lastingCall(kind === 3 ? 'forecast_raw' : 'forecast', kind === 0 ? { city: 1 } : input, kind === 1 ? { signal: new AbortController().signal } : undefined);
+      const result = await lastingCall(
+        kind === 3 ? 'forecast_raw' : 'forecast',
+        kind === 0 ? { city: 1 } : input,
+        kind === 1 ? { signal: new AbortController().signal } : undefined,
+      );
       if (!result.success && kind !== 0) failed++;
     }
     for (let index = 0; index < sessions / samples; index++) {
@@ -38,7 +42,9 @@ export async function growth({ calls, sessions, samples }: Load, tell: (line: st
     await new Promise((resolve) => setTimeout(resolve, 20));
     const now = settledHeap();
     heap.push(now);
-    tell(`${String(((step + 1) * calls) / samples).padStart(9)} calls ${String(((step + 1) * sessions) / samples).padStart(8)} sessions ${(now / 1024).toFixed(0).padStart(8)} KB`);
+    tell(
+      `${String(((step + 1) * calls) / samples).padStart(9)} calls ${String(((step + 1) * sessions) / samples).padStart(8)} sessions ${(now / 1024).toFixed(0).padStart(8)} KB`,
+    );
   }
   if (failed > 0) throw new Error(`${failed} calls failed.`);
   const warm = Math.max(1, Math.floor(samples / 5));
@@ -49,7 +55,9 @@ export async function growth({ calls, sessions, samples }: Load, tell: (line: st
 export async function measure(): Promise<FamilyResult> {
   const load = quick ? { calls: 50_000, sessions: 5_000, samples: 10 } : { calls: 200_000, sessions: 20_000, samples: 10 };
   const bytes = await growth(load);
-  return { rows: [{ id: 'leak', value: bytes / 1024, note: `${load.calls} calls, ${load.sessions} sessions; \`npm run bench:soak\` makes 1 000 000 and 100 000` }] };
+  return {
+    rows: [{ id: 'leak', value: bytes / 1024, note: `${load.calls} calls, ${load.sessions} sessions; \`npm run bench:soak\` makes 1 000 000 and 100 000` }],
+  };
 }
 
 export async function soak(): Promise<FamilyResult> {

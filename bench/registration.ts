@@ -25,7 +25,12 @@ export async function measure(): Promise<FamilyResult> {
     // Both convert schemas that nobody has seen yet; in turn, so that neither always goes first.
     const schemas = Array.from({ length: count }, (_, index) => zodParameters(index));
     const others = Array.from({ length: count }, (_, index) => zodParameters(index));
-    const ours = (): number => timed(() => new HostToolRegistry().registerAll(schemas.map((parameters, index) => defineTool({ name: `tool_${index}`, description, parameters: parameters as never, handler }))));
+    const ours = (): number =>
+      timed(() =>
+        new HostToolRegistry().registerAll(
+          schemas.map((parameters, index) => defineTool({ name: `tool_${index}`, description, parameters: parameters as never, handler })),
+        ),
+      );
     const theirs = (): number => timed(() => others.map((schema) => z.toJSONSchema(schema, { io: 'input', target: 'draft-07' })));
     const [own, other] = round % 2 === 0 ? [ours(), theirs()] : ([theirs(), ours()].reverse() as [number, number]);
     if (round < 2) continue;
@@ -37,7 +42,11 @@ export async function measure(): Promise<FamilyResult> {
   const bytes = memoryATool();
   return {
     rows: [
-      { id: 'register_raw_ms', value: median(raw), note: `defineTool included; registerAll alone ${median(registering).toFixed(2)} ms; a Map ${median(map).toFixed(2)} ms` },
+      {
+        id: 'register_raw_ms',
+        value: median(raw),
+        note: `defineTool included; registerAll alone ${median(registering).toFixed(2)} ms; a Map ${median(map).toFixed(2)} ms`,
+      },
       { id: 'register_raw_bytes', value: bytes.registered, note: `definition and entry; the definition alone ${Math.round(bytes.defined)} B` },
       { id: 'register_zod', value: median(zod) },
     ],

@@ -34,8 +34,23 @@ function ordered({ rows }: Report): string[][] {
 export function terminalTable(report: Report): string {
   const table = [heads, ...ordered(report)];
   const widths = heads.map((_, column) => Math.max(...table.map((line) => [...(line[column] ?? '')].length)));
-  const lines = table.map((line) => line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - [...cell].length)).join('  ').trimEnd());
-  return [lines[0], '-'.repeat(Math.min(160, widths.reduce((sum, width) => sum + width + 2, 0))), ...lines.slice(1), ...report.skipped.map((line) => `skipped: ${line}`)].join('\n');
+  const lines = table.map((line) =>
+    line
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - [...cell].length))
+      .join('  ')
+      .trimEnd(),
+  );
+  return [
+    lines[0],
+    '-'.repeat(
+      Math.min(
+        160,
+        widths.reduce((sum, width) => sum + width + 2, 0),
+      ),
+    ),
+    ...lines.slice(1),
+    ...report.skipped.map((line) => `skipped: ${line}`),
+  ].join('\n');
 }
 
 export function markdownTable(report: Report, date: string): string {

@@ -24,9 +24,13 @@ function creating(name: string, registry: HostToolRegistry): Case {
 }
 
 /** What a library does that binds every tool for every session. */
-function bindEagerly(tools: readonly { readonly name: string; readonly description: string; readonly parameters: unknown }[], sessionId: string): Map<string, unknown> {
+function bindEagerly(
+  tools: readonly { readonly name: string; readonly description: string; readonly parameters: unknown }[],
+  sessionId: string,
+): Map<string, unknown> {
   const bound = new Map<string, unknown>();
-  for (const { name, description, parameters } of tools) bound.set(name, { name, description, parameters, execute: async (given: unknown) => ({ sessionId, given }) });
+  for (const { name, description, parameters } of tools)
+    bound.set(name, { name, description, parameters, execute: async (given: unknown) => ({ sessionId, given }) });
   return bound;
 }
 
@@ -49,8 +53,16 @@ export async function measure(): Promise<FamilyResult> {
   const eagerBytes = retainedBytes(50, (index) => bindEagerly(tools, `session-${index}`));
   return {
     rows: [
-      { id: 'session_us', value: (thousand?.ns ?? Number.NaN) / 1e3, note: `eager binding ${((eager?.ns ?? 0) / 1e3).toFixed(0)} µs, ${Math.round((eager?.ratio ?? 0) / (thousand?.ratio ?? 1))} ×` },
-      { id: 'session_bytes', value: bytes[1] as number, note: `over 10 tools ${Math.round(bytes[0] as number)} B, over 10 000 ${Math.round(bytes[2] as number)} B; eager binding ${(eagerBytes / 1024).toFixed(0)} KB` },
+      {
+        id: 'session_us',
+        value: (thousand?.ns ?? Number.NaN) / 1e3,
+        note: `eager binding ${((eager?.ns ?? 0) / 1e3).toFixed(0)} µs, ${Math.round((eager?.ratio ?? 0) / (thousand?.ratio ?? 1))} ×`,
+      },
+      {
+        id: 'session_bytes',
+        value: bytes[1] as number,
+        note: `over 10 tools ${Math.round(bytes[0] as number)} B, over 10 000 ${Math.round(bytes[2] as number)} B; eager binding ${(eagerBytes / 1024).toFixed(0)} KB`,
+      },
       { id: 'session_scale', value: tenThousand?.ratio ?? Number.NaN },
       await planning(registries[1].createSession({ sessionId: 'plan' })),
     ],
@@ -76,5 +88,9 @@ async function planning(session: ToolSession): Promise<FamilyResult['rows'][numb
       },
     },
   ]);
-  return { id: 'plan', value: plan?.ratio ?? Number.NaN, note: `${((lookup?.ns ?? 0) / 1e3).toFixed(1)} → ${((plan?.ns ?? 0) / 1e3).toFixed(1)} µs${known > 0 ? '' : ', none known'}` };
+  return {
+    id: 'plan',
+    value: plan?.ratio ?? Number.NaN,
+    note: `${((lookup?.ns ?? 0) / 1e3).toFixed(1)} → ${((plan?.ns ?? 0) / 1e3).toFixed(1)} µs${known > 0 ? '' : ', none known'}`,
+  };
 }

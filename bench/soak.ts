@@ -9,5 +9,7 @@ const { rows } = await runFamily('soak');
 const [row] = rows;
 if (row === undefined) throw new Error('The soak gave no figure.');
 const grew = verdictOf(row) === 'MISSED';
-console.log(`\n${row.note} in ${((performance.now() - started) / 1000).toFixed(0)} s on Node ${process.version}: the heap grew by ${row.value.toFixed(0)} KB (gate ${targets.leak.gate} KB) - ${grew ? 'it GROWS' : 'flat'}`);
+console.log(
+  `\n${row.note} in ${((performance.now() - started) / 1000).toFixed(0)} s on Node ${process.version}: the heap grew by ${row.value.toFixed(0)} KB (gate ${targets.leak.gate} KB) - ${grew ? 'it GROWS' : 'flat'}`,
+);
 process.exitCode = grew ? 1 : 0;

@@ -29,12 +29,17 @@ const flagsOf: Record<string, readonly string[]> = { bytes: ['--min-semi-space-s
 
 export function runFamily(name: string): Promise<FamilyResult> {
   return new Promise((resolve, reject) => {
-    const child = fork(`${outputFolder}worker.js`, [name, benchFolder], { execArgv: ['--expose-gc', ...(flagsOf[name] ?? [])], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const child = fork(`${outputFolder}worker.js`, [name, benchFolder], {
+      execArgv: ['--expose-gc', ...(flagsOf[name] ?? [])],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
     let result: FamilyResult | undefined;
     child.on('message', (message) => {
       result = message as FamilyResult;
     });
     child.on('error', reject);
-    child.on('exit', (code) => (result === undefined ? reject(new Error(`The benchmark \`${name}\` ended with code ${code} and no result.`)) : resolve(result)));
+    child.on('exit', (code) =>
+      result === undefined ? reject(new Error(`The benchmark \`${name}\` ended with code ${code} and no result.`)) : resolve(result),
+    );
   });
 }

@@ -11,7 +11,14 @@ export interface Target {
   readonly unit: '×' | 'KB' | 'B' | 'µs' | 'ms';
 }
 
-const below = (what: string, against: string, goal: number, gate: number, unit: Target['unit'] = '×'): Target => ({ what, against, good: 'below', goal, gate, unit });
+const below = (what: string, against: string, goal: number, gate: number, unit: Target['unit'] = '×'): Target => ({
+  what,
+  against,
+  good: 'below',
+  goal,
+  gate,
+  unit,
+});
 const above = (what: string, against: string, goal: number, gate: number): Target => ({ what, against, good: 'above', goal, gate, unit: '×' });
 
 const b1 = 'parse + await handler';

@@ -54,11 +54,14 @@ function ownKey(session: SessionState, call: ToolCall | undefined): string | und
   }
 }
 
-/** Groups one after another, the calls of a group side by side. A failure stops nothing unless `stopOnError` says so. */
-export async function executeBatch(session: SessionState, calls: readonly ToolCall[], options: BatchOptions): Promise<BatchResult> {
+/** Groups one after another, the calls of a group side by side. A failure stops nothing unless `stopOnError` says so. @throws MisuseError at once, for a batch or options that are none. */
+export function executeBatch(session: SessionState, calls: readonly ToolCall[], options: BatchOptions): Promise<BatchResult> {
   const { maxConcurrency = Number.POSITIVE_INFINITY, stopOnError = false, signal } = options;
   if (!(maxConcurrency >= 1)) throw new MisuseError('invalid_option', `executeBatch: expected \`maxConcurrency\` to be at least 1, got \`${String(maxConcurrency)}\`.`);
-  const plan = planCalls(session, calls);
+  return runPlan(session, [...calls], planCalls(session, calls), maxConcurrency, stopOnError, signal);
+}
+
+async function runPlan(session: SessionState, calls: readonly ToolCall[], plan: BatchPlan, maxConcurrency: number, stopOnError: boolean, signal: AbortSignal | undefined): Promise<BatchResult> {
   const results: (ToolResult | undefined)[] = calls.map(() => undefined);
   const place = new Map<string, number>();
   for (const [index, planned] of plan.calls.entries()) if (planned.accepted) place.set(planned.id, index);
@@ -74,7 +77,10 @@ export async function executeBatch(session: SessionState, calls: readonly ToolCa
   // Refused calls run nothing; they go first, so that nothing that the batch changes can let them in.
   const refused = plan.calls.map(async ({ accepted, code, id, name }, index) => {
     if (accepted) return;
-    if (code === 'duplicate_call_id') results[index] = duplicate(session, id, name);
+    if (code === 'duplicate_call_id') {
+      results[index] = duplicate(session, id, name);
+      if (stopOnError) stopAfter = Math.min(stopAfter, index);
+    }
     else await execute(index);
   });
   await Promise.all(refused);

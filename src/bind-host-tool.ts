@@ -10,29 +10,32 @@ import type { SessionState } from './state/session-state.ts';
 /** How a host tool calls: the session's own way. */
 export type CallByName = (session: SessionState, name: string, input: unknown, options: CallOptions | undefined) => Promise<ToolResult>;
 
+type Draft = { -readonly [K in keyof HostTool]: HostTool[K] };
+
 /** Binds a tool. The object holds no handler: it names the tool, and the session looks it up at each call. */
 export function createHostTool(binding: Binding, call: CallByName): HostTool {
-  const { session, entry, profileAsks } = binding;
-  const { definition, internals, source } = entry;
-  const { name, description, title, version, annotations, tags, parameters, outputSchema } = definition;
-  return Object.freeze({
+  const { session, entry } = binding;
+  const { internals, source } = entry;
+  const { name, description, title, version, annotations, tags, parameters, outputSchema } = entry.definition;
+  const tool: Draft = {
     name,
     description,
-    ...(title === undefined ? {} : { title }),
     annotations,
     tags,
-    ...(version === undefined ? {} : { version }),
     source,
     inputSchema: parameters,
     parameters,
-    getSchema: Object.freeze(() => parameters),
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    requiresApproval: profileAsks || internals.requiresApproval !== false,
+    getSchema: entry.getSchema,
+    requiresApproval: binding.profileAsks || internals.requiresApproval !== false,
     get fingerprint() {
       return entry.fingerprint;
     },
     execute: Object.freeze((input: unknown, options?: CallOptions) => call(session, name, withoutCallId(readArguments(input), parameters), options)),
-  });
+  };
+  if (title !== undefined) tool.title = title;
+  if (version !== undefined) tool.version = version;
+  if (outputSchema !== undefined) tool.outputSchema = outputSchema;
+  return Object.freeze(tool);
 }
 
 const longestText = 4_194_304;

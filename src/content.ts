@@ -1,5 +1,5 @@
 /** Content parts: what a handler returns when plain JSON is not enough. Shapes follow MCP; every surface shows what it can, and the text of the rest. */
-import type { JsonObject, JsonValue } from './json.ts';
+import { isJsonObject, type JsonValue } from './json.ts';
 
 declare const contentBrand: unique symbol;
 /** One part, made by {@link content}. A handler may return one or an array of them. */
@@ -39,17 +39,37 @@ function isPart(value: unknown): boolean {
 
 /** True when a handler's value is content: one part, or a non-empty array of nothing but parts. */
 export function isContentValue(value: unknown): boolean {
-  return Array.isArray(value) ? value.length > 0 && value.every(isPart) : isPart(value);
+  if (contentParts(value) !== undefined) return true;
+  if (!Array.isArray(value)) return isPart(value);
+  // By index, and no further than the first that is none: an array may be long and full of holes.
+  for (let index = 0; index < value.length; index++) if (!isPart(value[index])) return false;
+  return value.length > 0;
 }
 
 /** Outputs that came from content parts. A look-alike JSON value is never in here, so it cannot pass for content. */
 const contentOutputs = new WeakSet<object>();
 
-/** Remembers a snapshot made from content parts, always as an array. */
-export function markContent(snapshot: JsonValue): readonly JsonValue[] {
+/** Remembers a snapshot made from content parts, always as an array. What turns out not to have the shape of parts stays plain JSON. */
+export function markContent(snapshot: JsonValue): JsonValue {
   const list: readonly JsonValue[] = Array.isArray(snapshot) ? snapshot : [snapshot];
+  if (!list.every(hasPartShape)) return snapshot;
   contentOutputs.add(list);
   return list;
+}
+
+/** Which texts a part of each type must have. */
+const partTexts: ReadonlyMap<JsonValue | undefined, readonly string[]> = new Map([
+  ['text', ['text']],
+  ['image', ['data', 'mimeType']],
+  ['audio', ['data', 'mimeType']],
+  ['resource_link', ['uri']],
+]);
+
+function hasPartShape(value: JsonValue): boolean {
+  if (!isJsonObject(value)) return false;
+  const { type, resource } = value;
+  if (type === 'resource') return isJsonObject(resource) && typeof resource.uri === 'string' && (resource.text === undefined || typeof resource.text === 'string');
+  return partTexts.get(type)?.every((key) => typeof value[key] === 'string') === true;
 }
 
 /** The parts of an output, or undefined when it is plain JSON. */
@@ -62,7 +82,8 @@ export function contentText(parts: readonly ContentPart[]): string {
   return parts.map(partText).join('\n');
 }
 
-function partText(one: ContentPart): string {
+/** One part as text. */
+export function partText(one: ContentPart): string {
   switch (one.type) {
     case 'text':
       return one.text;
@@ -76,7 +97,13 @@ function partText(one: ContentPart): string {
   }
 }
 
-/** True for a JSON object that is a text part; used when text is cut to a budget. */
-export function isTextPart(value: JsonValue): value is JsonObject & { readonly type: 'text'; readonly text: string } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && (value as JsonObject).type === 'text';
+/** The text that a part brings itself, which may be cut; undefined for a part that is only named. */
+export function ownText(one: ContentPart): string | undefined {
+  if (one.type === 'text') return one.text;
+  return one.type === 'resource' ? one.resource.text : undefined;
+}
+
+/** The part with another text of its own. */
+export function withText(one: ContentPart, text: string): ContentPart {
+  return one.type === 'resource' ? { ...one, resource: { ...one.resource, text } } : { type: 'text', text };
 }

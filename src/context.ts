@@ -54,10 +54,10 @@ export interface ToolContext<Services = unknown, Knobs = unknown> extends CallIn
 export interface Surface {
   readonly name: string;
   /** The caller is an outsider: a tool out of its profile is then unknown to it. */
-  readonly outside?: boolean;
-  readonly approver?: Approver;
-  readonly client?: SurfaceClient;
-  readonly exposeErrors?: 'message' | 'masked';
+  readonly outside?: boolean | undefined;
+  readonly approver?: Approver | undefined;
+  readonly client?: SurfaceClient | undefined;
+  readonly exposeErrors?: 'message' | 'masked' | undefined;
 }
 
 /** Asks a person. An error or an unknown answer rejects. */

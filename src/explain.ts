@@ -42,20 +42,19 @@ export async function explain(session: SessionState, name: string, input: unknow
     return Object.freeze(draft);
   };
   if (session.closed || session.registry.closed) return stop('admission', { code: 'session_closed', message: 'The session is closed.', retryable: false });
+  // Whether the name is listed does not depend on the input.
+  const view = session.registry.viewOf(session);
+  draft.visible = view.entries.has(name);
+  const hiddenBy = view.dropped.find((dropped) => dropped.name === name)?.code;
+  if (hiddenBy !== undefined) draft.hiddenBy = hiddenBy;
+  const unlocking = view.prerequisites.filter(({ unlocks }) => unlocks.includes(name)).map(({ tool }) => tool);
+  if (unlocking.length > 0) draft.unlockedBy = unlocking;
   const unreadable = readInput(call);
   if (unreadable !== undefined) return stop('admission', unreadable);
   const unknown = lookup(call) as Outcome;
   if (call.counted) call.entry?.ended();
   if (unknown !== undefined) return stop('lookup', unknown);
   const binding = call.binding as Binding;
-  const view = session.registry.viewOf(session);
-  draft.visible = view.entries.has(name);
-  if (binding.drop !== undefined) {
-    draft.hiddenBy = binding.drop;
-    const waitsFor = binding.drop.startsWith('fact_unmet:') ? binding.drop.slice('fact_unmet:'.length) : undefined;
-    const unlocking = view.prerequisites.filter(({ fact }) => fact === waitsFor).map(({ tool }) => tool);
-    if (unlocking.length > 0) draft.unlockedBy = unlocking;
-  }
   const gated = gate(call) as Outcome;
   if (gated !== undefined) return stop('availability', gated);
   const invalid = binding.drop === 'denied' ? undefined : await validate(call);

@@ -88,7 +88,7 @@ function copyValue(value: unknown, walk: Walk, depth: number): JsonValue | undef
       return value;
     case 'number':
       if (value - value !== 0) throw new Fault('not_json', `${value} is not a JSON number`);
-      walk.chars += value < 10 && value >= 0 ? 1 : 6;
+      walk.chars += value < 10 && value >= 0 ? 1 : 2;
       return value === 0 ? 0 : value;
     case 'boolean':
       walk.chars += 4;
@@ -117,7 +117,8 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
       if (typeof toJSON === 'function') return copyValue(Reflect.apply(toJSON, value, ['']), walk, depth + 1);
       refuseExotic(value);
     }
-    walk.chars += 2;
+    // One bracket: with a comma for each member that makes both brackets and the commas between.
+    walk.chars += 1;
     if (walk.chars > walk.maxChars) throw overflow;
     if (isArray) {
       const { length } = value as unknown[];

@@ -44,8 +44,10 @@ const point = 'tools';
  */
 export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator, { onConflict = 'skip' }: MountOptions = {}): Promise<Mount> {
   const state = stateOf(session);
-  if (!isCoordinator(coordinator)) throw new MisuseError('invalid_option', `mount: expected a coordinator with \`mount\`, \`unmount\` and \`get\`, got ${describe(coordinator)}.`);
-  if (onConflict !== 'skip' && onConflict !== 'replace') throw new MisuseError('invalid_option', `mount: expected \`onConflict\` to be "skip" or "replace", got ${describe(onConflict)}.`);
+  if (!isCoordinator(coordinator))
+    throw new MisuseError('invalid_option', `mount: expected a coordinator with \`mount\`, \`unmount\` and \`get\`, got ${describe(coordinator)}.`);
+  if (onConflict !== 'skip' && onConflict !== 'replace')
+    throw new MisuseError('invalid_option', `mount: expected \`onConflict\` to be "skip" or "replace", got ${describe(onConflict)}.`);
   state.checkOpen('be mounted');
   const ours = new Map<string, { readonly tool: HostTool; readonly mounted: MountedTool }>();
   const failed = new Map<string, string>();

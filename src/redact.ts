@@ -1,5 +1,5 @@
 /** Hides what is secret: fields by schema marks and paths, texts by the values that were found there. */
-import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+import { copyJson, escapePointer, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { compileSecretMap, expand, type SecretNode } from './secret-map.ts';
 
 /** What stands where a secret stood. */
@@ -34,6 +34,12 @@ export function createRedactor(schema: JsonObject | boolean | undefined, paths: 
       hide(value, pointer);
       return;
     }
+    if (typeof value === 'string') {
+      const inner = readText(value, here, anyDepth);
+      if (inner === 'hide') hide(value, pointer);
+      else if (inner !== undefined) visit(inner.json, here, pointer, hide);
+      return;
+    }
     if (typeof value !== 'object' || value === null) return;
     if (Array.isArray(value)) {
       for (const [index, item] of (value as readonly JsonValue[]).entries()) visit(item, below(here, String(index), index), `${pointer}/${index}`, hide);
@@ -49,6 +55,13 @@ export function createRedactor(schema: JsonObject | boolean | undefined, paths: 
   function copy(value: JsonValue, nodes: readonly SecretNode[]): JsonValue {
     const here = expand(nodes);
     if (here.some((node) => node.marked)) return redacted;
+    if (typeof value === 'string') {
+      const inner = readText(value, here, anyDepth);
+      if (inner === undefined) return value;
+      if (inner === 'hide') return redacted;
+      const kept = copy(inner.json, here);
+      return kept === inner.json ? value : JSON.stringify(kept);
+    }
     if (typeof value !== 'object' || value === null) return value;
     let changed = false;
     if (Array.isArray(value)) {
@@ -78,6 +91,28 @@ export function createRedactor(schema: JsonObject | boolean | undefined, paths: 
       return pointers;
     },
   });
+}
+
+/**
+ * JSON that was sent as text where a schema or a path leads deeper: its fields are fields all the same. Text that only begins like JSON is hidden whole
+ * where a schema wanted a value with secrets in it.
+ */
+function readText(text: string, nodes: readonly SecretNode[], anyDepth: ReadonlySet<string>): { readonly json: JsonValue } | 'hide' | undefined {
+  if ((nodes.length === 0 && anyDepth.size === 0) || !/^\s*[[{"]/.test(text)) return undefined;
+  const deep = nodes.some(leadsDeeper);
+  if (!deep && anyDepth.size === 0) return undefined;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return deep && nodes.some((node) => !node.path && leadsDeeper(node)) ? 'hide' : undefined;
+  }
+  const json = copyJson(parsed, { maxDepth: 64, maxValues: 100_000 });
+  return json.ok ? { json: json.value } : 'hide';
+}
+
+function leadsDeeper(node: SecretNode): boolean {
+  return node.properties.size + node.patterns.length + node.otherProperties.length + node.prefix.length + node.otherItems.length + node.everyItem.length > 0 || node.each !== undefined;
 }
 
 /** The nodes that may speak of one key or element. */

@@ -17,48 +17,75 @@ export interface ToolRegistration {
   [Symbol.dispose](): void;
 }
 
-interface Place {
-  get(): ToolEntry | undefined;
-  set(entry: ToolEntry): void;
-  remove(): void;
-  /** The entry's own state changed. */
-  changed(): void;
-  readonly first: ToolEntry;
+/** Where registered tools stand: a registry's table, or a session's own. */
+export interface ToolTable {
+  get(name: string): ToolEntry | undefined;
+  /** Puts an entry in the place of the one that it replaces. */
+  replace(entry: ToolEntry): void;
+  remove(entry: ToolEntry): void;
+  /** An entry's own state changed. */
+  changed(entry: ToolEntry): void;
   readonly waits: WaitGraph;
 }
 
-/** A handle on the entry that stands at a place in a table. */
-export function createRegistration(place: Place): ToolRegistration {
-  let mine = place.first;
-  const { name } = mine;
-  const isMine = (): boolean => place.get() === mine;
-  const setEnabled = (enabled: boolean): void => {
-    if (!isMine() || mine.enabled === enabled) return;
-    mine.enabled = enabled;
-    place.changed();
-  };
-  const unregister = (): boolean => {
-    if (!isMine()) return false;
-    mine.removed = true;
-    place.remove();
+/** A handle on the entry that stands in a table. */
+export class Registration implements ToolRegistration {
+  readonly #table: ToolTable;
+  #mine: ToolEntry;
+  /** What the tool was before its updates, for as long as calls run on it. */
+  #earlier: readonly ToolEntry[] | undefined;
+
+  constructor(table: ToolTable, entry: ToolEntry) {
+    this.#table = table;
+    this.#mine = entry;
+    Object.freeze(this);
+  }
+
+  get name(): string {
+    return this.#mine.name;
+  }
+
+  update(patch: DefinitionPatch): void {
+    const before = this.#mine;
+    const definition = patchDefinition(before.definition, patch);
+    if (!this.#stands()) return;
+    const heir = new ToolEntry(definition, before.source, this.#table.waits, before);
+    before.removed = true;
+    this.#earlier = [...(this.#earlier ?? []), before].filter(({ inFlight }) => inFlight > 0);
+    this.#mine = heir;
+    this.#table.replace(heir);
+  }
+
+  disable(): void {
+    this.#setEnabled(false);
+  }
+
+  enable(): void {
+    this.#setEnabled(true);
+  }
+
+  unregister(): boolean {
+    if (!this.#stands()) return false;
+    this.#mine.removed = true;
+    this.#table.remove(this.#mine);
     return true;
-  };
-  return Object.freeze({
-    name,
-    update(patch: DefinitionPatch) {
-      const definition = patchDefinition(mine.definition, patch);
-      if (!isMine()) return;
-      const heir = new ToolEntry(definition, mine.source, place.waits, mine);
-      mine.removed = true;
-      mine = heir;
-      place.set(heir);
-    },
-    disable: () => setEnabled(false),
-    enable: () => setEnabled(true),
-    unregister,
-    drain: () => mine.drain(),
-    [Symbol.dispose]() {
-      unregister();
-    },
-  });
+  }
+
+  async drain(): Promise<void> {
+    await Promise.all([...(this.#earlier ?? []), this.#mine].map((entry) => entry.drain()));
+  }
+
+  [Symbol.dispose](): void {
+    this.unregister();
+  }
+
+  #stands(): boolean {
+    return this.#table.get(this.#mine.name) === this.#mine;
+  }
+
+  #setEnabled(enabled: boolean): void {
+    if (!this.#stands() || this.#mine.enabled === enabled) return;
+    this.#mine.enabled = enabled;
+    this.#table.changed(this.#mine);
+  }
 }

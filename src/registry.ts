@@ -8,7 +8,7 @@ import { nameSkeleton } from './names.ts';
 import { spine } from './pipeline/spine.ts';
 import type { Profile } from './profile.ts';
 import { checkRegistrable } from './registrable.ts';
-import { createRegistration, type ToolRegistration } from './registration.ts';
+import { Registration, type ToolRegistration, type ToolTable } from './registration.ts';
 import type { Rule } from './rules.ts';
 import { createScope, type ToolScope } from './scope.ts';
 import { checkOverrides, closeSession, Session, type ToolSession } from './session.ts';
@@ -25,11 +25,20 @@ const host = 'host';
  */
 export class HostToolRegistry<S = unknown> {
   readonly #state: RegistryState;
+  readonly #table: ToolTable;
   readonly #scopes = new Set<string>();
   #closing: Promise<void> | undefined;
 
   constructor(options: RegistryOptions<S> = {}) {
-    this.#state = new RegistryState(options as RegistryOptions<never>, spine);
+    const state = new RegistryState(options as RegistryOptions<never>, spine);
+    this.#state = state;
+    this.#table = {
+      get: (name) => state.tools.get(name),
+      replace: (entry) => this.#put(entry, undefined),
+      remove: (entry) => this.#remove([entry]),
+      changed: ({ name }) => this.#tell({ modified: [name] }),
+      waits: state.waits,
+    };
   }
 
   /** Adds a tool. @throws MisuseError `duplicate_name`, `name_conflict` for a twin of another name, `invalid_schema`, `foreign_definition`. */
@@ -196,20 +205,7 @@ export class HostToolRegistry<S = unknown> {
     for (const [skeleton, name] of skeletons) state.skeletons.set(skeleton, name);
     for (const entry of entries) state.tools.set(entry.name, entry);
     if (entries.length > 0) this.#tell({ added: entries.map(({ name }) => name) });
-    return entries.map((entry) => this.#registration(entry));
-  }
-
-  #registration(first: ToolEntry): ToolRegistration {
-    const state = this.#state;
-    const { name } = first;
-    return createRegistration({
-      get: () => state.tools.get(name),
-      set: (entry) => this.#put(entry, undefined),
-      remove: () => this.#remove([state.tools.get(name) as ToolEntry]),
-      changed: () => this.#tell({ modified: [name] }),
-      first,
-      waits: state.waits,
-    });
+    return entries.map((entry) => new Registration(this.#table, entry));
   }
 
   #put(entry: ToolEntry, before: ToolEntry | undefined): void {
@@ -244,6 +240,8 @@ export class HostToolRegistry<S = unknown> {
 /** Closes a session by its caller's signal, or when it has been idle. */
 function tieToTime(session: SessionState, signal: AbortSignal | undefined, idleTimeoutMs: number | undefined): void {
   const close = (): void => void closeSession(session);
+  // Closing the registry must find it, to give the signal and the timer back.
+  session.watch();
   if (signal !== undefined) {
     if (signal.aborted) return close();
     const entry = { aborted: close };

@@ -1,4 +1,5 @@
 /** Sessions: one agent conversation over a registry's shared table. Cheap to make; a tool is bound when it is first asked for. */
+import pTimeout from 'p-timeout';
 import type { ApprovalAnswer, Grant, PendingApproval } from './approval/request.ts';
 import { executeBatch, type BatchOptions, type BatchResult, planCalls } from './batch.ts';
 import type { CallOptions, CallTool } from './context.ts';
@@ -18,8 +19,7 @@ import { pendingOf } from './call/pending.ts';
 import { resumeCall } from './resume.ts';
 import { callTool } from './pipeline/spine.ts';
 import { checkRegistrable } from './registrable.ts';
-import type { ToolRegistration } from './registration.ts';
-import { createRegistration } from './registration.ts';
+import { Registration, type ToolRegistration, type ToolTable } from './registration.ts';
 import type { ToolResult } from './result.ts';
 import { mergeFacts, readHook, readOverrides } from './session-options.ts';
 import type { Binding } from './state/binding.ts';
@@ -94,6 +94,7 @@ export function stateOf(session: unknown): SessionState {
 
 export class Session<S> implements ToolSession<S> {
   readonly #state: SessionState;
+  #call: CallTool | undefined;
 
   constructor(state: SessionState) {
     this.#state = state;
@@ -120,10 +121,10 @@ export class Session<S> implements ToolSession<S> {
     return hostToolOf(binding) as unknown as HostTool<never, never>;
   }
 
-  // Bound once and only for those who read it: `const { call } = session` works, and sessions stay small.
+  // Bound when first read: `const { call } = session` works, and sessions stay small.
   get call(): CallTool {
-    const state = this.#state;
-    return ((tool: unknown, input?: unknown, options?: CallOptions) => callTool(state, nameOf(tool), input, options)) as CallTool;
+    this.#call ??= ((tool: unknown, input?: unknown, options?: CallOptions) => callTool(this.#state, nameOf(tool), input, options)) as CallTool;
+    return this.#call;
   }
 
   plan(calls: readonly ToolCall[]): BatchPlan {
@@ -160,23 +161,10 @@ export class Session<S> implements ToolSession<S> {
       throw new MisuseError(twin === name ? 'duplicate_name' : 'name_conflict', `Session \`${state.sessionId}\`: expected a name that no tool has, got \`${name}\`${twin === name ? '' : `, which could be mistaken for \`${twin}\``}. Choose another name.`);
     }
     state.own ??= new Map();
-    const own = state.own;
-    own.set(name, new ToolEntry(definition as AnyTool, 'session', registry.waits));
+    const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
+    state.own.set(name, entry);
     state.touch();
-    return createRegistration({
-      get: () => own.get(name),
-      set: (entry) => {
-        own.set(name, entry);
-        state.touch();
-      },
-      remove: () => {
-        own.delete(name);
-        state.touch();
-      },
-      changed: () => state.touch(),
-      first: own.get(name) as ToolEntry,
-      waits: registry.waits,
-    });
+    return new Registration(ownTable(state), entry);
   }
 
   setProfile(id: string): void {
@@ -251,14 +239,41 @@ export class Session<S> implements ToolSession<S> {
   }
 }
 
+function ownTable(state: SessionState): ToolTable {
+  return {
+    get: (name) => state.own?.get(name),
+    replace: (entry) => {
+      state.own?.set(entry.name, entry);
+      state.touch();
+    },
+    remove: ({ name }) => {
+      state.own?.delete(name);
+      state.touch();
+    },
+    changed: () => state.touch(),
+    waits: state.registry.waits,
+  };
+}
+
 function hostToolOf(binding: Binding): HostTool {
   binding.hostTool ??= createHostTool(binding, callTool);
   return binding.hostTool;
 }
 
 function boundTools(state: SessionState): readonly HostTool[] {
-  const view = state.registry.viewOf(state);
-  state.hostTools ??= Object.freeze(view.names.map((name) => state.binding(name)).filter((binding): binding is Binding => binding !== undefined).map(hostToolOf));
+  const stamp = state.current();
+  if (state.hostTools === undefined || state.hostToolsStamp !== stamp) {
+    const tools: HostTool[] = [];
+    for (const name of state.registry.viewOf(state).names) {
+      const binding = state.binding(name);
+      if (binding !== undefined) tools.push(hostToolOf(binding));
+    }
+    // The same list as before, so that a caller who compares sees that nothing changed.
+    const before = state.hostTools;
+    const isSame = before !== undefined && before.length === tools.length && tools.every((tool, index) => tool === before[index]);
+    state.hostTools = isSame ? before : Object.freeze(tools);
+    state.hostToolsStamp = stamp;
+  }
   return state.hostTools;
 }
 
@@ -298,7 +313,10 @@ export function closeSession(state: SessionState): Promise<void> {
   state.atClose = undefined;
   state.followers = undefined;
   if (state.hears('session:end')) state.emit('session:end', {});
-  void Promise.allSettled(disposals).then(resolve);
+  const disposed = Promise.allSettled(disposals);
+  // Host code that never comes back must not hold the closing.
+  if (disposals.some((one) => one !== undefined)) void pTimeout(disposed, { milliseconds: registry.graceMs, fallback: () => registry.warn({ session: state.sessionId }, 'closing a session: a clean-up took too long') }).then(resolve);
+  else resolve();
   return state.closing;
 }
 

@@ -1,20 +1,5 @@
 /** The testing kit's public list. Imports no test runner: what it gives are plain values and data. */
 
-// Tools and sessions
-export type { AnyObject, MockCall, MockSpies, MockTool, MockToolConfig } from './testing/mock-tool.ts';
-export { mockTool } from './testing/mock-tool.ts';
-export type { TestSession, TestSessionOptions } from './testing/test-session.ts';
-export { createTestSession } from './testing/test-session.ts';
-export type { EventLog } from './testing/event-log.ts';
-export { recordEvents } from './testing/event-log.ts';
-
-// Models, clocks, ids
-export type { ModelMessage, ModelRequest, ModelTurn, ScriptedAnswer, ScriptedCall, ScriptedModel, ScriptedTurn } from './testing/scripted-model.ts';
-export { scriptedModel } from './testing/scripted-model.ts';
-export type { FixedClock } from './testing/fixed-clock.ts';
-export { fixedClock } from './testing/fixed-clock.ts';
-export { sequentialIds } from './testing/sequential-ids.ts';
-
 // Coordinators
 export type { MountRecord, TestCancellation, TestCoordinatorOptions } from './testing/coordinator.ts';
 export { TestCoordinator } from './testing/coordinator.ts';
@@ -25,5 +10,18 @@ export type { ConformanceRule, ConformanceTarget, CoordinatorFeature } from './t
 export type { TestHooks } from './testing/coordinator-hooks.ts';
 export type { TestNodeBinding, TestNodeBindingOptions } from './testing/coordinator-node-binding.ts';
 export { createTestNodeBinding } from './testing/coordinator-node-binding.ts';
+export type { EventLog } from './testing/event-log.ts';
+export { recordEvents } from './testing/event-log.ts';
 export type { RecordedEvent } from './testing/event-recorder-coordinator.ts';
 export { EventRecorder } from './testing/event-recorder-coordinator.ts';
+export type { FixedClock } from './testing/fixed-clock.ts';
+export { fixedClock } from './testing/fixed-clock.ts';
+// Tools and sessions
+export type { AnyObject, MockCall, MockSpies, MockTool, MockToolConfig } from './testing/mock-tool.ts';
+export { mockTool } from './testing/mock-tool.ts';
+// Models, clocks, ids
+export type { ModelMessage, ModelRequest, ModelTurn, ScriptedAnswer, ScriptedCall, ScriptedModel, ScriptedTurn } from './testing/scripted-model.ts';
+export { scriptedModel } from './testing/scripted-model.ts';
+export { sequentialIds } from './testing/sequential-ids.ts';
+export type { TestSession, TestSessionOptions } from './testing/test-session.ts';
+export { createTestSession } from './testing/test-session.ts';

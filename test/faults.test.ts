@@ -325,7 +325,7 @@ const rows: readonly Row[] = [
     const given = { path: 'safe', deep: { list: [1] } };
     const called = session.call('reads', given);
     given.path = '/etc/shadow';
-    for (const input of seen) spoil({ input });
+    for (const input of [...seen]) spoil({ input });
     await called;
     expect(seen.length).toBeGreaterThanOrEqual(3);
     return received;
@@ -437,7 +437,9 @@ const rows: readonly Row[] = [
     }],
   )),
 
-  ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'valueOf'].flatMap((name): Row[] => [
+  [28, 'a tool that would be named __proto__', 'invalid_definition', () => misuse(() => tool(() => 1, { name: '__proto__' }))],
+  [28, 'a call of a tool named __proto__', ['tool_not_found', 'tool_not_found', undefined], async (w) => [outcome(await w.session.call('__proto__')), (await w.session.explain('__proto__')).code, w.session.tool('__proto__')]],
+  ...['constructor', 'toString', 'hasOwnProperty', 'prototype', 'valueOf'].flatMap((name): Row[] => [
     [28, `a call of a tool named ${name} that nobody registered`, ['tool_not_found', 'tool_not_found', undefined], async (w) => [outcome(await w.session.call(name)), (await w.session.explain(name)).code, w.session.tool(name)]],
     [28, `a tool that is registered as ${name}`, ['mine', true, 1], async (w) => {
       put(w, () => 'mine', { name });

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { fromNodeBinding } from '../src/amplifier.ts';
-import { type Coordinator, defineTool, HostToolRegistry, isMisuseError, mount, type MountedTool, registerHostToolsOnSession } from '../src/index.ts';
+import { type Coordinator, defineTool, HostToolRegistry, isMisuseError, type MountedTool, mount, registerHostToolsOnSession } from '../src/index.ts';
 import { createTestSession, mockTool, recordEvents, TestCoordinator } from '../src/testing.ts';
 import { fakeNodeBinding } from './amplifier/fake-node-binding.ts';
 
@@ -101,7 +101,14 @@ describe('a mount follows its session', () => {
 
   test('by profile', async () => {
     const coordinator = new TestCoordinator();
-    const session = createTestSession({ tools: twoTools(), profiles: [{ id: 'all', tools: ['write', 'read'] }, { id: 'reader', tools: ['read'] }], profile: 'all' });
+    const session = createTestSession({
+      tools: twoTools(),
+      profiles: [
+        { id: 'all', tools: ['write', 'read'] },
+        { id: 'reader', tools: ['read'] },
+      ],
+      profile: 'all',
+    });
     const mounted = await mount(session, coordinator);
     expect(mounted.mounted).toEqual(['write', 'read']);
     session.setProfile('reader');
@@ -147,7 +154,9 @@ describe('a mount follows its session', () => {
     const session = createTestSession({ tools: twoTools() });
     const mounted = await mount(session, coordinator);
     const before = toolOn(coordinator, 'read');
-    session.registry.registerOrReplace(mockTool({ name: 'read', output: 'new', parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] } }));
+    session.registry.registerOrReplace(
+      mockTool({ name: 'read', output: 'new', parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] } }),
+    );
     await mounted.refresh();
     const after = toolOn(coordinator, 'read');
     expect(after).not.toBe(before);
@@ -205,7 +214,10 @@ describe('a mount follows its session', () => {
     const [left, right] = [new TestCoordinator(), new TestCoordinator()];
     const registry = new HostToolRegistry();
     registry.registerAll([mockTool({ name: 'gated', requires: [{ fact: 'open', equals: true }] }), mockTool({ name: 'plain' })]);
-    const mounts = await Promise.all([mount(registry.createSession({ sessionId: 'same', facts: { open: true } }), left), mount(registry.createSession({ sessionId: 'same' }), right)]);
+    const mounts = await Promise.all([
+      mount(registry.createSession({ sessionId: 'same', facts: { open: true } }), left),
+      mount(registry.createSession({ sessionId: 'same' }), right),
+    ]);
     expect(mounts.map(({ mounted }) => mounted)).toEqual([['gated', 'plain'], ['plain']]);
     await mounts[0].unmount();
     expect(namesOn(right)).toEqual(['plain']);
@@ -322,7 +334,11 @@ describe('a coordinator that fails', () => {
 
   test('three members are enough', async () => {
     const inner = new TestCoordinator();
-    const mounted = await mount(createTestSession({ tools: twoTools() }), { mount: (...args) => inner.mount(...args), get: (...args) => inner.get(...args), unmount: (...args) => inner.unmount(...args) });
+    const mounted = await mount(createTestSession({ tools: twoTools() }), {
+      mount: (...args) => inner.mount(...args),
+      get: (...args) => inner.get(...args),
+      unmount: (...args) => inner.unmount(...args),
+    });
     expect(mounted.mounted).toEqual(['read', 'write']);
   });
 });
@@ -373,7 +389,8 @@ describe('the mounted object', () => {
   test('answers to every name by which runtimes ask for the schema and the approval', async () => {
     const { tool } = await mounted();
     expect(tool).toMatchObject({ name: 'greet', description: 'Greets a person.', requiresApproval: true, requires_approval: true });
-    for (const schema of [tool.input_schema, tool.inputSchema, tool.parameters, tool.get_schema(), tool.getSchema()]) expect(schema).toBe(definition.parameters);
+    for (const schema of [tool.input_schema, tool.inputSchema, tool.parameters, tool.get_schema(), tool.getSchema()])
+      expect(schema).toBe(definition.parameters);
   });
 
   test('takes an object, a JSON text, and a call id among the arguments', async () => {
@@ -391,7 +408,14 @@ describe('the mounted object', () => {
     ['an array', []],
     ['a function', () => 1],
     ['a revoked proxy', revoked()],
-    ['a getter that throws', { get who() { throw new Error('no'); } }],
+    [
+      'a getter that throws',
+      {
+        get who() {
+          throw new Error('no');
+        },
+      },
+    ],
   ])('never throws or rejects: %s', async (_, input) => {
     const { tool } = await mounted();
     expect(await tool.execute(input)).toMatchObject({ success: false, error: { code: 'invalid_input' } });
@@ -411,8 +435,17 @@ describe('the mounted object', () => {
   test('is no way around the gates', async () => {
     const write = mockTool({ name: 'write' });
     const coordinator = new TestCoordinator();
-    await mount(createTestSession({ tools: [write], rules: [{ id: 'no-etc', effect: 'deny', tools: 'write', when: { path: { glob: '/etc/*' } }, reason: 'outside_root' }] }), coordinator);
-    expect(await toolOn(coordinator, 'write').execute({ path: '/etc/passwd' })).toMatchObject({ success: false, error: { code: 'policy_denied', reason: 'outside_root', ruleId: 'no-etc' } });
+    await mount(
+      createTestSession({
+        tools: [write],
+        rules: [{ id: 'no-etc', effect: 'deny', tools: 'write', when: { path: { glob: '/etc/*' } }, reason: 'outside_root' }],
+      }),
+      coordinator,
+    );
+    expect(await toolOn(coordinator, 'write').execute({ path: '/etc/passwd' })).toMatchObject({
+      success: false,
+      error: { code: 'policy_denied', reason: 'outside_root', ruleId: 'no-etc' },
+    });
     expect(write.callCount).toBe(0);
   });
 
@@ -465,7 +498,10 @@ describe('cancellation', () => {
     await mount(createTestSession({ tools: [read] }), coordinator);
     coordinator.requestCancel();
     expect(await toolOn(coordinator, 'read').execute({})).toMatchObject({ success: false, error: { code: 'cancelled' } });
-    expect(await toolOn(coordinator, 'read').execute({}, { signal: new AbortController().signal })).toMatchObject({ success: false, error: { code: 'cancelled' } });
+    expect(await toolOn(coordinator, 'read').execute({}, { signal: new AbortController().signal })).toMatchObject({
+      success: false,
+      error: { code: 'cancelled' },
+    });
     expect(read.callCount).toBe(0);
     coordinator.cancellation.reset();
     expect(await toolOn(coordinator, 'read').execute({})).toMatchObject({ success: true });
@@ -484,7 +520,10 @@ describe('cancellation', () => {
 describe("the coordinator's hooks", () => {
   test('hear nothing of a mounted call: the orchestrator tells of it itself', async () => {
     const coordinator = new TestCoordinator();
-    const session = createTestSession({ tools: [mockTool({ name: 'read' }), mockTool({ name: 'broken', error: 'no' })], rules: [{ effect: 'deny', tools: 'read', when: { path: 'x' } }] });
+    const session = createTestSession({
+      tools: [mockTool({ name: 'read' }), mockTool({ name: 'broken', error: 'no' })],
+      rules: [{ effect: 'deny', tools: 'read', when: { path: 'x' } }],
+    });
     const log = recordEvents(session);
     await mount(session, coordinator);
     await toolOn(coordinator, 'read').execute({});
@@ -519,7 +558,13 @@ describe('registerHostToolsOnSession', () => {
     expect(namesOn(coordinator)).toEqual(['read', 'write']);
   });
 
-  test.each([['undefined', undefined], ['null', null], ['an empty session', {}], ['a session not begun', { _amplifier_session: null }], ['a text', 'session']])('without a coordinator gives no names: %s', async (_, target) => {
+  test.each([
+    ['undefined', undefined],
+    ['null', null],
+    ['an empty session', {}],
+    ['a session not begun', { _amplifier_session: null }],
+    ['a text', 'session'],
+  ])('without a coordinator gives no names: %s', async (_, target) => {
     expect(await registerHostToolsOnSession(target, registry(), { sessionId: 's1', cwd: '/work' })).toEqual([]);
   });
 
@@ -559,7 +604,9 @@ describe('registerHostToolsOnSession', () => {
   });
 
   test("rejects for a host's mistake", async () => {
-    await expect(registerHostToolsOnSession({ coordinator: new TestCoordinator() }, registry(), { sessionId: '', cwd: '/work' })).rejects.toSatisfy(isMisuseError);
+    await expect(registerHostToolsOnSession({ coordinator: new TestCoordinator() }, registry(), { sessionId: '', cwd: '/work' })).rejects.toSatisfy(
+      isMisuseError,
+    );
   });
 });
 

@@ -10,7 +10,11 @@ export async function compareCall(id: TargetId, peer: () => Promise<unknown>, ch
   if (!check(answer)) throw new Error(`The peer answered ${JSON.stringify(answer)}.`);
   const { call } = sessionOver([zodTool]);
   const [own, other] = await compare([sequential('own', () => call('forecast', input)), sequential('peer', peer)]);
-  return { rows: [{ id, value: other?.ratio ?? Number.NaN, note: `${version}: ${((own?.ns ?? 0) / 1e3).toFixed(2)} against ${((other?.ns ?? 0) / 1e3).toFixed(2)} µs` }] };
+  return {
+    rows: [
+      { id, value: other?.ratio ?? Number.NaN, note: `${version}: ${((own?.ns ?? 0) / 1e3).toFixed(2)} against ${((other?.ns ?? 0) / 1e3).toFixed(2)} µs` },
+    ],
+  };
 }
 
 /** Our answer is somewhere in theirs. */

@@ -36,7 +36,16 @@ export async function measure(): Promise<FamilyResult> {
   else {
     const tools = schemas.map((inputSchema) => ai.tool({ description: 'A tool.', inputSchema }));
     // What its loop does with each tool before each request to a model.
-    await add('list_ai_sdk', 'ai', async () => Promise.all(tools.map(async (tool, index) => ({ type: 'function', name: `tool_${index}`, description: tool.description, inputSchema: await ai.asSchema(tool.inputSchema).jsonSchema }))));
+    await add('list_ai_sdk', 'ai', async () =>
+      Promise.all(
+        tools.map(async (tool, index) => ({
+          type: 'function',
+          name: `tool_${index}`,
+          description: tool.description,
+          inputSchema: await ai.asSchema(tool.inputSchema).jsonSchema,
+        })),
+      ),
+    );
   }
 
   const connection = await connectMcp(listed);

@@ -9,7 +9,13 @@ export interface McpClient {
   close(): Promise<void>;
 }
 interface ServerModule {
-  McpServer: new (info: object) => { registerTool(name: string, config: object, handler: (given: never) => unknown): unknown; connect(transport: unknown): Promise<void>; close(): Promise<void> };
+  McpServer: new (
+    info: object,
+  ) => {
+    registerTool(name: string, config: object, handler: (given: never) => unknown): unknown;
+    connect(transport: unknown): Promise<void>;
+    close(): Promise<void>;
+  };
   InMemoryTransport?: Transports;
 }
 interface ClientModule {
@@ -27,8 +33,11 @@ export async function connectMcp(listed = 0): Promise<{ readonly client: McpClie
   const transports = serverModule?.InMemoryTransport ?? clientModule?.InMemoryTransport;
   if (serverModule === undefined || clientModule === undefined || transports === undefined) return undefined;
   const server = new serverModule.McpServer({ name: 'bench', version: '1.0.0' });
-  server.registerTool('forecast', { description, inputSchema: schema }, async (given: Input) => ({ content: [{ type: 'text', text: JSON.stringify(await handler(given)) }] }));
-  for (let index = 0; index < listed; index++) server.registerTool(`tool_${index}`, { description, inputSchema: zodParameters(index) }, async () => ({ content: [] }));
+  server.registerTool('forecast', { description, inputSchema: schema }, async (given: Input) => ({
+    content: [{ type: 'text', text: JSON.stringify(await handler(given)) }],
+  }));
+  for (let index = 0; index < listed; index++)
+    server.registerTool(`tool_${index}`, { description, inputSchema: zodParameters(index) }, async () => ({ content: [] }));
   const client = new clientModule.Client({ name: 'bench', version: '1.0.0' });
   const [near, far] = transports.createLinkedPair();
   await Promise.all([server.connect(far), client.connect(near)]);

@@ -26,7 +26,7 @@ export interface HookPolicyDeny extends HookEventBase {
 /** A call ended: once for each `hook.tool.before`. */
 export interface HookToolAfter extends HookEventBase {
   readonly name: 'hook.tool.after';
-  /** `ok` exactly when the call succeeded; a suspended call is an `error` with the reason `approval_pending`, and its resumption begins anew. */
+  /** `ok` exactly when the call succeeded; a suspended call is an `error` with the reason `approval_required`, and its resumption begins anew. */
   readonly status: 'ok' | 'error';
   /** With an error: its reason, else its code. */
   readonly reason?: string;
@@ -55,29 +55,36 @@ export function hookEvents(source: { readonly events: Emitter<ToolEvents> }, lis
 
   type Told = ToolEvents['tool:pre' | 'tool:post' | 'tool:error' | 'policy:check' | 'policy:violation'];
   const key = ({ sessionId, callId }: Told): string => JSON.stringify([sessionId, callId]);
-  const base = ({ toolName, callId, sessionId, at }: Told): HookEventBase => ({ tool: toolName, call_id: callId, session_id: sessionId, ts: new Date(at).toISOString() });
+  const base = ({ toolName, callId, sessionId, at }: Told): HookEventBase => ({
+    tool: toolName,
+    call_id: callId,
+    session_id: sessionId,
+    ts: new Date(at).toISOString(),
+  });
   // The answer goes back to the emitter, which takes care of one that rejects.
-  const tell = (event: HookEvent): void => (stopped ? undefined : (listener(Object.freeze(event)) as undefined));
+  const tell = (event: HookEvent): unknown => (stopped ? undefined : listener(Object.freeze(event)));
 
-  const begun = (event: ToolEvents['tool:pre']): void => {
+  const begun = (event: ToolEvents['tool:pre']): unknown => {
     const known = open.get(key(event));
     if (known === undefined) open.set(key(event), { count: 1, policy: false });
     else known.count += 1;
     return tell({ name: 'hook.tool.before', ...base(event) });
   };
-  const asked = (event: ToolEvents['policy:check' | 'policy:violation']): void => {
+  const asked = (event: ToolEvents['policy:check' | 'policy:violation']): unknown => {
     const call = open.get(key(event));
     if (call === undefined || call.policy) return undefined;
     call.policy = true;
     return tell({ name: 'hook.policy.before', ...base(event) });
   };
-  const denied = (event: ToolEvents['policy:violation']): void => (open.has(key(event)) ? tell({ name: 'hook.policy.deny', ...base(event), reason: event.reason }) : undefined);
-  const ended = (event: ToolEvents['tool:post' | 'tool:error']): void => {
+  const denied = (event: ToolEvents['policy:violation']): unknown =>
+    open.has(key(event)) ? tell({ name: 'hook.policy.deny', ...base(event), reason: event.reason }) : undefined;
+  const ended = (event: ToolEvents['tool:post' | 'tool:error']): unknown => {
     const call = open.get(key(event));
     if (call === undefined) return undefined;
     call.count -= 1;
     if (call.count === 0) open.delete(key(event));
-    const failed = 'error' in event ? { status: 'error' as const, reason: event.error.reason ?? event.error.code, message: event.error.message } : { status: 'ok' as const };
+    const failed =
+      'error' in event ? { status: 'error' as const, reason: event.error.reason ?? event.error.code, message: event.error.message } : { status: 'ok' as const };
     return tell({ name: 'hook.tool.after', ...base(event), ...failed, duration_ms: event.durationMs });
   };
   // One subscription for each event told, so that a listener that fails at one still gets the next.

@@ -1,5 +1,17 @@
 /** The runtime's entry point of a module: `mount(coordinator, config)`, over a registry or a list of definitions. */
-import { type AnyTool, type Coordinator, HostToolRegistry, isMisuseError, type Logger, type MountOptions, mount as mountSession, type SessionOptions, type ToolSession } from '../index.ts';
+import {
+  type AnyTool,
+  type Coordinator,
+  HostToolRegistry,
+  isMisuseError,
+  type Logger,
+  MisuseError,
+  type MountOptions,
+  mount as mountSession,
+  type SessionOptions,
+  type ToolSession,
+} from '../index.ts';
+import { describe } from '../internal.ts';
 import { type ModuleConfig, readModuleConfig } from './module-config.ts';
 
 /** What the host fixes for every session of the module; a mount plan's configuration cannot change it. */
@@ -29,7 +41,7 @@ export interface ToolModule {
  */
 export function createModule<S = unknown>(source: HostToolRegistry<S> | readonly AnyTool<S>[], options: ModuleOptions<S> = {} as ModuleOptions<S>): ToolModule {
   const { onConflict, logger, sessionId, ...fixed } = options as ModuleOptions;
-  const registry = Array.isArray(source) ? registryOf(source as readonly AnyTool<S>[], logger) : (source as HostToolRegistry<S>);
+  const registry = registryOf(source, logger);
   const warn = (data: object, message: string): null => {
     try {
       logger?.warn(data, message);
@@ -40,9 +52,13 @@ export function createModule<S = unknown>(source: HostToolRegistry<S> | readonly
   };
 
   // Two parameters, none of them with a default: the runtime's validator counts them.
-  const mount = async (coordinator: unknown, config: ModuleConfig | Readonly<Record<string, unknown>> | null | undefined): Promise<(() => Promise<void>) | null> => {
+  const mount = async (
+    coordinator: unknown,
+    config: ModuleConfig | Readonly<Record<string, unknown>> | null | undefined,
+  ): Promise<(() => Promise<void>) | null> => {
     const read = readModuleConfig(config);
-    if (!isCoordinator(coordinator)) return warn({}, 'no tools were mounted: the coordinator has no mount, unmount and get; wrap the Node binding by fromNodeBinding()');
+    if (!isCoordinator(coordinator))
+      return warn({}, 'no tools were mounted: the coordinator has no mount, unmount and get; wrap the Node binding by fromNodeBinding()');
     const session = open(registry, { ...filled(fixed, read), sessionId: sessionId ?? read.session_id ?? ownSessionId(coordinator) });
     if (session === undefined) return warn({}, 'no tools were mounted: the registry is closed');
     const close = (): Promise<void> => session.close();
@@ -63,10 +79,15 @@ export function createModule<S = unknown>(source: HostToolRegistry<S> | readonly
   return Object.freeze({ mount });
 }
 
-function registryOf<S>(definitions: readonly AnyTool<S>[], logger: Logger | undefined): HostToolRegistry<S> {
-  const registry = new HostToolRegistry<S>({ logger });
-  registry.registerAll(definitions);
-  return registry;
+function registryOf<S>(source: HostToolRegistry<S> | readonly AnyTool<S>[], logger: Logger | undefined): HostToolRegistry<S> {
+  if (Array.isArray(source)) {
+    const registry = new HostToolRegistry<S>({ logger });
+    registry.registerAll(source as readonly AnyTool<S>[]);
+    return registry;
+  }
+  if (typeof source === 'object' && source !== null && typeof (source as HostToolRegistry<S>).createSession === 'function')
+    return source as HostToolRegistry<S>;
+  throw new MisuseError('invalid_option', `createModule: expected a registry or an array of definitions, got ${describe(source)}.`);
 }
 
 function filled(fixed: Omit<SessionOptions, 'sessionId'>, read: ModuleConfig): Omit<SessionOptions, 'sessionId'> {

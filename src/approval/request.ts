@@ -85,6 +85,9 @@ const choices: ReadonlyMap<unknown, { allowed: boolean; always: boolean }> = new
   ['reject_always', { allowed: false, always: true }],
 ]);
 
+const nothing = Object.freeze({ decision: undefined, by: undefined, message: undefined, input: undefined, grant: undefined });
+const noGrant = Object.freeze({ match: undefined, uses: undefined, expiresInMs: undefined });
+
 /** Reads an answer exactly; anything unknown is undefined, which rejects. No substring is ever matched. */
 export function readAnswer(answer: unknown): ReadAnswer | undefined {
   if (typeof answer === 'string') {
@@ -92,14 +95,15 @@ export function readAnswer(answer: unknown): ReadAnswer | undefined {
     return choice && { ...choice, by: undefined, message: undefined, input: undefined, grant: choice.always ? { match: 'input', uses: undefined, expiresInMs: undefined } : undefined };
   }
   if (typeof answer !== 'object' || answer === null) return undefined;
-  const { decision, by, message, input, grant } = answer as Record<string, unknown>;
+  // Own members alone: whatever somebody put on Object.prototype answers nothing.
+  const { decision, by, message, input, grant } = { ...nothing, ...answer } as Record<string, unknown>;
   const choice = choices.get(decision);
   if (choice === undefined) return undefined;
   if (input !== undefined && (typeof input !== 'object' || input === null || Array.isArray(input))) return undefined;
   let readGrant: ReadAnswer['grant'] = choice.always ? { match: 'input', uses: undefined, expiresInMs: undefined } : undefined;
   if (grant !== undefined) {
     if (typeof grant !== 'object' || grant === null) return undefined;
-    const { match = 'input', uses, expiresInMs } = grant as Record<string, unknown>;
+    const { match = 'input', uses, expiresInMs } = { ...noGrant, ...grant } as Record<string, unknown>;
     if (match !== 'input' && match !== 'tool') return undefined;
     if (uses !== undefined && !(Number.isInteger(uses) && (uses as number) > 0)) return undefined;
     if (expiresInMs !== undefined && !(Number.isFinite(expiresInMs) && (expiresInMs as number) > 0)) return undefined;

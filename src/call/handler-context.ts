@@ -55,7 +55,10 @@ export class HandlerContext implements ToolContext<unknown, unknown> {
   }
   get deadline(): number {
     const { registry } = this.#call.session;
-    return registry.now() + Math.max(0, this.#call.dlAt - registry.monotonic());
+    // A child has no longer than those who called it.
+    let at = this.#call.dlAt;
+    for (let call = this.#call.parent; call !== undefined; call = call.parent) at = Math.min(at, call.dlAt);
+    return registry.now() + Math.max(0, at - registry.monotonic());
   }
   get idempotencyKey(): string {
     return this.#call.idempotencyKey;
@@ -73,7 +76,7 @@ export class HandlerContext implements ToolContext<unknown, unknown> {
     return (type, data) => {
       const { events } = (this.#call.binding as Binding).entry.internals;
       if (events.length > 0 && !events.includes(type)) {
-        this.#call.session.registry.warn({ tool: this.#call.toolName, event: String(type).slice(0, 100) }, 'an event that the definition does not declare was dropped');
+        this.#call.session.registry.warn({ tool: this.#call.toolName, event: shownName(this.#call, String(type)).slice(0, 100) }, 'an event that the definition does not declare was dropped');
         return;
       }
       emitEvent(this.#call, type, data);
@@ -105,7 +108,7 @@ export function progress(call: Call, done: number, total?: number, message?: str
     callId,
     done,
     ...(typeof total === 'number' && Number.isFinite(total) ? { total } : {}),
-    ...(typeof message === 'string' ? { message: scrubText(call, message.slice(0, maxEventChars)) } : {}),
+    ...(typeof message === 'string' ? { message: scrubText(call, message).slice(0, maxEventChars) } : {}),
   });
 }
 
@@ -114,16 +117,22 @@ export function emitEvent(call: Call, name: string, data: unknown): void {
   if (call.state !== 'running' || typeof name !== 'string' || !call.session.hears('tool:event')) return;
   const { session, toolName, callId } = call;
   if (!mayEmit(call)) return;
-  if (data === undefined) return session.emit('tool:event', { toolName, callId, name });
+  if (data === undefined) return session.emit('tool:event', { toolName, callId, name: shownName(call, name) });
   const copy = copyJson(data, { maxDepth: 64, maxValues: 10_000, maxChars: maxEventChars });
   if (!copy.ok || copy.overflow) {
-    session.registry.warn({ tool: toolName, event: name.slice(0, 100), reason: copy.ok ? 'over 64 KB' : copy.message }, 'an event was dropped');
+    session.registry.warn({ tool: toolName, event: shownName(call, name).slice(0, 100), reason: copy.ok ? 'over 64 KB' : copy.message }, 'an event was dropped');
     return undefined;
   }
-  return session.emit('tool:event', { toolName, callId, name, data: deepFreeze(scrubJson(call, copy.value)) });
+  return session.emit('tool:event', { toolName, callId, name: shownName(call, name), data: deepFreeze(scrubJson(call, copy.value)) });
+}
+
+/** An event's own name, bounded and without secrets. */
+function shownName(call: Call, name: string): string {
+  return scrubText(call, name).slice(0, 1_024);
 }
 
 function mayEmit(call: Call): boolean {
   const { more } = call;
-  return ++more.eventCount <= maxEvents;
+  if (++more.eventCount === maxEvents + 1) call.session.registry.warn({ tool: call.toolName, limit: maxEvents }, 'a call sent more events than its limit; the rest is dropped');
+  return more.eventCount <= maxEvents;
 }

@@ -5,6 +5,7 @@ import type { ResultMetadata, ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import type { Counters } from '../state/session-state.ts';
+import { redacted } from '../redact.ts';
 import { scrubJson, scrubText } from './secrets.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -36,6 +37,7 @@ function metadataOf(call: Call, status: ResultMetadata['status']): Writable<Resu
 
 function scrubError(call: Call, error: ToolError): ToolError {
   const scrubbed: Writable<ToolError> = { ...error, message: scrubText(call, error.message) };
+  if (error.reason !== undefined) scrubbed.reason = scrubText(call, error.reason);
   if (error.details !== undefined) scrubbed.details = scrubJson(call, error.details);
   return scrubbed;
 }
@@ -132,7 +134,11 @@ function postedResult(call: Call, result: ToolResult & { success: true }): JsonV
   const { output, metadata } = result;
   const binding = call.binding as Binding;
   const copy = cloneJson((output ?? null) as JsonValue);
-  const hidden = binding.secretive ? scrubJson(call, binding.entry.outputRedactor(call.session.registry.redact)?.redact(copy) ?? copy) : copy;
+  const hasSecrets = (call.extra?.secrets?.size ?? 0) > 0;
+  let hidden = copy;
+  // Where an output was cut, half a secret may stand, and half a secret is not found.
+  if (hasSecrets && metadata.truncated !== undefined) hidden = redacted;
+  else if (hasSecrets || binding.secretive) hidden = scrubJson(call, binding.entry.outputRedactor(call.session.registry.redact)?.redact(copy) ?? copy);
   const { handler } = metadata;
   const shown = { ...metadata };
   if (handler !== undefined) (shown as Writable<ResultMetadata>).handler = scrubJson(call, cloneJson(handler)) as JsonObject;

@@ -43,7 +43,8 @@ export function scrubJson(call: Call, value: JsonValue): JsonValue {
   return secrets === undefined || secrets.size === 0 ? hidden : scrubStrings(hidden, secrets);
 }
 
-function scrubStrings(value: JsonValue, secrets: ReadonlySet<string>): JsonValue {
+/** A copy in which no text, number or key holds one of the secrets. */
+export function scrubStrings(value: JsonValue, secrets: ReadonlySet<string>): JsonValue {
   if (typeof value === 'string') return redactText(value, secrets);
   if (typeof value === 'number') {
     const text = redactText(String(value), secrets);

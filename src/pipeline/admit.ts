@@ -2,6 +2,7 @@
 import { describe, type ToolError, toolError } from '../errors.ts';
 import { cloneJson, copyJson, isJsonObject, type JsonValue } from '../json.ts';
 import type { Call } from '../state/call.ts';
+import { scrubStrings } from '../call/secrets.ts';
 import type { Step } from '../call/step.ts';
 
 /** Deepest nesting of an input. */
@@ -75,7 +76,10 @@ function announce(call: Call, readable: boolean): void {
 function hideSecrets(call: Call, input: JsonValue): JsonValue {
   const { session } = call;
   const redactor = session.entryOf(call.toolName)?.inputRedactor(session.registry.redact) ?? session.registry.pathRedactor();
-  const shown = redactor === undefined ? input : redactor.redact(input);
+  const known = call.extra?.secrets;
   // An event is frozen; the canonical input must stay ours.
-  return shown === input ? cloneJson(shown) : shown;
+  if (redactor === undefined && known === undefined) return cloneJson(input);
+  const secrets = new Set(known);
+  redactor?.collect(input, secrets);
+  return scrubStrings(redactor?.redact(input) ?? input, secrets);
 }

@@ -1,11 +1,12 @@
 /** After hooks: host code that may replace the result of a call that ran. One that fails changes nothing. */
-import pTimeout from 'p-timeout';
+import { contentParts, markContent } from '../content.ts';
 import { errorCodes, type ToolError, toolError } from '../errors.ts';
 import type { Hook } from '../hooks.ts';
 import { cloneJson, type JsonObject } from '../json.ts';
 import type { ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
+import { bounded, late } from '../call/bounded.ts';
 import { failureResult, successResult } from '../call/record.ts';
 import { normalise, type Shaped } from '../call/snapshot.ts';
 
@@ -25,8 +26,17 @@ function runFrom(call: Call, hooks: readonly Hook[], from: number, given: Shaped
       const answer = hook.after?.({ callId, tool: (binding as Binding).entry.summary, input: cloneJson(canonical), sessionId: session.sessionId }, shown);
       if (typeof answer === 'object' && answer !== null && typeof (answer as unknown as PromiseLike<unknown>).then === 'function') {
         const current = shaped;
-        return pTimeout(Promise.resolve(answer as Promise<ToolResult | void>), { milliseconds: session.registry.policyTimeoutMs }).then(
-          (settled) => runFrom(call, hooks, index + 1, read(call, settled, shown, current), handler),
+        return bounded(call, answer as Promise<ToolResult | void>, session.registry.policyTimeoutMs).then(
+          (settled) => {
+            if (call.ended) return current;
+            try {
+              if (settled === late) throw new TypeError('late');
+              return runFrom(call, hooks, index + 1, read(call, settled, shown, current), handler);
+            } catch {
+              session.registry.warn({ tool: call.toolName }, 'an after hook failed');
+              return runFrom(call, hooks, index + 1, current, handler);
+            }
+          },
           () => {
             session.registry.warn({ tool: call.toolName }, 'an after hook failed');
             return runFrom(call, hooks, index + 1, current, handler);
@@ -47,7 +57,9 @@ function resultOf(call: Call, shaped: Shaped, handler: JsonObject | undefined): 
 }
 
 function copyOutput(output: unknown): unknown {
-  return typeof output === 'object' && output !== null ? cloneJson(output as JsonObject) : output;
+  if (typeof output !== 'object' || output === null) return output;
+  const copy = cloneJson(output as JsonObject);
+  return contentParts(output) === undefined ? copy : markContent(copy);
 }
 
 function read(call: Call, answer: ToolResult | void, shown: ToolResult, before: Shaped): Shaped {

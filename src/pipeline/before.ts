@@ -1,11 +1,12 @@
 /** Before hooks: host code that may change the input or refuse the call. One that fails, refuses. */
-import pTimeout from 'p-timeout';
 import { isReason } from '../decision.ts';
 import { type ToolError, toolError } from '../errors.ts';
 import type { BeforeAnswer, Hook } from '../hooks.ts';
 import { cloneJson, copyJson, isJsonObject } from '../json.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
+import { bounded, late } from '../call/bounded.ts';
+import { collectSecrets } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
 
 /** Runs each hook once a call: not again after an edit or a resume. */
@@ -13,6 +14,8 @@ export function before(call: Call): Step {
   const { hooks } = call.session;
   if (hooks.length === 0 || call.resumed !== undefined || call.more.hooked) return undefined;
   call.more.hooked = true;
+  // A hook may speak of what it saw.
+  collectSecrets(call);
   return runFrom(call, hooks, 0);
 }
 
@@ -34,14 +37,15 @@ function runFrom(call: Call, hooks: readonly Hook[], from: number): Step {
 
 async function later(call: Call, hooks: readonly Hook[], index: number, answer: Promise<BeforeAnswer>): Promise<Outcome> {
   call.waited = true;
-  let settled: BeforeAnswer;
+  let refused: ToolError | undefined;
   try {
-    settled = await pTimeout(Promise.resolve(answer), { milliseconds: call.session.registry.policyTimeoutMs });
+    const settled = await bounded(call, answer, call.session.registry.policyTimeoutMs);
+    if (call.ended) return undefined;
+    refused = settled === late ? hookFailed('took too long') : read(call, settled);
   } catch {
-    return hookFailed('failed or took too long');
+    return hookFailed('failed');
   }
-  if (call.ended) return undefined;
-  return read(call, settled) ?? runFrom(call, hooks, index + 1);
+  return refused ?? runFrom(call, hooks, index + 1);
 }
 
 function read(call: Call, answer: BeforeAnswer): ToolError | undefined {
@@ -56,6 +60,7 @@ function read(call: Call, answer: BeforeAnswer): ToolError | undefined {
       call.canonical = copy.value;
       call.unsafe = copy.unsafe;
       call.more.text = undefined;
+      collectSecrets(call);
       return undefined;
     }
     case 'deny': {

@@ -1,5 +1,4 @@
 /** Policy: every gate's word on one call, weighed. The only code that reaches a verdict; `call` and `explain` both use it. */
-import pTimeout from 'p-timeout';
 import { type ApprovalPrompt, readPrompt } from '../approval/request.ts';
 import { allow, ask, type Decision, deny, readDecision } from '../decision.ts';
 
@@ -10,6 +9,7 @@ import type { CompiledRule } from '../rules.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import type { Verdict } from '../verdict.ts';
+import { bounded, late } from '../call/bounded.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { freshParse } from '../call/fresh-parse.ts';
 
@@ -134,13 +134,20 @@ function policyJudge(policy: Policy<unknown>, source: string): Judge {
 
 function checkJudge(check: NonNullable<Binding['entry']['internals']['check']>): Judge {
   return (call, tally) =>
-    guarded(call, tally, undefined, 'tool', false, () => {
+    lacksInput(call, tally) ? undefined : guarded(call, tally, undefined, 'tool', false, () => {
       const { knobs } = call.binding as Binding;
       const input = freshParse(call);
       const context = call.info();
       const run = (own: unknown): unknown => check({ input: own, knobs, context, allow, ask, deny });
       return input instanceof Promise ? input.then(run) : run(input);
     });
+}
+
+/** `explain` without an input that the schema takes: what a tool's own code would say of one cannot be told. A call is always validated before. */
+function lacksInput(call: Call, tally: Tally): boolean {
+  if (tally.steps === undefined || call.parsed !== undefined) return false;
+  tally.steps.push({ source: 'tool', note: 'no input was given' });
+  return true;
 }
 
 /** Runs one gate of host code, now or later, within its time; whatever goes wrong denies. */
@@ -157,8 +164,7 @@ function guarded(call: Call, tally: Tally, id: string | undefined, source: strin
       return undefined;
     }
     const { policyTimeoutMs } = call.session.registry;
-    const late = Symbol('late');
-    return pTimeout(Promise.resolve(answer), { milliseconds: policyTimeoutMs, fallback: () => late }).then(
+    return bounded(call, answer as PromiseLike<unknown>, policyTimeoutMs).then(
       (settled) => (settled === late ? failed('policy_timeout') : note(settled)),
       () => failed('policy_threw'),
     );
@@ -222,16 +228,18 @@ const approvalJudge: Judge = (call, tally) => {
     return undefined;
   };
   if (typeof requiresApproval !== 'function') return read(requiresApproval);
-  const failed = (): void => {
-    tally.deny = { effect: 'deny', code: 'policy_error', reason: 'policy_threw', source: 'tool' };
+  if (lacksInput(call, tally)) return profileAsks ? asks(plain) : undefined;
+  const failed = (reason: string): void => {
+    tally.steps?.push({ source: 'tool', effect: 'deny', reason });
+    tally.deny = { effect: 'deny', code: 'policy_error', reason, source: 'tool' };
   };
   try {
     const input = freshParse(call);
     const answer = input instanceof Promise ? input.then((own) => requiresApproval(own, call.info())) : requiresApproval(input, call.info());
     if (typeof answer !== 'object' || answer === null || typeof (answer as PromiseLike<unknown>).then !== 'function') return read(answer);
-    return pTimeout(Promise.resolve(answer), { milliseconds: call.session.registry.policyTimeoutMs }).then(read, failed);
+    return bounded(call, answer as PromiseLike<unknown>, call.session.registry.policyTimeoutMs).then((settled) => (settled === late ? failed('policy_timeout') : read(settled)), () => failed('policy_threw'));
   } catch {
-    return failed();
+    return failed('policy_threw');
   }
 };
 

@@ -59,8 +59,11 @@ function notAvailable(call: Call, drop: string): ToolError {
     const hint = unlock === undefined ? '' : ` Call \`${unlock.tool}\` first.`;
     return toolError('tool_not_available', `\`${toolName}\` is not available until \`${fact}\` holds.${hint}`, { reason: 'fact_unmet', details: unlock === undefined ? { fact } : { fact, unlockedBy: unlock.tool } });
   }
-  if (drop === 'not_in_profile' && call.surface?.outside === true) return notFound(call);
-  return toolError('tool_not_available', `\`${toolName}\` is not available in this session${drop === 'disabled' ? ': it is disabled' : drop === 'not_in_profile' ? ': it is not in its profile' : ''}. Use another tool.`, { reason: drop });
+  const error = toolError('tool_not_available', `\`${toolName}\` is not available in this session${drop === 'disabled' ? ': it is disabled' : drop === 'not_in_profile' ? ': it is not in its profile' : ''}. Use another tool.`, { reason: drop });
+  if (drop !== 'not_in_profile' || call.surface?.outside !== true) return error;
+  // An outsider learns nothing of it; events keep the truth.
+  call.more.unmasked = error;
+  return notFound(call);
 }
 
 /** The tool was removed or replaced while the call waited. */

@@ -75,7 +75,10 @@ function make(call: Call, binding: Binding, create: NonNullable<Binding['entry']
       return one;
     })
     .catch((error: unknown) => {
-      if (binding.made === made) binding.made = undefined;
+      if (binding.made === made) {
+        binding.made = undefined;
+        session.releaseHold();
+      }
       throw error;
     });
   return made;
@@ -83,25 +86,24 @@ function make(call: Call, binding: Binding, create: NonNullable<Binding['entry']
 
 function settle(call: Call, options: RunOptions, value: unknown): void {
   if (typeof value !== 'object' || value === null) return finish(call, options, value, undefined);
-  if (value instanceof Promise) {
-    value.then(
-      (settled) => returned(call, options, settled),
-      (thrown: unknown) => caught(call, options, thrown),
-    );
+  let way: 'promise' | 'generator' | 'thenable' | 'value' = 'value';
+  try {
+    if (value instanceof Promise) way = 'promise';
+    else if (isGenerator(value)) way = 'generator';
+    else if (typeof (value as { then?: unknown }).then === 'function') way = 'thenable';
+  } catch {
+    // A value that cannot even be looked at: normalising it will say so.
+  }
+  if (way === 'value') return returned(call, options, value);
+  if (way === 'generator') {
+    void drive(call, options, value as AsyncGenerator);
     return undefined;
   }
-  if (isGenerator(value)) {
-    void drive(call, options, value);
-    return undefined;
-  }
-  if (typeof (value as { then?: unknown }).then === 'function') {
-    Promise.resolve(value).then(
-      (settled) => returned(call, options, settled),
-      (thrown: unknown) => caught(call, options, thrown),
-    );
-    return undefined;
-  }
-  return returned(call, options, value);
+  (way === 'promise' ? (value as Promise<unknown>) : Promise.resolve(value)).then(
+    (settled) => returned(call, options, settled),
+    (thrown: unknown) => caught(call, options, thrown),
+  );
+  return undefined;
 }
 
 function returned(call: Call, options: RunOptions, value: unknown): void {
@@ -193,9 +195,9 @@ function thrownError(call: Call, thrown: unknown): ToolError {
   } catch {
     // An error whose getters throw tells nothing.
   }
-  if (message.trim() === '') message = `The tool failed: it threw ${thrown instanceof Object && !(thrown instanceof Error) ? 'an object' : safeType(thrown)} without a message.`;
+  if (message.trim() === '') message = `The tool failed: it threw ${kindOf(thrown)} without a message.`;
   const lost = lostExecutor(thrown);
-  const error = toolError(lost ?? 'handler_error', scrubText(call, message.slice(0, longestMessage)));
+  const error = toolError(lost ?? 'handler_error', scrubText(call, message).slice(0, longestMessage));
   const masked = (call.session.setup.exposeErrors ?? call.surface?.exposeErrors ?? 'message') === 'masked';
   if (!masked || lost !== undefined) return error;
   call.more.unmasked = error;
@@ -213,12 +215,19 @@ function lostExecutor(thrown: unknown): 'executor_lost' | 'sandbox_unavailable' 
 }
 const executorFault = Symbol.for('host-tools.executor-fault');
 
-function safeType(value: unknown): string {
-  if (value instanceof Error) return 'an error';
-  return value === null ? 'null' : value === undefined ? 'undefined' : `a ${typeof value}`;
+/** What was thrown, in words. Even asking whether it is an error may throw. */
+function kindOf(thrown: unknown): string {
+  if (thrown === null || thrown === undefined) return String(thrown);
+  if (typeof thrown !== 'object') return `a ${typeof thrown}`;
+  try {
+    if (thrown instanceof Error) return 'an error';
+  } catch {
+    // A revoked proxy.
+  }
+  return 'an object';
 }
 
 function failureError(call: Call, failure: Failure): ToolError {
   const { message, reason, details, retryable } = failure;
-  return toolError('handler_error', scrubText(call, message.slice(0, longestMessage)), { reason, retryable, ...(details === undefined ? {} : { details: scrubJson(call, details) }) });
+  return toolError('handler_error', scrubText(call, message).slice(0, longestMessage), { reason, retryable, ...(details === undefined ? {} : { details: scrubJson(call, details) }) });
 }

@@ -1,11 +1,10 @@
 /** Shape: what a handler returned becomes a JSON snapshot, passes its schema, and fits its budget. */
 import { maxOutputDepth, normalise, type Shaped } from '../call/snapshot.ts';
-import { contentParts, isTextPart, markContent } from '../content.ts';
+import { type ContentPart, contentParts, markContent, ownText, partText, withText } from '../content.ts';
 import { toolError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import type { Validated } from '../schema/bind.ts';
 import { issueLines } from '../schema/issues.ts';
-import { outputText } from '../serialize.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 
@@ -31,14 +30,17 @@ export function fit(call: Call, output: unknown, overflow: number | undefined): 
   if (maxOutputChars === Number.POSITIVE_INFINITY) return { ok: true, output };
   const { output: schema, outputStrategy: strategy } = entry.internals;
   const parts = contentParts(output);
-  if (parts !== undefined) return fitParts(parts as unknown as readonly JsonValue[], maxOutputChars, strategy);
+  if (parts !== undefined) return fitParts(parts, maxOutputChars, strategy);
   const exact = typeof output === 'string';
-  // JSON text is measured by a walk that stops at the limit; the lower bound settles most cases.
-  const text = exact ? output : overflow === undefined ? outputText(output) : boundedText(output, maxOutputChars);
-  if (overflow === undefined && text.length <= maxOutputChars) return { ok: true, output };
+  const text = exact ? output : boundedText(output, maxOutputChars);
+  if (text.length <= maxOutputChars) {
+    if (overflow === undefined) return { ok: true, output };
+    // The estimate was too high; the value is small enough for a snapshot.
+    const whole = normalise(call, output);
+    return whole.ok ? fit(call, whole.output, undefined) : whole;
+  }
   if (schema !== undefined) return { ok: false, error: toolError('invalid_output', `The output of \`${call.toolName}\` is over its budget of ${maxOutputChars} characters, and data under an output schema is never cut. Ask for less.`, { reason: 'output_too_large' }) };
-  const originalChars = exact || overflow === undefined ? text.length : Math.max(overflow, text.length);
-  return { ok: true, output: cut(text, maxOutputChars, strategy, originalChars, exact || overflow === undefined), truncated: { originalChars, exact: exact || overflow === undefined, strategy } };
+  return { ok: true, output: cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)), truncated: { originalChars: text.length, exact, strategy } };
 }
 
 /** The beginning of a value's JSON text, without writing all of it. */
@@ -52,8 +54,11 @@ function boundedText(value: unknown, limit: number): string {
   };
   const walk = (item: unknown, depth: number): boolean => {
     if (typeof item === 'string') return write(JSON.stringify(item.length > limit ? item.slice(0, limit) : item));
-    if (typeof item !== 'object' || item === null) return write(JSON.stringify(item) ?? 'null');
+    if (item === null) return write(depth === 0 ? 'Success' : 'null');
+    if (typeof item !== 'object') return write(JSON.stringify(item) ?? 'null');
     if (depth > maxOutputDepth) return write('…');
+    const { toJSON } = item as { toJSON?: unknown };
+    if (typeof toJSON === 'function') return walk(Reflect.apply(toJSON, item, ['']), depth + 1);
     if (Array.isArray(item)) {
       if (!write('[')) return false;
       for (let index = 0; index < item.length; index++) if ((index > 0 && !write(',')) || !walk(item[index], depth + 1)) return false;
@@ -78,14 +83,22 @@ function boundedText(value: unknown, limit: number): string {
   return pieces.join('');
 }
 
+function cutMark(originalChars: number, limit: number, exact: boolean): string {
+  return `\n[output cut: ${exact ? '' : 'more than '}${exact ? originalChars : originalChars - 1} characters, limit ${limit}]`;
+}
+
 /** Cuts at a code point and says so, mark included in the budget. */
-function cut(text: string, limit: number, strategy: 'head' | 'head_tail', originalChars: number, exact: boolean): string {
-  const mark = `\n[output cut: ${exact ? '' : 'more than '}${originalChars} characters, limit ${limit}]`;
-  if (mark.length >= limit) return head(text, limit);
+function cut(text: string, limit: number, strategy: 'head' | 'head_tail', mark: string): string {
+  if (mark.length >= limit) return detached(head(text, limit));
   const room = limit - mark.length;
-  if (strategy === 'head') return head(text, room) + mark;
+  if (strategy === 'head') return detached(head(text, room) + mark);
   const front = Math.ceil(room / 2);
-  return `${head(text, front)}${mark}${tail(text, room - front)}`;
+  return detached(`${head(text, front)}${mark}${tail(text, room - front)}`);
+}
+
+/** A copy of its own: engines let a slice keep the whole text that it was cut from in memory. */
+function detached(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string;
 }
 
 function head(text: string, length: number): string {
@@ -100,21 +113,35 @@ function tail(text: string, length: number): string {
   return text.slice(code >= 0xdc00 && code <= 0xdfff ? start + 1 : start);
 }
 
-/** Texts of content share the budget in order; media are whole or, over budget, still whole: only text is cut. */
-function fitParts(parts: readonly JsonValue[], limit: number, strategy: 'head' | 'head_tail'): Shaped {
-  let originalChars = 0;
-  for (const part of parts) if (isTextPart(part)) originalChars += part.text.length;
+/** What cannot be cut keeps its place as long as its name fits; the texts share the rest in order, and the first that does not fit is cut. */
+function fitParts(parts: readonly ContentPart[], limit: number, strategy: 'head' | 'head_tail'): Shaped {
+  // Each part brings a line break, the first one excepted.
+  const cost = (text: string): number => text.length + 1;
+  const originalChars = parts.reduce((sum, part) => sum + cost(partText(part)), -1);
   if (originalChars <= limit) return { ok: true, output: parts };
-  let left = limit;
-  const kept: JsonValue[] = [];
+  const mark = cutMark(originalChars, limit, true);
+  let room = limit + 1;
+  const named = new Set<ContentPart>();
   for (const part of parts) {
-    if (!isTextPart(part)) {
-      kept.push(part);
-      continue;
-    }
-    if (left <= 0) continue;
-    kept.push({ ...part, text: part.text.length <= left ? part.text : cut(part.text, left, strategy, originalChars, true) });
-    left -= part.text.length;
+    if (ownText(part) !== undefined || cost(partText(part)) > room) continue;
+    named.add(part);
+    room -= cost(partText(part));
   }
-  return { ok: true, output: markContent(kept), truncated: { originalChars, exact: true, strategy } };
+  const reserved = room > mark.length + 1 ? mark.length : 0;
+  const kept: ContentPart[] = [];
+  let marked = false;
+  for (const part of parts) {
+    const text = ownText(part);
+    if (text === undefined) {
+      if (named.has(part)) kept.push(part);
+    } else if (!marked && cost(text) <= room - reserved) {
+      kept.push(part);
+      room -= cost(text);
+    } else if (!marked && room > 1) {
+      kept.push(withText(part, cut(text, room - 1, strategy, mark)));
+      marked = true;
+    }
+  }
+  if (!marked && reserved > 0) kept.push({ type: 'text', text: mark.slice(1) });
+  return { ok: true, output: markContent(kept as unknown as JsonValue), truncated: { originalChars, exact: true, strategy } };
 }

@@ -9,7 +9,7 @@ import { Call, type Resumed } from '../state/call.ts';
 import type { Spine } from '../state/registry-state.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { releaseAll } from '../call/release.ts';
-import { collectOutputSecrets, collectSecrets } from '../call/secrets.ts';
+import { collectOutputSecrets, collectSecrets, scrubText } from '../call/secrets.ts';
 import { acquire } from './acquire.ts';
 import { admit } from './admit.ts';
 import { after } from './after.ts';
@@ -74,7 +74,7 @@ function begin(call: Call, namedByCaller: boolean): void {
       call.resolve(failureResult(call, toolError('invalid_input', 'Expected the call id to be a string of 1 to 1024 characters.', { reason: 'invalid_call_id' })));
       return;
     }
-    session.ids ??= new Map();
+    session.ids ??= idsInFlight(session);
     if (session.ids.has(callId)) {
       // Counted, not told: every event of this id belongs to the call that is in flight.
       session.counters().unknown.calls++;
@@ -88,6 +88,9 @@ function begin(call: Call, namedByCaller: boolean): void {
   const signal = options?.signal;
   if (signal !== undefined && !signal.aborted) session.registry.aborts.add(signal, call);
   if (parent !== undefined) {
+    // What one call of a chain must not tell, none of them tells.
+    parent.more.secrets ??= new Set();
+    call.more.secrets = parent.more.secrets;
     const problem = childProblem(parent, call);
     if (problem !== undefined) {
       void admit(call);
@@ -96,6 +99,13 @@ function begin(call: Call, namedByCaller: boolean): void {
     }
   }
   advance(call, 0);
+}
+
+/** Ids are only kept once a caller gives one; those that were given by us until then are looked up. */
+function idsInFlight(session: SessionState): Map<string, Call> {
+  const ids = new Map<string, Call>();
+  if (session.inFlight > 0) for (let call = session.registry.calls; call !== undefined; call = call.next) if (call.session === session) ids.set(call.callId, call);
+  return ids;
 }
 
 /** Where a call goes on after it waited, or goes back to. */
@@ -141,10 +151,9 @@ function walk(call: Call, from: number): number {
     if (outcome !== undefined) return leave(call, outcome, 6);
   }
   if (from <= 6) {
-    outcome = decide(call);
-    if (outcome !== undefined) return leave(call, outcome, 7);
+    outcome = judged(call);
+    if (outcome !== undefined) return leave(call, outcome, approveStep);
   }
-  if (from <= 7) judged(call);
   if (from <= approveStep) {
     outcome = approve(call);
     if (outcome !== undefined) return leave(call, outcome, 9);
@@ -169,6 +178,7 @@ function leave(call: Call, outcome: ToolError | Promise<Outcome>, next: number):
     fail(call, outcome);
     return -1;
   }
+  call.paused = true;
   outcome.then(
     (settled) => {
       if (call.ended) return;
@@ -195,8 +205,20 @@ function validated(call: Call): Step {
   return outcome;
 }
 
-/** Tells the verdict; the decide stage itself is shared with `explain` and emits nothing. */
-function judged(call: Call): void {
+/** Decides, and tells the verdict, a denial too; the decide stage itself is shared with `explain` and emits nothing. */
+function judged(call: Call): Step {
+  const outcome = decide(call);
+  if (outcome instanceof Promise) {
+    return outcome.then((settled) => {
+      if (!call.ended) tellVerdict(call);
+      return settled;
+    });
+  }
+  tellVerdict(call);
+  return outcome;
+}
+
+function tellVerdict(call: Call): void {
   const { session, toolName, callId, verdict } = call;
   if (verdict !== undefined && session.hears('policy:check')) session.emit('policy:check', verdictEvent(toolName, callId, verdict));
 }
@@ -258,13 +280,15 @@ function callChild(parent: Call, tool: unknown, input: unknown, options: CallOpt
 function ran(call: Call, value: unknown, metadata: JsonObject | undefined): void {
   try {
     const { session, binding } = call;
-    // The clock is the handler's; what hooks and schemas still do has limits of its own.
-    session.registry.deadlines.remove(call);
+    stopClocks(call);
     call.state = 'shaping';
-    const { entry, maxOutputChars } = binding as Binding;
+    const { entry, maxOutputChars, secretive } = binding as Binding;
     const bounded = maxOutputChars !== Number.POSITIVE_INFINITY;
-    if (session.hooks.length > 0 || entry.internals.output !== undefined) return shapeOn(call, normalise(call, value), metadata);
-    const shaped = normalise(call, value, bounded ? maxOutputChars : undefined);
+    const plain = session.hooks.length === 0 && entry.internals.output === undefined;
+    // Secrets are collected before hooks and schemas speak of the output, and before it is cut.
+    const shaped = normalise(call, value, plain && bounded && !secretive ? maxOutputChars : undefined);
+    if (secretive && shaped.ok) collectOutputSecrets(call, shaped.output);
+    if (!plain) return shapeOn(call, shaped, metadata);
     if (!shaped.ok) return fail(call, shaped.error);
     if (bounded) return settle(call, fit(call, shaped.output, shaped.overflow), metadata);
     return succeed(call, shaped.output, undefined, metadata);
@@ -273,9 +297,17 @@ function ran(call: Call, value: unknown, metadata: JsonObject | undefined): void
   }
 }
 
+/** The clocks are the handler's; what hooks and schemas still do has limits of its own. */
+function stopClocks(call: Call): void {
+  const { deadlines } = call.session.registry;
+  deadlines.remove(call);
+  const idle = call.extra?.idle;
+  if (idle !== undefined) deadlines.remove(idle);
+}
+
 function threw(call: Call, error: ToolError): void {
   try {
-    call.session.registry.deadlines.remove(call);
+    stopClocks(call);
     call.state = 'shaping';
     if (call.session.hooks.length > 0) return shapeOn(call, { ok: false, error }, undefined);
     return fail(call, error);
@@ -319,7 +351,7 @@ function fail(call: Call, error: ToolError): void {
 
 /** A fault of ours. The host's logger learns of it; the model is told no more than that. */
 function broken(call: Call, error: unknown): void {
-  call.session.registry.warn({ tool: call.toolName, error: error instanceof Error ? error.stack : typeof error }, 'internal error');
+  call.session.registry.warn({ tool: call.toolName, error: error instanceof Error ? scrubText(call, String(error.stack)) : typeof error }, 'internal error');
   fail(call, toolError('internal', 'The call failed by an internal error. Try again or use another tool.'));
 }
 

@@ -2,17 +2,11 @@
 import { describe, MisuseError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { type CompiledSchema, checkSchema, createSchemaCache, type SchemaIssue } from './compile.ts';
-import { withoutEcho } from './issues.ts';
+import { type Issue, withoutEcho } from './issues.ts';
 import { type Direction, type SchemaKind, schemaKind, toJsonSchema } from './to-json-schema.ts';
 
 /** What validation answers. The shape of Standard Schema's own result, so that the common path passes it on as it is. */
 export type Validated = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly Issue[]; readonly value?: undefined };
-
-/** One thing wrong; `path` is dotted, "" is the root. */
-export interface Issue {
-  readonly path: string;
-  readonly message: string;
-}
 
 /** Standard Schema's result as vendors give it. */
 interface StandardResult {
@@ -143,7 +137,7 @@ class VendorSchema implements BoundSchema {
     try {
       const result = this.#validate.call(this.#props, copy) as StandardResult | PromiseLike<StandardResult>;
       if (typeof (result as { then?: unknown }).then === 'function') return Promise.resolve(result).then(readStandard, threw);
-      return (result as StandardResult).issues === undefined ? (result as Validated) : readStandard(result as StandardResult);
+      return (result as StandardResult).issues === undefined && 'value' in (result as StandardResult) ? (result as Validated) : readStandard(result as StandardResult);
     } catch (error) {
       return threw(error);
     }
@@ -164,7 +158,7 @@ function threw(error: unknown): Validated {
 }
 
 function readStandard(result: StandardResult): Validated {
-  if (typeof result !== 'object' || result === null) return { issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }] };
+  if (typeof result !== 'object' || result === null || (result.issues === undefined && !('value' in result))) return { issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }] };
   if (result.issues === undefined) return { value: result.value };
   return { issues: result.issues.slice(0, 20).map((issue) => ({ path: pathText(issue.path), message: typeof issue.message === 'string' ? withoutEcho(issue.message) : 'invalid' })) };
 }

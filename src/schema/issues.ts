@@ -1,5 +1,9 @@
 /** How validation failures read to a model: one line a path, what was expected, never the raw arguments. */
-import type { Issue } from './bind.ts';
+/** One thing wrong; `path` is dotted, "" is the root. */
+export interface Issue {
+  readonly path: string;
+  readonly message: string;
+}
 
 const maxLines = 20;
 const maxLineChars = 300;
@@ -14,7 +18,7 @@ export function issueLines(issues: readonly Issue[]): string {
 }
 
 /** Where a vendor's message quotes what came: zod 3 after `received '`, Valibot after `but received`, ArkType in a last `(was …)`. */
-const echoes = /,? (?:but )?received (?:["'`].*|-?\d.*)$|\s*\(was (?!an? \S+\)$|missing\)$).*\)$/su;
+const echoes = /,? (?:but )?received (?:["'`].*|-?\d.*)$| ?\(was (?!an? \S+\)$|missing\)$).*\)$/su;
 
 /** The message without the value that came: a model knows what it sent, and logs need not. Names of types stay. */
 export function withoutEcho(message: string): string {

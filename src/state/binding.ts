@@ -2,11 +2,8 @@
 import type { Effect } from '../decision.ts';
 import type { MadeHandler } from '../definition.ts';
 import type { HostTool } from '../host-tool.ts';
-import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
 import type { Policy } from '../policy.ts';
-import type { ProfileTool } from '../profile.ts';
 import type { CompiledRule } from '../rules.ts';
-import { type Block, dropCode } from '../workflow/effective.ts';
 import type { Counters, SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
@@ -67,29 +64,30 @@ export class Binding {
 
   refresh(stamp: number): void {
     const { session, entry } = this;
-    const { registry, profile, limits } = session;
-    const { internals } = entry;
-    const profileTool = profile?.tools.get(entry.name);
-    const asks = profileTool?.requiresApproval === true;
+    const { registry, limits } = session;
+    const standing = registry.standingOf(session, entry);
     // What the host tool shows of approvals follows the profile.
-    if (asks !== this.profileAsks) this.hostTool = undefined;
-    const standing = standingOf(session, entry, profileTool);
+    if (standing.profileAsks !== this.profileAsks) this.hostTool = undefined;
     this.judges = undefined;
+    this.drop = standing.drop;
     this.registryRules = standing.registryRules;
     this.sessionRules = standing.sessionRules;
     this.policies = registry.policies;
     this.sessionPolicies = session.policies;
-    this.default = strictest(registry.default, profile?.default ?? 'allow');
-    this.profileAsks = asks;
+    this.default = standing.default;
+    this.profileAsks = standing.profileAsks;
     this.knobs = standing.knobs;
-    this.drop = standing.drop;
-    this.open =
-      this.registryRules.length === 0 && this.sessionRules.length === 0 && this.policies.length === 0 && this.sessionPolicies.length === 0 && this.default === 'allow' && !this.profileAsks && internals.check === undefined && internals.requiresApproval === false;
-    this.timeoutMs = profileTool?.timeoutMs ?? internals.timeoutMs ?? registry.defaultTimeoutMs;
-    this.maxOutputChars = Math.min(internals.maxOutputChars ?? Number.POSITIVE_INFINITY, profileTool?.maxOutputChars ?? Number.POSITIVE_INFINITY, limits.maxOutputChars ?? Number.POSITIVE_INFINITY);
-    const { redact } = registry;
-    this.secretive = entry.inputRedactor(redact) !== undefined || entry.outputRedactor(redact) !== undefined || knobSecrets(entry, redact);
+    this.open = standing.open && session.policies.length === 0;
+    this.timeoutMs = standing.timeoutMs;
+    this.maxOutputChars = Math.min(standing.maxOutputChars, limits.maxOutputChars ?? Number.POSITIVE_INFINITY);
+    this.secretive = standing.secretive;
     this.stamp = stamp;
+  }
+
+  /** The tool was replaced or removed here: its handler is disposed once the calls that run on it have ended. */
+  retire(): void {
+    if (this.made === undefined) return;
+    void this.entry.drain().then(() => this.discard());
   }
 
   /** Disposes a session-scoped handler that was made; resolves when it has been, however that went. */
@@ -99,52 +97,11 @@ export class Binding {
     this.madeNow = undefined;
     if (made === undefined) return undefined;
     const { registry } = this.session;
+    this.session.releaseHold();
     return made
       .then((one) => one.dispose?.())
       .then(undefined, (error: unknown) => registry.warn({ tool: this.entry.name, error: error instanceof Error ? error.name : typeof error }, 'disposing a session-scoped handler failed'));
   }
 }
 
-function knobSecrets(entry: ToolEntry, redact: readonly string[]): boolean {
-  return entry.knobRedactor(redact) !== undefined;
-}
-
-/** Where a tool stands in a session: its rules, its knobs, and whether it is dropped. Shared by calls and listings. */
-export function standingOf(
-  session: SessionState,
-  entry: ToolEntry,
-  profileTool: ProfileTool | undefined,
-): { readonly registryRules: readonly CompiledRule[]; readonly sessionRules: readonly CompiledRule[]; readonly knobs: unknown; readonly drop: string | undefined } {
-  const { registry, profile } = session;
-  const { summary } = entry;
-  const touches = (rule: CompiledRule): boolean => rule.appliesTo(summary);
-  const registryRules = registry.rulesFor(entry.source).filter(touches);
-  const sessionRules = [...(profile?.rules ?? []), ...session.rules].filter(touches);
-  const knobs = parseKnobs(entry, profileTool?.knobs);
-  const blocked: Block[] = [];
-  if (!entry.enabled) blocked.push('disabled');
-  const hides = (rule: CompiledRule): boolean => rule.effect === 'deny' && !rule.hasWhen;
-  if (registryRules.some(hides) || sessionRules.some(hides)) blocked.push('denied');
-  if (knobs === undefined) blocked.push('knobs_missing');
-  const drop = dropCode({ requires: entry.internals.requires, blocked }, { disabledByOverride: session.isDisabled(entry.name), inProfile: session.isChosen(entry.name), facts: session.facts });
-  return { registryRules, sessionRules, knobs, drop };
-}
-
 const counterNames = ['calls', 'succeeded', 'failed', 'rejected', 'cancelled', 'pending', 'denied'] as const;
-const noKnobs: JsonObject = Object.freeze({});
-const order: readonly Effect[] = ['allow', 'ask', 'deny'];
-
-/** The stricter of two effects: deny, then ask, then allow. */
-export function strictest(left: Effect, right: Effect): Effect {
-  return order.indexOf(left) >= order.indexOf(right) ? left : right;
-}
-
-/** The tool's knobs in a profile, frozen; undefined when they are missing. */
-function parseKnobs(entry: ToolEntry, given: JsonObject | undefined): unknown {
-  const schema = entry.internals.knobs;
-  if (schema === undefined) return noKnobs;
-  const parsed = schema.validate(given === undefined ? {} : cloneJson(given as JsonValue));
-  // Knobs are settings: a schema that needs to wait cannot give them.
-  if (parsed instanceof Promise || parsed.issues !== undefined) return undefined;
-  return deepFreeze(parsed.value);
-}

@@ -18,7 +18,8 @@ import { type CompiledRule, compileRules, type Rule } from '../rules.ts';
 import type { Call } from './call.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
-import { type View, ViewCache } from './view.ts';
+import { computeView, type Outlook, OutlookCache, type View } from './view.ts';
+import { type Standing, standingOf } from './standing.ts';
 
 /** What the records of calls need of the spine, so that state does not import the pipeline. */
 export interface Spine {
@@ -101,7 +102,7 @@ export class RegistryState {
   /** Sessions that must hear of changes or closing. Weak, but for those that hold something open. */
   readonly watchers = new Set<WeakRef<SessionState>>();
   readonly held = new Set<SessionState>();
-  readonly #views = new ViewCache();
+  readonly #outlooks = new OutlookCache();
   #pathRedactor: Redactor | undefined | null = null;
   /** Head of the list of calls in flight, over all sessions. */
   calls: Call | undefined;
@@ -218,13 +219,29 @@ export class RegistryState {
 
   /** What a session is shown. Cached until something that it depends on changes. */
   viewOf(session: SessionState): View {
-    session.current();
-    if (session.view === undefined || session.viewStamp !== session.stamp) {
-      session.view = this.#views.get(session);
-      session.viewStamp = session.stamp;
-      session.hostTools = undefined;
+    const outlook = this.#outlookOf(session);
+    outlook.view ??= computeView(session);
+    return outlook.view;
+  }
+
+  /** Where a tool stands in a session. */
+  standingOf(session: SessionState, entry: ToolEntry): Standing {
+    const { standings } = this.#outlookOf(session);
+    let standing = standings.get(entry);
+    if (standing === undefined) {
+      standing = standingOf(session, entry);
+      standings.set(entry, standing);
     }
-    return session.view;
+    return standing;
+  }
+
+  #outlookOf(session: SessionState): Outlook {
+    const stamp = session.current();
+    if (session.outlook === undefined || session.outlookStamp !== stamp) {
+      session.outlook = this.#outlooks.get(session);
+      session.outlookStamp = stamp;
+    }
+    return session.outlook;
   }
 
   /** A session's limits with its profile's: the tightest of each. */

@@ -19,7 +19,7 @@ import { Binding } from './binding.ts';
 import type { Call } from './call.ts';
 import type { RegistryState } from './registry-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
-import type { View } from './view.ts';
+import type { Outlook } from './view.ts';
 
 /** What {@link SessionState} is made from, checked. */
 export interface SessionSetup {
@@ -67,9 +67,10 @@ export class SessionState {
   ids: Map<string, Call> | undefined;
   hub: EventHub | undefined;
   desk: ApprovalDesk | undefined;
-  view: View | undefined;
-  viewStamp = -1;
+  outlook: Outlook | undefined;
+  outlookStamp = -1;
   hostTools: readonly HostTool[] | undefined;
+  hostToolsStamp = -1;
   rate: RateWindow | undefined;
   slots: Semaphore | undefined;
   queued = 0;
@@ -164,7 +165,7 @@ export class SessionState {
     const entry = this.entryOf(name);
     if (entry === undefined) {
       if (known !== undefined) {
-        void known.discard();
+        known.retire();
         known.countIn(this.counters().unknown);
         this.bindings?.delete(name);
       }
@@ -173,7 +174,7 @@ export class SessionState {
     const binding = known !== undefined && known.entry === entry ? known : new Binding(this, entry, known);
     binding.refresh(stamp);
     if (binding !== known) {
-      void known?.discard();
+      known?.retire();
       this.bindings ??= new Map();
       this.bindings.set(name, binding);
     }

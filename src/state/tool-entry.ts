@@ -1,8 +1,10 @@
 /** One definition as a registry or a session holds it: with its source, its slots and the calls that run on it. */
 import { internalsOf, type ToolInternals } from '../definition.ts';
 import type { AnyTool } from '../tool-config.ts';
+import type { JsonObject } from '../json.ts';
 import { Semaphore, type WaitGraph } from '../limits/semaphore.ts';
 import { createRedactor, type Redactor } from '../redact.ts';
+import type { JsonSchema } from '../schema/schema.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 
 /** Replacing a tool makes a new entry; calls in flight keep theirs. */
@@ -19,10 +21,12 @@ export class ToolEntry {
   inFlight = 0;
   #summary: ToolSummary | undefined;
   #fingerprint: string | undefined;
+  #getSchema: (() => JsonSchema) | undefined;
   #drained: (() => void)[] | undefined;
   #inputRedactor: Redactor | undefined | null = null;
   #outputRedactor: Redactor | undefined | null = null;
   #knobRedactor: Redactor | undefined | null = null;
+  #secretive: boolean | undefined;
 
   constructor(definition: AnyTool, source: string, waits: WaitGraph, heir?: ToolEntry) {
     this.definition = definition;
@@ -55,6 +59,15 @@ export class ToolEntry {
     return this.#summary;
   }
 
+  /** One function for all host tools of the entry. */
+  get getSchema(): () => JsonSchema {
+    if (this.#getSchema === undefined) {
+      const { parameters } = this.definition;
+      this.#getSchema = Object.freeze(() => parameters);
+    }
+    return this.#getSchema;
+  }
+
   /** Computed when first read. */
   get fingerprint(): string {
     this.#fingerprint ??= this.definition.fingerprint;
@@ -63,19 +76,25 @@ export class ToolEntry {
 
   /** Hides what the input schema or a redact path marks as secret; undefined when nothing does. */
   inputRedactor(paths: readonly string[]): Redactor | undefined {
-    if (this.#inputRedactor === null) this.#inputRedactor = createRedactor(this.internals.input.json, paths);
+    if (this.#inputRedactor === null) this.#inputRedactor = redactorOf(this.internals.input.json, paths);
     return this.#inputRedactor;
   }
 
   outputRedactor(paths: readonly string[]): Redactor | undefined {
-    if (this.#outputRedactor === null) this.#outputRedactor = createRedactor(this.internals.output?.json, paths);
+    if (this.#outputRedactor === null) this.#outputRedactor = redactorOf(this.internals.output?.json, paths);
     return this.#outputRedactor;
+  }
+
+  /** Whether any field of input, output or knobs is secret. */
+  isSecretive(paths: readonly string[]): boolean {
+    this.#secretive ??= this.inputRedactor(paths) !== undefined || this.outputRedactor(paths) !== undefined || this.knobRedactor(paths) !== undefined;
+    return this.#secretive;
   }
 
   knobRedactor(paths: readonly string[]): Redactor | undefined {
     const { knobs } = this.internals;
     if (knobs === undefined) return undefined;
-    if (this.#knobRedactor === null) this.#knobRedactor = createRedactor(knobs.json, paths);
+    if (this.#knobRedactor === null) this.#knobRedactor = redactorOf(knobs.json, paths);
     return this.#knobRedactor;
   }
 
@@ -95,4 +114,10 @@ export class ToolEntry {
       this.#drained.push(resolve);
     });
   }
+}
+
+/** Most schemas mark nothing; their text says so faster than a walk. */
+function redactorOf(schema: JsonObject | undefined, paths: readonly string[]): Redactor | undefined {
+  if (paths.length === 0 && (schema === undefined || !JSON.stringify(schema).includes('secret"'))) return undefined;
+  return createRedactor(schema, paths);
 }

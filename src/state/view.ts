@@ -1,8 +1,9 @@
 /** What a session is shown: the effective set with the entries behind its names. Computed once for all sessions that see the same. */
 import { canonicalJson, deepFreeze, type JsonValue } from '../json.ts';
 import { computeEffective, type Dropped, type Prerequisite, type ToolSpec } from '../workflow/effective.ts';
-import { standingOf } from './binding.ts';
+
 import type { SessionState } from './session-state.ts';
+import type { Standing } from './standing.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 export interface View {
@@ -15,38 +16,47 @@ export interface View {
   readonly specs: ReadonlyMap<string, ToolSpec>;
 }
 
-/** Views that sessions share, for one epoch of the registry. */
-export class ViewCache {
-  #epoch = -1;
-  readonly #views = new Map<string, View>();
+/** What sessions that see the same share: where each tool stands, and the view once somebody lists. */
+export interface Outlook {
+  readonly standings: Map<ToolEntry, Standing>;
+  view: View | undefined;
+}
 
-  /** A session with tools or rules of its own has a view of its own. */
-  get(session: SessionState): View {
+/** At most so many outlooks are kept; beyond it all start anew. */
+const mostOutlooks = 64;
+
+/** Outlooks that sessions share, for one epoch of the registry. */
+export class OutlookCache {
+  #epoch = -1;
+  readonly #outlooks = new Map<string, Outlook>();
+
+  /** A session with tools or rules of its own has an outlook of its own. */
+  get(session: SessionState): Outlook {
     const { registry } = session;
     if (this.#epoch !== registry.epoch) {
-      this.#views.clear();
+      this.#outlooks.clear();
       this.#epoch = registry.epoch;
     }
-    if ((session.own !== undefined && session.own.size > 0) || session.rules.length > 0) return computeView(session);
-    const key = canonicalJson([session.profileId ?? null, session.facts, (session.overrides ?? null) as JsonValue]);
-    let view = this.#views.get(key);
-    if (view === undefined) {
-      view = computeView(session);
-      if (this.#views.size >= 256) this.#views.clear();
-      this.#views.set(key, view);
+    if ((session.own !== undefined && session.own.size > 0) || session.rules.length > 0) return { standings: new Map(), view: undefined };
+    const key = session.profileId === undefined && session.overrides === undefined && Object.keys(session.facts).length === 0 ? '' : canonicalJson([session.profileId ?? null, session.facts, (session.overrides ?? null) as JsonValue]);
+    let outlook = this.#outlooks.get(key);
+    if (outlook === undefined) {
+      outlook = { standings: new Map(), view: undefined };
+      if (this.#outlooks.size >= mostOutlooks) this.#outlooks.clear();
+      this.#outlooks.set(key, outlook);
     }
-    return view;
+    return outlook;
   }
 }
 
-function computeView(session: SessionState): View {
+export function computeView(session: SessionState): View {
   const { registry, profile } = session;
   const specs = new Map<string, ToolSpec>();
   const entryOf = (name: string): ToolEntry | undefined => session.entryOf(name);
   for (const entry of [...registry.tools.values(), ...(session.own?.values() ?? [])]) {
     const { internals, name } = entry;
     if (internals.internal) continue;
-    const { drop } = standingOf(session, entry, profile?.tools.get(name));
+    const { drop } = registry.standingOf(session, entry);
     // What only the session knows; the rest of the order is computeEffective's.
     const blocked = drop === 'disabled' ? (['disabled'] as const) : drop === 'denied' ? (['denied'] as const) : drop === 'knobs_missing' ? (['knobs_missing'] as const) : undefined;
     const spec: ToolSpec = {

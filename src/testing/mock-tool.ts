@@ -1,5 +1,17 @@
 /** Mocks: real definitions whose handler is scripted and whose calls are recorded. They pass every gate that other tools pass. */
-import type { Failure, HostToolDefinition, InputOf, JsonObject, KnobsOf, OutputFor, ParsedOf, Schema, ToolContext, ToolSpecBase, TypedJsonSchema } from '../index.ts';
+import type {
+  Failure,
+  HostToolDefinition,
+  InputOf,
+  JsonObject,
+  KnobsOf,
+  OutputFor,
+  ParsedOf,
+  Schema,
+  ToolContext,
+  ToolSpecBase,
+  TypedJsonSchema,
+} from '../index.ts';
 import { fail, MisuseError } from '../index.ts';
 import { createDefinition, describe } from '../internal.ts';
 
@@ -38,7 +50,8 @@ export interface MockSpies<I = unknown> {
   readonly reset: () => void;
 }
 
-export type MockTool<Name extends string = string, I = unknown, O = unknown, K = unknown, S = unknown, P = I> = HostToolDefinition<Name, I, O, K, S> & MockSpies<P>;
+export type MockTool<Name extends string = string, I = unknown, O = unknown, K = unknown, S = unknown, P = I> = HostToolDefinition<Name, I, O, K, S> &
+  MockSpies<P>;
 
 /** @throws MisuseError for whatever `defineTool` refuses, for more than one of `output`, `error` and `handler`, and for a `delayMs` that is no duration. */
 export function mockTool<
@@ -51,12 +64,15 @@ export function mockTool<
 >(config: MockToolConfig<Name, P, OS, KS, S, R>): MockTool<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S, ParsedOf<P>> {
   const { output, error, handler, delayMs, ...rest } = (config ?? {}) as MockToolConfig<Name, P, OS, KS, S, unknown>;
   const { name } = rest;
-  const fault = (expected: string, got: string): MisuseError => new MisuseError('invalid_definition', `Mock tool \`${String(name)}\`: expected ${expected}, got ${got}.`);
+  const fault = (expected: string, got: string): MisuseError =>
+    new MisuseError('invalid_definition', `Mock tool \`${String(name)}\`: expected ${expected}, got ${got}.`);
   const given = Object.entries({ output, error, handler }).filter(([, value]) => value !== undefined);
   if (given.length > 1) throw fault('at most one of `output`, `error` and `handler`', given.map(([key]) => `\`${key}\``).join(' and '));
   if (handler !== undefined && typeof handler !== 'function') throw fault('`handler` to be a function', describe(handler));
-  if (error !== undefined && typeof error !== 'string' && (typeof error !== 'object' || error === null)) throw fault('`error` to be a text, { message, reason? } or an Error', describe(error));
-  if (delayMs !== undefined && !(typeof delayMs === 'number' && delayMs >= 0 && delayMs <= longestDelay)) throw fault(`\`delayMs\` to be a number from 0 to ${longestDelay}`, describe(delayMs));
+  if (error !== undefined && typeof error !== 'string' && (typeof error !== 'object' || error === null))
+    throw fault('`error` to be a text, { message, reason? } or an Error', describe(error));
+  if (delayMs !== undefined && !(typeof delayMs === 'number' && delayMs >= 0 && delayMs <= longestDelay))
+    throw fault(`\`delayMs\` to be a number from 0 to ${longestDelay}`, describe(delayMs));
 
   const calls: MockCall[] = [];
   const outcome = (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>): unknown => {

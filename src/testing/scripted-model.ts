@@ -63,7 +63,10 @@ export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
     requests.push({ ...request, messages: [...request.messages] });
     const turn = script[taken];
     if (turn === undefined) {
-      throw new MisuseError('invalid_option', `scriptedModel: the script is exhausted: it has ${script.length} turn(s), and turn ${script.length + 1} was asked for. Script one more, such as a closing text.`);
+      throw new MisuseError(
+        'invalid_option',
+        `scriptedModel: the script is exhausted: it has ${script.length} turn(s), and turn ${script.length + 1} was asked for. Script one more, such as a closing text.`,
+      );
     }
     taken += 1;
     if (turn instanceof Error) throw turn;
@@ -88,7 +91,8 @@ export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
 
 function checkTurn(turn: unknown, place: string, scripted: boolean): void {
   if (typeof turn === 'string' || (scripted && (turn instanceof Error || typeof turn === 'function'))) return;
-  const fault = (expected: string, got: unknown): MisuseError => new MisuseError('invalid_option', `scriptedModel: expected ${place} to ${expected}, got ${describe(got)}.`);
+  const fault = (expected: string, got: unknown): MisuseError =>
+    new MisuseError('invalid_option', `scriptedModel: expected ${place} to ${expected}, got ${describe(got)}.`);
   if (typeof turn !== 'object' || turn === null) throw fault(`be a text, { text?, toolCalls? }${scripted ? ', a function or an Error' : ''}`, turn);
   const { text, toolCalls } = turn as { text?: unknown; toolCalls?: unknown };
   for (const key of Object.keys(turn)) if (key !== 'text' && key !== 'toolCalls') throw fault('have `text` and `toolCalls` only', key);
@@ -96,6 +100,7 @@ function checkTurn(turn: unknown, place: string, scripted: boolean): void {
   if (toolCalls === undefined) return;
   if (!Array.isArray(toolCalls)) throw fault('have an array as `toolCalls`', toolCalls);
   for (const call of toolCalls as unknown[]) {
-    if (typeof call !== 'object' || call === null || typeof (call as ToolCall).name !== 'string') throw fault('have tool calls of the form { id?, name, arguments? }', call);
+    if (typeof call !== 'object' || call === null || typeof (call as ToolCall).name !== 'string')
+      throw fault('have tool calls of the form { id?, name, arguments? }', call);
   }
 }

@@ -23,11 +23,23 @@ export interface TestSession<S = unknown> extends ToolSession<S> {
   readonly registry: HostToolRegistry<S>;
 }
 
-const ofRegistry = ['default', 'defaultTimeoutMs', 'policyTimeoutMs', 'graceMs', 'locks', 'approvals', 'redact', 'now', 'newId', 'logger'] as const satisfies readonly (keyof RegistryOptions)[];
+const ofRegistry = [
+  'default',
+  'defaultTimeoutMs',
+  'policyTimeoutMs',
+  'graceMs',
+  'locks',
+  'approvals',
+  'redact',
+  'now',
+  'newId',
+  'logger',
+] as const satisfies readonly (keyof RegistryOptions)[];
 
 /** Makes a registry with `tools` and `profiles`, and a session over it. @throws MisuseError as the registry and `createSession` do. */
 export function createTestSession<S = unknown>(options: TestSessionOptions<S> = {} as TestSessionOptions<S>): TestSession<S> {
-  if (typeof options !== 'object' || options === null) throw new MisuseError('invalid_option', 'createTestSession: expected an object with `tools` and options.');
+  if (typeof options !== 'object' || options === null)
+    throw new MisuseError('invalid_option', 'createTestSession: expected an object with `tools` and options.');
   const { tools = [], profiles = [], profile, sessionId = 'test-session', ...rest } = options as TestSessionOptions & Record<string, unknown>;
   const forRegistry: Record<string, unknown> = { newId: sequentialIds() };
   const forSession: Record<string, unknown> = { sessionId };

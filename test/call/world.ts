@@ -7,8 +7,8 @@ const anything = { type: 'object' } as const;
 let names = 0;
 
 /** A tool that takes any object. */
-export function tool(handler: (input: never, context: never) => unknown, more: Record<string, unknown> = {}): AnyTool {
-  return defineTool({ name: `tool_${++names}`, description: 'Does what the test says.', parameters: anything, handler: handler as () => unknown, ...more } as never) as AnyTool;
+export function tool(handler: (input: never, context: never) => unknown, more: Record<string, unknown> = {}): AnyTool<unknown> {
+  return defineTool({ name: `tool_${++names}`, description: 'Does what the test says.', parameters: anything, handler: handler as () => unknown, ...more } as never) as AnyTool<unknown>;
 }
 
 export interface World {
@@ -20,7 +20,7 @@ export interface World {
   readonly warnings: readonly string[];
   /** Registers, calls, and answers the result. */
   run(handler: (input: never, context: never) => unknown, more?: Record<string, unknown>, input?: unknown): Promise<ToolResult>;
-  add(...tools: readonly AnyTool[]): void;
+  add(...tools: readonly AnyTool<unknown>[]): void;
   of<T extends AnyEvent['type']>(type: T): Extract<AnyEvent, { type: T }>[];
   /** The common oracle: one terminal event a call, nothing left in flight, no timer, no held slot; and the session answers. */
   settle(): Promise<void>;

@@ -1,0 +1,17 @@
+/** Waiting for host code: within its time, and no longer than the call lives. */
+import pTimeout from 'p-timeout';
+import type { Call } from '../state/call.ts';
+
+/** Stands for an answer that did not come. */
+export const late: unique symbol = Symbol('late');
+type Late = typeof late;
+
+/** What was answered, or {@link late} when the time is over or the call has ended: then no timer stays behind. Rejects as the answer does. */
+export function bounded<T>(call: Call, answer: PromiseLike<T>, milliseconds: number): Promise<T | Late> {
+  let stop = (): void => {};
+  const ended = new Promise<Late>((resolve) => {
+    stop = () => resolve(late);
+  });
+  call.onEnd(stop);
+  return pTimeout<T | Late, Late>(Promise.race<T | Late>([answer, ended]), { milliseconds, fallback: (): Late => late }).finally(() => call.offEnd(stop));
+}

@@ -1,0 +1,78 @@
+/** Where a tool stands: its rules, its knobs, and whether it is dropped. Worked out once for all sessions that see the same. */
+import type { Effect } from '../decision.ts';
+import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
+import type { CompiledRule } from '../rules.ts';
+import { type Block, dropCode } from '../workflow/effective.ts';
+import type { SessionState } from './session-state.ts';
+import type { ToolEntry } from './tool-entry.ts';
+
+export interface Standing {
+  /** Why the tool is not effective; undefined when it is. */
+  readonly drop: string | undefined;
+  /** Registry and scope rules that touch the tool. */
+  readonly registryRules: readonly CompiledRule[];
+  /** Profile and session rules that touch the tool. */
+  readonly sessionRules: readonly CompiledRule[];
+  /** The strictest default. */
+  readonly default: Effect;
+  /** The profile demands approval. */
+  readonly profileAsks: boolean;
+  /** Frozen; undefined when they are missing. */
+  readonly knobs: unknown;
+  /** But for a session's own policies nothing judges the tool: every call is allowed. */
+  readonly open: boolean;
+  readonly timeoutMs: number;
+  /** The smallest budget of tool and profile. */
+  readonly maxOutputChars: number;
+  /** Some field of input, output or knobs is secret. */
+  readonly secretive: boolean;
+}
+
+export function standingOf(session: SessionState, entry: ToolEntry): Standing {
+  const { registry, profile } = session;
+  const { summary, internals, name } = entry;
+  const profileTool = profile?.tools.get(name);
+  const touches = (rule: CompiledRule): boolean => rule.appliesTo(summary);
+  const registryRules = registry.rulesFor(entry.source).filter(touches);
+  const sessionRules = profile === undefined && session.rules.length === 0 ? session.rules : [...(profile?.rules ?? []), ...session.rules].filter(touches);
+  const knobs = parseKnobs(entry, profileTool?.knobs);
+  const blocked: Block[] = [];
+  if (!entry.enabled) blocked.push('disabled');
+  const hides = (rule: CompiledRule): boolean => rule.effect === 'deny' && !rule.hasWhen;
+  if (registryRules.some(hides) || sessionRules.some(hides)) blocked.push('denied');
+  if (knobs === undefined) blocked.push('knobs_missing');
+  const drop = dropCode({ requires: internals.requires, blocked }, { disabledByOverride: session.isDisabled(name), inProfile: session.isChosen(name), facts: session.facts });
+  const effect = strictest(registry.default, profile?.default ?? 'allow');
+  const profileAsks = profileTool?.requiresApproval === true;
+  const unjudged = registryRules.length === 0 && sessionRules.length === 0 && registry.policies.length === 0 && effect === 'allow';
+  return {
+    drop,
+    registryRules,
+    sessionRules,
+    default: effect,
+    profileAsks,
+    knobs,
+    open: unjudged && !profileAsks && internals.check === undefined && internals.requiresApproval === false,
+    timeoutMs: profileTool?.timeoutMs ?? internals.timeoutMs ?? registry.defaultTimeoutMs,
+    maxOutputChars: Math.min(internals.maxOutputChars ?? Number.POSITIVE_INFINITY, profileTool?.maxOutputChars ?? Number.POSITIVE_INFINITY),
+    secretive: entry.isSecretive(registry.redact),
+  };
+}
+
+const noKnobs: JsonObject = Object.freeze({});
+const order: readonly Effect[] = ['allow', 'ask', 'deny'];
+
+/** The stricter of two effects: deny, then ask, then allow. */
+export function strictest(left: Effect, right: Effect): Effect {
+  return order.indexOf(left) >= order.indexOf(right) ? left : right;
+}
+
+/** The tool's knobs in a profile, frozen; undefined when they are missing. */
+function parseKnobs(entry: ToolEntry, given: JsonObject | undefined): unknown {
+  const schema = entry.internals.knobs;
+  if (schema === undefined) return noKnobs;
+  const parsed = schema.validate(given === undefined ? {} : cloneJson(given as JsonValue));
+  // Knobs are settings: a schema that needs to wait cannot give them.
+  if (parsed instanceof Promise || parsed.issues !== undefined) return undefined;
+  return deepFreeze(parsed.value);
+}

@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type GrantSubject, Grants } from '../../src/approval/grants.ts';
+import { type ApprovalAnswer, type ReadAnswer, readAnswer } from '../../src/approval/request.ts';
+
+const subject = (input = 'i', fingerprint = 'f', source = 'host'): GrantSubject => ({ tool: 't', fingerprint, source, input });
+const answer = (given: ApprovalAnswer): ReadAnswer => readAnswer(given) as ReadAnswer;
+
+describe('a grant', () => {
+  test('is kept of an answer for always, and of no other', () => {
+    const grants = new Grants();
+    grants.add('a', subject(), answer('allow_once'), 0);
+    grants.add('b', subject(), answer('reject_once'), 0);
+    expect(grants.list(0)).toEqual([]);
+    grants.add('c', subject(), answer('allow_always'), 0);
+    expect(grants.list(0)).toEqual([{ id: 'c', tool: 't', effect: 'allow' }]);
+  });
+
+  test.each<[what: string, other: GrantSubject]>([
+    ['another input', subject('j')],
+    ['another definition', subject('i', 'g')],
+    ['another source', subject('i', 'f', 'session')],
+    ['parts that only read alike together', subject('i', 'f","host', '')],
+  ])('for one input answers nothing for %s', (_, other) => {
+    const grants = new Grants();
+    grants.add('a', subject(), answer('allow_always'), 0);
+    expect(grants.find(subject(), 0)?.id).toBe('a');
+    expect(grants.find(other, 0)).toBeUndefined();
+  });
+
+  test('for the tool answers for every input of that definition from that source', () => {
+    const grants = new Grants();
+    grants.add('a', subject(), answer({ decision: 'allow_always', grant: { match: 'tool' } }), 0);
+    expect(grants.find(subject('j'), 0)?.id).toBe('a');
+    expect(grants.find(subject('i', 'g'), 0)).toBeUndefined();
+    expect(grants.find(subject('i', 'f', 'scope'), 0)).toBeUndefined();
+  });
+
+  test('that rejects beats one that allows', () => {
+    const grants = new Grants();
+    grants.add('a', subject(), answer({ decision: 'allow_always', grant: { match: 'tool' } }), 0);
+    grants.add('b', subject(), answer('reject_always'), 0);
+    expect(grants.find(subject(), 0)).toMatchObject({ id: 'b', effect: 'reject' });
+    expect(grants.find(subject('j'), 0)).toMatchObject({ id: 'a', effect: 'allow' });
+  });
+
+  test('shown to the host cannot be changed by it', () => {
+    const grants = new Grants();
+    grants.add('a', subject(), answer({ decision: 'allow_always', by: 'ann', grant: { uses: 1, expiresInMs: 5 } }), 10);
+    const [shown] = grants.list(10);
+    expect(shown).toEqual({ id: 'a', tool: 't', effect: 'allow', by: 'ann', usesLeft: 1, expiresAt: 15 });
+    expect(shown).toSatisfy(Object.isFrozen);
+  });
+
+  test('is forgotten, the oldest first, before a session holds more than 1 000', () => {
+    const grants = new Grants();
+    for (let n = 0; n <= 1_000; n++) grants.add(`g${n}`, subject(String(n)), answer('allow_always'), 0);
+    expect(grants.list(0)).toHaveLength(1_000);
+    expect(grants.find(subject('0'), 0)).toBeUndefined();
+    expect(grants.find(subject('1000'), 0)?.id).toBe('g1000');
+  });
+});
+
+describe('grants behave as this model says', () => {
+  interface Kept {
+    readonly id: string;
+    readonly effect: 'allow' | 'reject';
+    readonly match: 'input' | 'tool';
+    readonly fingerprint: string;
+    readonly input: string;
+    uses: number;
+    readonly until: number;
+  }
+  const covers = (kept: Kept, fingerprint: string, input: string): boolean => kept.fingerprint === fingerprint && (kept.match === 'tool' || kept.input === input);
+
+  const fingerprints = fc.constantFrom('f', 'g');
+  const inputs = fc.constantFrom('i', 'j');
+  const steps = fc.oneof(
+    fc.record({
+      do: fc.constant('answer' as const),
+      fingerprint: fingerprints,
+      input: inputs,
+      decision: fc.constantFrom('allow_always' as const, 'reject_always' as const),
+      match: fc.constantFrom('input' as const, 'tool' as const),
+      uses: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+      expiresInMs: fc.option(fc.integer({ min: 1, max: 20 }), { nil: undefined }),
+    }),
+    fc.record({ do: fc.constant('ask' as const), fingerprint: fingerprints, input: inputs }),
+    fc.record({ do: fc.constant('revoke' as const), at: fc.nat(5) }),
+    fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 10 }) }),
+  );
+
+  test('whatever is answered, asked, revoked and waited for', () => {
+    fc.assert(
+      fc.property(fc.array(steps, { maxLength: 60 }), (list) => {
+        const grants = new Grants();
+        let model: Kept[] = [];
+        let now = 0;
+        let made = 0;
+        for (const step of list) {
+          model = model.filter((kept) => kept.until > now && kept.uses > 0);
+          switch (step.do) {
+            case 'answer': {
+              const { fingerprint, input, decision, match, uses, expiresInMs } = step;
+              const id = `g${++made}`;
+              const grant = { match, ...(uses === undefined ? {} : { uses }), ...(expiresInMs === undefined ? {} : { expiresInMs }) };
+              grants.add(id, subject(input, fingerprint), answer({ decision, grant }), now);
+              // The last word on the same question is the only one.
+              model = model.filter((kept) => !(kept.match === match && kept.fingerprint === fingerprint && (match === 'tool' || kept.input === input)));
+              model.push({ id, effect: decision === 'allow_always' ? 'allow' : 'reject', match, fingerprint, input, uses: uses ?? Number.POSITIVE_INFINITY, until: expiresInMs === undefined ? Number.POSITIVE_INFINITY : now + expiresInMs });
+              break;
+            }
+            case 'ask': {
+              const fit = model.filter((kept) => covers(kept, step.fingerprint, step.input));
+              const expected = fit.find((kept) => kept.effect === 'reject') ?? fit[0];
+              const found = grants.find(subject(step.input, step.fingerprint), now);
+              expect(found?.id).toBe(expected?.id);
+              expect(found?.effect).toBe(expected?.effect);
+              if (found !== undefined && expected !== undefined) {
+                expect(grants.use(found.id)).toBe(true);
+                expected.uses--;
+              }
+              break;
+            }
+            case 'revoke': {
+              const id = model[step.at]?.id ?? 'nobody';
+              expect(grants.revoke(id)).toBe(model.some((kept) => kept.id === id));
+              model = model.filter((kept) => kept.id !== id);
+              break;
+            }
+            case 'wait':
+              now += step.ms;
+          }
+          model = model.filter((kept) => kept.until > now && kept.uses > 0);
+          expect(grants.list(now).map(({ id }) => id)).toEqual(model.map(({ id }) => id));
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { openRecord, sealRecord } from '../../src/approval/record.ts';
+import type { PendingApproval } from '../../src/approval/request.ts';
+import { createTokenSigner } from '../../src/approval/token.ts';
+import type { JsonObject } from '../../src/index.ts';
+import { key, otherKey } from './kit.ts';
+
+const signer = createTokenSigner(key);
+const request: PendingApproval = Object.freeze({
+  id: 'approval-1',
+  sessionId: 's',
+  principal: 'p',
+  callId: 'c',
+  tool: Object.freeze({ name: 't', source: 'host', tags: [], annotations: {}, fingerprint: 'sha256:f' }),
+  input: { amount: 5 },
+  title: 'Pay?',
+  source: 'tool',
+  requestedAt: 1,
+  expiresAt: 100,
+  hiddenFields: [],
+});
+const call = { request, principal: 'p', input: JSON.parse('{"amount":5,"to":"é\\ud800","list":[{"__proto__":{"a":0}}]}') as JsonObject, idempotencyKey: 'k' };
+const { record, token } = sealRecord(signer, call);
+const stored = (): Record<string, unknown> => JSON.parse(JSON.stringify(record)) as Record<string, unknown>;
+
+describe('a record', () => {
+  test('opens to what was sealed, also when it was text meanwhile', () => {
+    const opened = openRecord(signer, stored());
+    expect(opened?.token).toBe(token);
+    expect(JSON.stringify(opened?.call.input)).toBe(JSON.stringify(call.input));
+    expect(opened?.call.idempotencyKey).toBe('k');
+    expect(opened?.claims).toMatchObject({ id: 'approval-1', sessionId: 's', principal: 'p', callId: 'c', tool: 't', fingerprint: 'sha256:f', source: 'host', expiresAt: 100 });
+  });
+
+  test('opens with its members in another order, as databases give them back', () => {
+    expect(openRecord(signer, Object.fromEntries(Object.entries(stored()).reverse()))).toBeDefined();
+  });
+
+  test.each<[what: string, edit: (record: Record<string, unknown>) => unknown]>([
+    ['its input edited', (one) => ({ ...one, input: { amount: 500 } })],
+    ['a member added to its input', (one) => ({ ...one, input: { ...(one.input as object), extra: 1 } })],
+    ['what was shown edited', (one) => ({ ...one, request: { ...(one.request as object), title: 'Nothing to see' } })],
+    ['another session', (one) => ({ ...one, sessionId: 'other' })],
+    ['another principal', (one) => ({ ...one, principal: 'root' })],
+    ['a longer life', (one) => ({ ...one, expiresAt: 1e15 })],
+    ['another id', (one) => ({ ...one, id: 'approval-2' })],
+    ['another idempotency key', (one) => ({ ...one, idempotencyKey: 'other' })],
+    ['a member more', (one) => ({ ...one, approved: true })],
+    ['a member less', ({ idempotencyKey: _, ...rest }) => rest],
+    ['no token', ({ token: _, ...rest }) => rest],
+    ["another record's token", (one) => ({ ...one, token: sealRecord(signer, { ...call, input: { amount: 6 } }).token })],
+    ["a token by somebody else's key", () => sealRecord(createTokenSigner(otherKey), call).record],
+    ['a token that is no text', (one) => ({ ...one, token: [token] })],
+    ['nothing', () => undefined],
+    ['null', () => null],
+    ['a text', () => JSON.stringify(record)],
+    ['a list', () => [record]],
+    ['an input deeper than any stack', (one) => ({ ...one, input: JSON.parse('{"a":'.repeat(20_000) + '1' + '}'.repeat(20_000)) })],
+    ['a getter that throws', (one) => Object.defineProperty(one, 'input', { enumerable: true, get: () => { throw new Error('no'); } })],
+    ['a revoked proxy', () => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy; }],
+  ])('with %s does not open, and nothing is thrown', (_, edit) => {
+    expect(openRecord(signer, edit(stored()))).toBeUndefined();
+  });
+
+  test('that answers differently each time it is read opens to what was checked', () => {
+    let reads = 0;
+    const lying = Object.defineProperty(stored(), 'input', { enumerable: true, get: () => (++reads === 1 ? call.input : { amount: 500 }) });
+    expect(openRecord(signer, lying)?.call.input).toEqual(call.input);
+  });
+});

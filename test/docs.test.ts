@@ -1,0 +1,164 @@
+/** The texts are part of the product: snippets compile and run, links lead somewhere, what is generated is up to date, and no option is left out. */
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as core from '../src/index.ts';
+import { errorsPage, reasons } from './docs/errors-page.ts';
+import { fencesOf, guidePages, headingsOf, linkedPages, linkFault, linksOf, root, snippetsOf } from './docs/pages.ts';
+import { createWorkbench, type Workbench } from './docs/workbench.ts';
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name: string; exports: Record<string, unknown> };
+const subpaths = new Map(
+  Object.keys(manifest.exports)
+    .filter((subpath) => subpath !== './package.json')
+    .map((subpath) => [manifest.name + subpath.slice(1), `src/${subpath === '.' ? 'index' : subpath.slice(2)}.ts`]),
+);
+const pages = guidePages();
+const readme = pages.find(({ path }) => path === 'README.md')!.text;
+const snippets = pages.flatMap(snippetsOf);
+const numbered = snippets.map((snippet, index) => [`${snippet.page}:${snippet.line}`, index] as const);
+
+describe('snippets', () => {
+  let workbench: Workbench;
+  beforeAll(() => {
+    workbench = createWorkbench(snippets, subpaths);
+  });
+  afterAll(() => workbench.remove());
+
+  describe('compile against the sources', () => {
+    let faults: readonly (readonly string[])[];
+    beforeAll(() => {
+      faults = workbench.check();
+    }, 60_000);
+    test.each(numbered)('%s', (_, index) => {
+      expect(faults[index]).toEqual([]);
+    });
+  });
+
+  describe('run without throwing', () => {
+    let faults: readonly (string | undefined)[];
+    beforeAll(async () => {
+      faults = await workbench.run();
+    }, 60_000);
+    test.each(numbered)('%s', (_, index) => {
+      expect(faults[index]).toBeUndefined();
+    });
+  });
+});
+
+describe('README.md', () => {
+  test('the first governed tool takes less than thirty lines', () => {
+    const first = fencesOf(readme).find(({ info }) => info === 'ts');
+    expect(first?.code.split('\n').length).toBeLessThan(30);
+  });
+
+  test('names the subpaths that the package has, and no others', () => {
+    const named = [...readme.matchAll(/^\| `(host-tools[^`]*)` \|/gm)].map((match) => match[1]);
+    expect(named).toEqual([...subpaths.keys()]);
+  });
+
+  test('leads to every page of docs', () => {
+    const reached = new Set(linksOf({ path: 'README.md', text: readme }).map(({ target }) => target.split('#')[0]));
+    const apart = pages.map(({ path }) => path).filter((path) => path.startsWith('docs/') && !path.startsWith('docs/decisions/') && !reached.has(path));
+    expect(apart).toEqual([]);
+  });
+});
+
+describe('links', () => {
+  test.each(linkedPages().map((page) => [page.path, page] as const))('%s: every link leads to a file and a heading that exist', (_, page) => {
+    const faults = linksOf(page).flatMap((link) => linkFault(link) ?? []);
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('docs/errors.md', () => {
+  // `npx vitest run test/docs.test.ts -u` writes the page anew.
+  test('is what the table of codes says', async () => {
+    await expect(errorsPage()).toMatchFileSnapshot('../docs/errors.md');
+  });
+
+  test('lists every reason that the sources give', () => {
+    const listed = new Set(reasons.flatMap(({ reason }) => reason));
+    const given = [...sourceText().matchAll(/\breason: (?:[^,;{}\n]*\? )?'([a-z][a-z0-9_]*)'(?: : '([a-z][a-z0-9_]*)')?/g)].flatMap((match) => [match[1], match[2]]);
+    expect([...new Set(given)].filter((reason) => reason !== undefined && !listed.has(reason))).toEqual([]);
+  });
+
+  test('lists no reason that the sources do not know', () => {
+    const text = sourceText();
+    expect(reasons.map(({ reason }) => reason).filter((reason) => !text.includes(`'${reason}'`))).toEqual([]);
+  });
+});
+
+describe('docs/decisions', () => {
+  const decisions = pages.filter(({ path }) => /^docs\/decisions\/\d/.test(path));
+  const index = pages.find(({ path }) => path === 'docs/decisions/README.md')!;
+
+  test('are numbered without a gap, and the heading bears the number', () => {
+    expect(decisions.map(({ path }) => basename(path).slice(0, 4))).toEqual(decisions.map((_, at) => String(at + 1).padStart(4, '0')));
+    for (const { path, text } of decisions) expect(headingsOf(text)[0], path).toMatch(new RegExp(`^${Number(basename(path).slice(0, 4))}\\. `));
+  });
+
+  test('stand in the index under their own headings, in order', () => {
+    const listed = [...index.text.matchAll(/^\d+\. \[(.+)\]\((\d{4}-[^)]+)\)$/gm)].map((match) => [match[2], match[1]]);
+    expect(listed).toEqual(decisions.map(({ path, text }) => [basename(path), headingsOf(text)[0]!.replace(/^\d+\. /, '')]));
+  });
+});
+
+describe('what a host can write is told somewhere', () => {
+  const told = pages.map(({ text }) => text).join('\n');
+
+  test.each([
+    ['RegistryOptions', 'src/state/registry-state.ts'],
+    ['SessionOptions', 'src/session-options.ts'],
+    ['CallOptions', 'src/context.ts'],
+    ['ToolContext', 'src/context.ts'],
+    ['Surface', 'src/context.ts'],
+    ['ToolSpecBase', 'src/tool-config.ts'],
+    ['Limits', 'src/profile.ts'],
+    ['Profile', 'src/profile.ts'],
+    ['Rule', 'src/rules.ts'],
+    ['ToolSession', 'src/session.ts'],
+    ['Approvals', 'src/session.ts'],
+    ['ResultMetadata', 'src/result.ts'],
+    ['ToolEvents', 'src/events.ts'],
+    ['BatchOptions', 'src/batch.ts'],
+    ['MountOptions', 'src/mount.ts'],
+  ])('each member of %s', (type, file) => {
+    const members = membersOf(type, file);
+    expect(members.length).toBeGreaterThan(0);
+    expect(members.filter((name) => !new RegExp(`[\`.({, ]${name.replaceAll(/\W/g, '\\$&')}\\b`).test(told))).toEqual([]);
+  });
+
+  test('each value that the core exports', () => {
+    expect(Object.keys(core).filter((name) => !told.includes(name))).toEqual([]);
+  });
+
+  test.each([...subpaths].slice(1))('each value that %s exports', async (_, entry) => {
+    const exported = Object.keys((await import(join(root, entry))) as object);
+    expect(exported.filter((name) => !told.includes(name))).toEqual([]);
+  });
+});
+
+function sourceText(): string {
+  return ts.sys
+    .readDirectory(join(root, 'src'), ['.ts'])
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+}
+
+/** The member names of an interface or of an alias made of object types. */
+function membersOf(type: string, file: string): string[] {
+  const tree = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.ES2022, true);
+  const names: string[] = [];
+  const collect = (node: ts.Node): void => {
+    if (ts.isTypeLiteralNode(node) || ts.isInterfaceDeclaration(node)) {
+      for (const member of node.members) if (member.name !== undefined && !ts.isComputedPropertyName(member.name)) names.push((member.name as ts.Identifier).text);
+    } else if (ts.isIntersectionTypeNode(node)) node.types.forEach(collect);
+  };
+  for (const statement of tree.statements) {
+    if (ts.isInterfaceDeclaration(statement) && statement.name.text === type) collect(statement);
+    if (ts.isTypeAliasDeclaration(statement) && statement.name.text === type) collect(statement.type);
+  }
+  return [...new Set(names)];
+}
