@@ -1,4 +1,4 @@
-/** Builds what is measured: the core as it is published, and the benchmarks beside it, as plain JavaScript. Nothing is measured through a loader, which would slow what it transforms. */
+/** Builds what is measured: the core as it is published, and the benchmarks beside it, as plain JavaScript. Nothing is measured through a loader. */
 import { mkdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';

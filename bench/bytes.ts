@@ -24,7 +24,8 @@ export async function measure(): Promise<FamilyResult> {
     for (const [name, one] of Object.entries(cases)) {
       const value = await allocated(one);
       // The first rounds are still being compiled.
-      if (round >= 2) (bytes[name] ??= []).push(value);
+      bytes[name] ??= [];
+      if (round >= 2) bytes[name].push(value);
     }
   }
   const of = (name: string): number => median(bytes[name] ?? []);

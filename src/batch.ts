@@ -58,7 +58,8 @@ function ownKey(session: SessionState, call: ToolCall | undefined): string | und
 export function executeBatch(session: SessionState, calls: readonly ToolCall[], options: BatchOptions): Promise<BatchResult> {
   const { maxConcurrency = Number.POSITIVE_INFINITY, stopOnError = false, signal } = options;
   if (!(maxConcurrency >= 1)) throw new MisuseError('invalid_option', `executeBatch: expected \`maxConcurrency\` to be at least 1, got \`${String(maxConcurrency)}\`.`);
-  return runPlan(session, [...calls], planCalls(session, calls), maxConcurrency, stopOnError, signal);
+  const plan = planCalls(session, calls);
+  return runPlan(session, [...calls], plan, maxConcurrency, stopOnError, signal);
 }
 
 async function runPlan(session: SessionState, calls: readonly ToolCall[], plan: BatchPlan, maxConcurrency: number, stopOnError: boolean, signal: AbortSignal | undefined): Promise<BatchResult> {

@@ -3,6 +3,7 @@ import { jsonDigest } from './approval/token.ts';
 import type { Decision } from './decision.ts';
 import type { ErrorCode, ToolError } from './errors.ts';
 import type { JsonObject, JsonValue } from './json.ts';
+import { collectSecrets, scrubJson } from './call/secrets.ts';
 import { readInput } from './pipeline/admit.ts';
 import { decisionOf, judge } from './pipeline/decide.ts';
 import { gate, lookup } from './pipeline/lookup.ts';
@@ -37,7 +38,7 @@ export async function explain(session: SessionState, name: string, input: unknow
   const draft: Draft = { visible: false, steps };
   const call = new Call(session, name, 'explain', input, undefined, undefined, undefined);
   const stop = (stage: string, error: ToolError): Explanation => {
-    steps.push({ stage, ...(error as unknown as JsonObject) });
+    steps.push({ stage, ...(scrubJson(call, error as unknown as JsonObject) as JsonObject) });
     draft.code = error.code;
     return Object.freeze(draft);
   };
@@ -57,6 +58,7 @@ export async function explain(session: SessionState, name: string, input: unknow
   const binding = call.binding as Binding;
   const gated = gate(call) as Outcome;
   if (gated !== undefined) return stop('availability', gated);
+  collectSecrets(call);
   const invalid = binding.drop === 'denied' ? undefined : await validate(call);
   // Without an input, what the schema misses says nothing; rules that look at the input then find none.
   if (invalid !== undefined) {
@@ -64,7 +66,7 @@ export async function explain(session: SessionState, name: string, input: unknow
     steps.push({ stage: 'validation', note: 'no input was given' });
   }
   const verdict = await judge(call, steps);
-  draft.decision = decisionOf(verdict);
+  draft.decision = scrubJson(call, decisionOf(verdict) as unknown as JsonObject) as unknown as Decision;
   if (verdict.ruleId !== undefined) draft.ruleId = verdict.ruleId;
   if (verdict.source !== undefined) draft.source = verdict.source;
   if (verdict.effect === 'deny') draft.code = verdict.code ?? 'policy_denied';

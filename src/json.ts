@@ -150,7 +150,8 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
           continue;
         }
         walk.chars += key.length + 4;
-        if (item !== member) define(copy, key, item);
+        // 0 too: it may have been -0, which JSON does not know.
+        if (item !== member || item === 0) define(copy, key, item);
       }
       if (key === '__proto__') walk.unsafe = true;
     }
@@ -162,9 +163,26 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
     }
     if (error === overflow) throw error;
     const fault = new Fault('not_json', error instanceof RangeError ? 'nested too deeply to be read' : 'reading the value threw');
-    if (key !== undefined) fault.path.unshift(escapePointer(key));
+    const where = key ?? throwingMember(value);
+    if (where !== undefined) fault.path.unshift(escapePointer(where));
     throw fault;
   }
+}
+
+/** The member whose reading throws, where spreading met one. */
+function throwingMember(value: object): string | undefined {
+  try {
+    for (const key of Object.keys(value)) {
+      try {
+        void (value as Record<string, unknown>)[key];
+      } catch {
+        return key;
+      }
+    }
+  } catch {
+    // Not even its keys can be read.
+  }
+  return undefined;
 }
 
 /** Assigns a member; assigning `__proto__` would set the prototype. */

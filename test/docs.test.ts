@@ -80,7 +80,10 @@ describe('docs/errors.md', () => {
 
   test('lists every reason that the sources give', () => {
     const listed = new Set(reasons.flatMap(({ reason }) => reason));
-    const given = [...sourceText().matchAll(/\breason: (?:[^,;{}\n]*\? )?'([a-z][a-z0-9_]*)'(?: : '([a-z][a-z0-9_]*)')?/g)].flatMap((match) => [match[1], match[2]]);
+    const given = [...sourceText().matchAll(/\breason: (?:[^,;{}\n]*\? )?'([a-z][a-z0-9_]*)'(?: : '([a-z][a-z0-9_]*)')?/g)].flatMap((match) => [
+      match[1],
+      match[2],
+    ]);
     expect([...new Set(given)].filter((reason) => reason !== undefined && !listed.has(reason))).toEqual([]);
   });
 
@@ -153,7 +156,8 @@ function membersOf(type: string, file: string): string[] {
   const names: string[] = [];
   const collect = (node: ts.Node): void => {
     if (ts.isTypeLiteralNode(node) || ts.isInterfaceDeclaration(node)) {
-      for (const member of node.members) if (member.name !== undefined && !ts.isComputedPropertyName(member.name)) names.push((member.name as ts.Identifier).text);
+      for (const member of node.members)
+        if (member.name !== undefined && !ts.isComputedPropertyName(member.name)) names.push((member.name as ts.Identifier).text);
     } else if (ts.isIntersectionTypeNode(node)) node.types.forEach(collect);
   };
   for (const statement of tree.statements) {

@@ -3,6 +3,7 @@ import type { CallOptions, CallTool, LogLevel, SurfaceClient, ToolContext } from
 import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
+import { shortened } from './shortened.ts';
 import { scrubJson, scrubText } from './secrets.ts';
 
 const maxEvents = 1_000;
@@ -108,7 +109,7 @@ export function progress(call: Call, done: number, total?: number, message?: str
     callId,
     done,
     ...(typeof total === 'number' && Number.isFinite(total) ? { total } : {}),
-    ...(typeof message === 'string' ? { message: scrubText(call, message).slice(0, maxEventChars) } : {}),
+    ...(typeof message === 'string' ? { message: shortened(scrubText(call, message), maxEventChars) } : {}),
   });
 }
 

@@ -15,7 +15,7 @@ export type Shaped = { readonly ok: true; readonly output: unknown; readonly tru
 export function normalise(call: Call, value: unknown, maxChars?: number): Shaped & { overflow?: number } {
   if (value === undefined || value === null) return { ok: true, output: null };
   const kind = typeof value;
-  if (kind === 'string' || kind === 'boolean' || (kind === 'number' && Number.isFinite(value))) return { ok: true, output: value };
+  if (kind === 'string' || kind === 'boolean' || (kind === 'number' && Number.isFinite(value))) return { ok: true, output: value === 0 ? 0 : value };
   const isContent = readsAsContent(value);
   const copy = copyJson(value, { maxDepth: maxOutputDepth, maxValues, maxChars: isContent ? undefined : maxChars });
   if (!copy.ok) {

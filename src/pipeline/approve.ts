@@ -115,8 +115,8 @@ function safeAnswer(answer: unknown): ReadAnswer | undefined {
 /** Acts on an answer: grants, edits, lets through or rejects. */
 function take(call: Call, approvalId: string, answer: ReadAnswer): Outcome {
   if (answer.input !== undefined) {
-    const copy = copyJson(answer.input, { maxDepth: 64, maxValues: 50_000 });
-    if (!copy.ok || !isJsonObject(copy.value)) return rejected(call, approvalId, 'invalid_answer', answer.by, undefined);
+    const copy = copyJson(answer.input, { maxDepth: 64, maxValues: 50_000, maxChars: call.session.limits.maxInputBytes ?? 1_048_576 });
+    if (!copy.ok || copy.overflow || !isJsonObject(copy.value)) return rejected(call, approvalId, 'invalid_answer', answer.by, undefined);
     if (answer.allowed) {
       call.canonical = copy.value;
       call.unsafe = copy.unsafe;

@@ -1,5 +1,6 @@
 /** Run: the handler, once, under its deadline. A timeout stops the waiting at once; what the handler does afterwards is only counted. */
 import { type CallChild, emitEvent, HandlerContext, progress } from '../call/handler-context.ts';
+import { shortened } from '../call/shortened.ts';
 import { scrubJson, scrubText } from '../call/secrets.ts';
 import type { MadeHandler } from '../definition.ts';
 import { describe, type ToolError, toolError } from '../errors.ts';
@@ -197,7 +198,7 @@ function thrownError(call: Call, thrown: unknown): ToolError {
   }
   if (message.trim() === '') message = `The tool failed: it threw ${kindOf(thrown)} without a message.`;
   const lost = lostExecutor(thrown);
-  const error = toolError(lost ?? 'handler_error', scrubText(call, message).slice(0, longestMessage));
+  const error = toolError(lost ?? 'handler_error', shortened(scrubText(call, message), longestMessage));
   const masked = (call.session.setup.exposeErrors ?? call.surface?.exposeErrors ?? 'message') === 'masked';
   if (!masked || lost !== undefined) return error;
   call.more.unmasked = error;
@@ -229,5 +230,5 @@ function kindOf(thrown: unknown): string {
 
 function failureError(call: Call, failure: Failure): ToolError {
   const { message, reason, details, retryable } = failure;
-  return toolError('handler_error', scrubText(call, message).slice(0, longestMessage), { reason, retryable, ...(details === undefined ? {} : { details: scrubJson(call, details) }) });
+  return toolError('handler_error', shortened(scrubText(call, message), longestMessage), { reason, retryable, ...(details === undefined ? {} : { details: scrubJson(call, details) }) });
 }

@@ -1,4 +1,5 @@
 /** Shape: what a handler returned becomes a JSON snapshot, passes its schema, and fits its budget. */
+import { detached } from '../call/shortened.ts';
 import { maxOutputDepth, normalise, type Shaped } from '../call/snapshot.ts';
 import { type ContentPart, contentParts, markContent, ownText, partText, withText } from '../content.ts';
 import { toolError } from '../errors.ts';
@@ -94,11 +95,6 @@ function cut(text: string, limit: number, strategy: 'head' | 'head_tail', mark: 
   if (strategy === 'head') return detached(head(text, room) + mark);
   const front = Math.ceil(room / 2);
   return detached(`${head(text, front)}${mark}${tail(text, room - front)}`);
-}
-
-/** A copy of its own: engines let a slice keep the whole text that it was cut from in memory. */
-function detached(text: string): string {
-  return JSON.parse(JSON.stringify(text)) as string;
 }
 
 function head(text: string, length: number): string {

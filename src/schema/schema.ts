@@ -33,8 +33,8 @@ export function jsonSchema<T>(schema: JsonSchema): TypedJsonSchema<T> {
 // biome-ignore lint/suspicious/noExplicitAny: both sides of a Standard Schema are free here; inference reads them.
 export type Schema = StandardSchema<any, any> | JsonSchema;
 
-/** Best-effort static type of a literal JSON Schema; what it does not know is JsonValue. */
-type FromJson<S> = S extends { readonly const: infer C }
+/** Best-effort static type of a literal JSON Schema; what it does not know is JsonValue. Before defaults are filled in, `Filled` is never. */
+type FromJson<S, Filled> = S extends { readonly const: infer C }
   ? C
   : S extends { readonly enum: readonly (infer E)[] }
     ? E
@@ -47,17 +47,25 @@ type FromJson<S> = S extends { readonly const: infer C }
           : S extends { readonly type: 'null' }
             ? null
             : S extends { readonly type: 'array'; readonly items: infer I }
-              ? readonly FromJson<I>[]
+              ? readonly FromJson<I, Filled>[]
               : S extends { readonly type: 'object'; readonly properties: infer P }
                 ? Flat<
-                    { readonly [K in keyof P as K extends Present<S, P> ? K : never]: FromJson<P[K]> } & {
-                      readonly [K in keyof P as K extends Present<S, P> ? never : K]?: FromJson<P[K]>;
+                    { readonly [K in keyof P as K extends Present<S, P, Filled> ? K : never]: FromJson<P[K], Filled> } & {
+                      readonly [K in keyof P as K extends Present<S, P, Filled> ? never : K]?: FromJson<P[K], Filled>;
                     }
                   >
                 : S extends { readonly type: 'object' }
                   ? JsonObject
                   : JsonValue;
-type Present<S, P> = (S extends { readonly required: readonly (infer R)[] } ? R : never) | { [K in keyof P]: P[K] extends { readonly default: unknown } ? K : never }[keyof P];
+type Present<S, P, Filled> = (S extends { readonly required: readonly (infer R)[] } ? R : never) | { [K in keyof P]: P[K] extends Filled ? K : never }[keyof P];
+type WithDefault = { readonly default: unknown };
+type FromRaw<S, Filled> = typeof jsonSchemaType extends keyof S
+  ? NonNullable<S[typeof jsonSchemaType & keyof S]>
+  : FromJson<S, Filled> extends infer T
+    ? JsonValue extends T
+      ? JsonObject
+      : T
+    : never;
 type Flat<T> = { [K in keyof T]: T[K] } & {};
 
 /** What a caller may send. */
@@ -65,13 +73,11 @@ export type InputOf<S> = S extends { readonly '~standard': { readonly types?: in
   ? NonNullable<T> extends { readonly input: infer I }
     ? I
     : unknown
-  : typeof jsonSchemaType extends keyof S
-    ? NonNullable<S[typeof jsonSchemaType & keyof S]>
-    : FromJson<S> extends infer T
-      ? JsonValue extends T
-        ? JsonObject
-        : T
-      : never;
+  : FromRaw<S, never>;
 
-/** What a handler gets. */
-export type ParsedOf<S> = S extends { readonly '~standard': { readonly types?: infer T } } ? (NonNullable<T> extends { readonly output: infer O } ? O : unknown) : InputOf<S>;
+/** What a handler gets: the input with its defaults filled in. */
+export type ParsedOf<S> = S extends { readonly '~standard': { readonly types?: infer T } }
+  ? NonNullable<T> extends { readonly output: infer O }
+    ? O
+    : unknown
+  : FromRaw<S, WithDefault>;

@@ -128,7 +128,7 @@ export class RegistryState {
     this.policyTimeoutMs = policyTimeoutMs;
     this.graceMs = graceMs;
     this.redact = Object.freeze([...redact]);
-    this.now = now;
+    this.now = now === Date.now ? now : safeClock(now);
     this.newId = newId ?? createIds();
     this.logger = logger;
     if (approvals !== undefined && (typeof approvals !== 'object' || approvals === null)) throw misuse('approvals', 'an object with a `secret`', approvals);
@@ -324,6 +324,19 @@ function checkStore(store: ApprovalStore | undefined): ApprovalStore | undefined
   if (store === undefined) return undefined;
   for (const method of ['put', 'take', 'list'] as const) if (typeof store?.[method] !== 'function') throw misuse('approvals.store', 'an object with `put`, `take` and `list`', store);
   return store;
+}
+
+/** A host's clock that throws or answers nonsense must not cost a call. */
+function safeClock(now: () => number): () => number {
+  return () => {
+    try {
+      const time: unknown = now();
+      if (typeof time === 'number' && Number.isFinite(time)) return time;
+    } catch {
+      // The machine's own clock is there.
+    }
+    return Date.now();
+  };
 }
 
 function checkDuration(field: string, value: unknown): void {

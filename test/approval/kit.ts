@@ -54,9 +54,9 @@ export function bench(options: BenchOptions = {}): Bench {
   const registry = new HostToolRegistry({ now: clock.now, approvals, logger: { warn: log, error: log }, ...options.registry });
   const { definition, runs } = counted(options.tool);
   registry.register(definition);
+  const session = registry.createSession({ sessionId: 'conversation', principal: 'user:ann', ...options.session });
   const events: AnyEvent[] = [];
   registry.events.on('*', (event) => void events.push(event));
-  const session = registry.createSession({ sessionId: 'conversation', principal: 'user:ann', ...options.session });
   return { registry, session, clock, runs, events, warnings };
 }
 

@@ -495,7 +495,6 @@ describe('suspend: the call ends at once and is resumed later', () => {
     const early = await suspendOne(bed);
     const late = await suspendOne(bed);
     expect(early.expiresAt).toBe(bed.clock.now() + 1_000);
-    // The kit's clock is the registry's own here too.
     bed.clock.advance(999);
     expect(await bed.session.approvals.resume(early.token, 'allow_once')).toMatchObject({ success: true });
     bed.clock.advance(1);
@@ -725,7 +724,6 @@ describe('racing resumes behave as this model says', () => {
           for (const { answer, result } of settled) expect(result.success).toBe(answer !== 'reject_once');
         }
         expect(bed.runs).toHaveLength(results.filter((result) => result.success).length);
-        expect(new Set(bed.runs.map(({ amount }) => amount)).isSubsetOf?.(new Set([0, 1, 2, 99])) ?? true).toBe(true);
       }),
       { numRuns: 60 },
     );

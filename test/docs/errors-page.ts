@@ -3,7 +3,11 @@ import { type ErrorCode, errorCodes, type MisuseCode } from '../../src/index.ts'
 
 /** The reasons that the library gives itself. Whatever else stands in `reason` comes from a host's rule, policy, check, hook or `fail()`. */
 export const reasons: readonly { readonly code: ErrorCode; readonly reason: string; readonly meaning: string }[] = [
-  { code: 'tool_not_available', reason: 'fact_unmet', meaning: 'A fact that the tool requires does not hold; `details.fact` names it, `details.unlockedBy` the tool that can bring it about.' },
+  {
+    code: 'tool_not_available',
+    reason: 'fact_unmet',
+    meaning: 'A fact that the tool requires does not hold; `details.fact` names it, `details.unlockedBy` the tool that can bring it about.',
+  },
   { code: 'tool_not_available', reason: 'disabled', meaning: 'Disabled by an override or by its registration.' },
   { code: 'tool_not_available', reason: 'not_in_profile', meaning: "Not in the session's profile." },
   { code: 'tool_not_available', reason: 'knobs_missing', meaning: "The tool's knobs refuse `{}` and no profile gives them." },
@@ -17,7 +21,11 @@ export const reasons: readonly { readonly code: ErrorCode; readonly reason: stri
   { code: 'invalid_input', reason: 'invalid_call_id', meaning: 'The call id is no text of 1 to 1024 characters. No event is sent.' },
   { code: 'policy_denied', reason: 'denied_by_rule', meaning: 'A rule without a `reason` of its own.' },
   { code: 'policy_denied', reason: 'denied_by_default', meaning: 'Nothing allowed the call, and the default is `deny`.' },
-  { code: 'policy_error', reason: 'policy_threw', meaning: 'A policy, a `check` or `requiresApproval` threw, rejected or, for `requiresApproval`, took too long.' },
+  {
+    code: 'policy_error',
+    reason: 'policy_threw',
+    meaning: 'A policy, a `check` or `requiresApproval` threw, rejected or, for `requiresApproval`, took too long.',
+  },
   { code: 'policy_error', reason: 'policy_timeout', meaning: 'A policy or a `check` took longer than `policyTimeoutMs`.' },
   { code: 'policy_error', reason: 'policy_nonsense', meaning: 'The answer was no decision, or a deny without a well-formed reason.' },
   { code: 'policy_error', reason: 'hook_failed', meaning: 'A before hook threw, took too long or answered nonsense.' },
@@ -42,7 +50,11 @@ export const reasons: readonly { readonly code: ErrorCode; readonly reason: stri
   { code: 'cancelled', reason: 'parent_ended', meaning: 'A handler called a tool after its own call had ended.' },
   { code: 'invalid_output', reason: 'not_json', meaning: 'The output holds what JSON cannot; `details.path` says where.' },
   { code: 'invalid_output', reason: 'output_schema', meaning: 'The output does not fit `outputSchema`.' },
-  { code: 'invalid_output', reason: 'output_too_large', meaning: 'Too deep or too large for a snapshot; or over its budget with an `outputSchema`, under which nothing is cut.' },
+  {
+    code: 'invalid_output',
+    reason: 'output_too_large',
+    meaning: 'Too deep or too large for a snapshot; or over its budget with an `outputSchema`, under which nothing is cut.',
+  },
   { code: 'rate_limited', reason: 'calls_per_minute', meaning: 'Over `callsPerMinute`; `details.retryAfterMs` says how long to wait.' },
   { code: 'rate_limited', reason: 'queue_full', meaning: 'Over `maxQueuedCalls`.' },
   { code: 'rate_limited', reason: 'queue_timeout', meaning: 'Waited longer than `queueTimeoutMs` for a slot or a lock.' },
@@ -70,7 +82,9 @@ const misuse: Readonly<Record<MisuseCode, string>> = {
 
 /** The whole page. */
 export function errorsPage(): string {
-  const codes = Object.entries(errorCodes).map(([code, { meaning, retryable, status, http }]) => `| \`${code}\` | ${meaning} | \`${status}\` | ${retryable ? 'yes' : 'no'} | ${http} |`);
+  const codes = Object.entries(errorCodes).map(
+    ([code, { meaning, retryable, status, http }]) => `| \`${code}\` | ${meaning} | \`${status}\` | ${retryable ? 'yes' : 'no'} | ${http} |`,
+  );
   const rows = reasons.map(({ code, reason, meaning }) => `| \`${code}\` | \`${reason}\` | ${meaning} |`);
   const misuses = Object.entries(misuse).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
   return `# Errors

