@@ -29,12 +29,12 @@ export function planCalls(session: SessionState, calls: readonly ToolCall[]): Ba
   if (!Array.isArray(calls) || calls.some((call) => typeof call !== 'object' || call === null || typeof call.id !== 'string' || typeof call.name !== 'string')) {
     throw new MisuseError('invalid_option', 'Expected a batch to be an array of { id, name, arguments }.');
   }
-  const { names, specs, entries } = session.registry.viewOf(session);
+  const { specs, entries } = session.registry.viewOf(session);
   const keyed = calls.map((call) => {
     const key = call.resourceKey ?? ownKey(session, entries.has(call.name) ? call : undefined);
     return key === undefined ? call : { ...call, resourceKey: key };
   });
-  return planBatch(keyed, specs, names);
+  return planBatch(keyed, specs, entries);
 }
 
 /** The key that a call's input gives. None where validation fails or needs to wait: the lock of the spine holds all the same. */

@@ -48,7 +48,7 @@ export function createDefinition(config: LooseConfig, extras?: PropertyDescripto
     const value = config[field];
     if (value !== undefined && !(Number.isInteger(value) && (value as number) > 0)) throw fault(field, 'a positive integer');
   }
-  const scope = config.scope ?? (config.create === undefined ? 'global' : 'session');
+  const scope = config.scope === undefined ? (config.create === undefined ? 'global' : 'session') : config.scope;
   if (scope !== 'global' && scope !== 'session') throw fault('scope', '"global" or "session"');
   if (scope === 'session' && config.create === undefined) throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`create\` with \`scope: "session"\`, got \`${ways[0]}\`. A session-scoped handler is made by \`create(session)\`, once a session.`);
   if (scope === 'global' && config.create !== undefined) throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`handler\` with \`scope: "global"\`, got \`create\`.`);
@@ -56,7 +56,7 @@ export function createDefinition(config: LooseConfig, extras?: PropertyDescripto
   if (config.outputStrategy !== undefined && config.outputStrategy !== 'head' && config.outputStrategy !== 'head_tail') throw fault('outputStrategy', '"head" or "head_tail"');
   if (config.parallelSafe !== undefined && typeof config.parallelSafe !== 'boolean') throw fault('parallelSafe', 'a boolean');
   if (config.resourceKey !== undefined && typeof config.resourceKey !== 'string' && typeof config.resourceKey !== 'function') throw fault('resourceKey', 'a string or a function of the input');
-  const policy = (config.policy ?? {}) as { knobs?: unknown; check?: unknown };
+  const policy = (config.policy === undefined ? {} : config.policy) as { knobs?: unknown; check?: unknown };
   if (typeof policy !== 'object' || policy === null) throw fault('policy', 'an object with `knobs` and `check`');
   // A gate under a name that nobody reads would be no gate.
   for (const key of Object.keys(policy)) if (key !== 'knobs' && key !== 'check') throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`policy\` to have only \`knobs\` and \`check\`, got \`${key}\`.`);

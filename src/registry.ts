@@ -5,7 +5,7 @@ import { describe, MisuseError } from './errors.ts';
 import type { Emitter, ToolEvents } from './events.ts';
 import type { HostTool } from './host-tool.ts';
 import { nameSkeleton } from './names.ts';
-import { spine } from './pipeline/spine.ts';
+import { exemplars, spine } from './pipeline/spine.ts';
 import type { Profile } from './profile.ts';
 import { checkRegistrable } from './registrable.ts';
 import { Registration, type ToolRegistration, type ToolTable } from './registration.ts';
@@ -31,6 +31,7 @@ export class HostToolRegistry<S = unknown> {
 
   constructor(options: RegistryOptions<S> = {}) {
     const state = new RegistryState(options as RegistryOptions<never>, spine);
+    state.exemplars = exemplars();
     this.#state = state;
     this.#table = {
       get: (name) => state.tools.get(name),

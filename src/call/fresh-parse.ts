@@ -2,6 +2,7 @@
 import { cloneJson } from '../json.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
+import { inPolicyTime } from './in-policy-time.ts';
 
 /** A parse of its own for a gate. The input is valid by then: a raw schema's canonical input is its own parse. */
 export function freshParse(call: Call): unknown | Promise<unknown> {
@@ -9,5 +10,5 @@ export function freshParse(call: Call): unknown | Promise<unknown> {
   const copy = cloneJson(call.canonical);
   if (input.kind === 'json') return copy;
   const validated = input.validate(copy);
-  return validated instanceof Promise ? validated.then(({ value }) => value) : validated.value;
+  return validated instanceof Promise ? inPolicyTime(call, validated).then(({ value }) => value) : validated.value;
 }

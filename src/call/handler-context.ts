@@ -22,7 +22,7 @@ export class HandlerContext implements ToolContext<unknown, unknown> {
   constructor(call: Call, callChild: CallChild) {
     this.#call = call;
     this.#callChild = callChild;
-    this.#knobs = (call.binding as Binding).knobs;
+    this.#knobs = call.binding?.knobs;
     Object.freeze(this);
   }
 

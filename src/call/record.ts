@@ -1,6 +1,6 @@
 /** Record: the one place where a call ends. Counts it, tells of it once, gives everything back, and resolves its promise. */
-import { errorCodes, type ToolError } from '../errors.ts';
-import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
+import { errorCodes, type ToolError, toolError } from '../errors.ts';
+import { cloneJson, type JsonObject, type JsonValue } from '../json.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
@@ -116,7 +116,7 @@ function tell(call: Call, result: ToolResult): void {
   const { session, toolName, callId } = call;
   const { durationMs, status } = result.metadata;
   if (result.success) {
-    if (session.hears('tool:post')) session.emit('tool:post', { toolName, callId, result: postedResult(call, result), durationMs });
+    if (session.hears('tool:post')) session.deliver('tool:post', { type: 'tool:post', sessionId: session.sessionId, at: session.registry.now(), seq: ++session.seq, toolName, callId, result: postedResult(call, result), durationMs });
     return;
   }
   const { error } = result;
@@ -126,7 +126,12 @@ function tell(call: Call, result: ToolResult): void {
       session.emit('policy:violation', { toolName, callId, reason, ...(ruleId === undefined ? {} : { ruleId }), ...(source === undefined ? {} : { source }) });
     }
   }
-  if (session.hears('tool:error')) session.emit('tool:error', { toolName, callId, error: deepFreeze({ ...(call.extra?.unmasked ?? error) }), status, durationMs });
+  if (session.hears('tool:error')) session.emit('tool:error', { toolName, callId, error: toldError(call.extra?.unmasked ?? error), status, durationMs });
+}
+
+/** A copy of an error: the caller's may be changed by whoever has it. */
+function toldError({ code, message, reason, ruleId, source, retryable, details }: ToolError): ToolError {
+  return toolError(code, message, { reason, ruleId, source, retryable, details: details === undefined ? undefined : cloneJson(details) });
 }
 
 /** The result as events carry it: a copy, secrets hidden by the output schema and by value. */

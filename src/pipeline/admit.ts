@@ -1,5 +1,6 @@
 /** Admission: the input becomes bounded JSON, limits on calls are kept, and the call is announced. */
 import { describe, type ToolError, toolError } from '../errors.ts';
+import type { ToolEvents } from '../events.ts';
 import { cloneJson, copyJson, isJsonObject, type JsonValue } from '../json.ts';
 import type { Call } from '../state/call.ts';
 import { scrubStrings } from '../call/secrets.ts';
@@ -59,6 +60,8 @@ function tooLarge(maxBytes: number): ToolError {
   return toolError('invalid_input', `The arguments are larger than ${maxBytes} bytes. Send less.`, { reason: 'too_large' });
 }
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 function announce(call: Call, readable: boolean): void {
   const { session } = call;
   call.announced = true;
@@ -66,10 +69,11 @@ function announce(call: Call, readable: boolean): void {
   const { toolName, callId, attempt, parent } = call;
   const input = readable ? hideSecrets(call, call.extra?.text ?? call.canonical) : null;
   const surface = call.surface?.name;
-  const event: { toolName: string; callId: string; attempt: number; input: JsonValue; parentCallId?: string; surface?: string } = { toolName, callId, attempt, input };
+  const { sessionId, registry } = session;
+  const event: Mutable<{ type: string } & ToolEvents['tool:pre']> = { type: 'tool:pre', sessionId, at: registry.now(), seq: ++session.seq, toolName, callId, attempt, input };
   if (parent !== undefined) event.parentCallId = parent.callId;
   if (surface !== undefined) event.surface = surface;
-  session.emit('tool:pre', event);
+  session.deliver('tool:pre', event);
 }
 
 /** The tool's schema says what is secret; where there is no tool, the registry's paths do. */

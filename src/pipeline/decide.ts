@@ -258,12 +258,3 @@ export function decisionOf(verdict: Verdict): Decision {
       return deny(verdict.reason ?? 'denied_by_rule', verdict.message);
   }
 }
-
-/** A verdict as an event shows it. */
-export function verdictEvent(toolName: string, callId: string, { effect, ruleId, source, reason }: Verdict): object {
-  const event: { toolName: string; callId: string; effect: string; ruleId?: string; source?: string; reason?: string } = { toolName, callId, effect };
-  if (ruleId !== undefined) event.ruleId = ruleId;
-  if (source !== undefined) event.source = source;
-  if (reason !== undefined) event.reason = reason;
-  return event;
-}

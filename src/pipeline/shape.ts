@@ -4,6 +4,7 @@ import { maxOutputDepth, normalise, type Shaped } from '../call/snapshot.ts';
 import { type ContentPart, contentParts, markContent, ownText, partText, withText } from '../content.ts';
 import { toolError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
+import { inPolicyTime } from '../call/in-policy-time.ts';
 import type { Validated } from '../schema/bind.ts';
 import { issueLines } from '../schema/issues.ts';
 import type { Binding } from '../state/binding.ts';
@@ -15,7 +16,7 @@ export function checkOutput(call: Call, output: unknown): Shaped | Promise<Shape
   if (schema === undefined) return { ok: true, output };
   if (contentParts(output) !== undefined) return { ok: false, error: toolError('invalid_output', `\`${call.toolName}\` has an output schema and returned content parts instead of data.`, { reason: 'output_schema' }) };
   const validated = schema.validate(output as JsonValue);
-  return validated instanceof Promise ? validated.then((settled) => read(call, settled)) : read(call, validated);
+  return validated instanceof Promise ? inPolicyTime(call, validated).then((settled) => read(call, settled)) : read(call, validated);
 }
 
 function read(call: Call, validated: Validated): Shaped {

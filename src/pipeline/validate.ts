@@ -5,6 +5,7 @@ import type { Validated } from '../schema/bind.ts';
 import { issueLines } from '../schema/issues.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
+import { inPolicyTime } from '../call/in-policy-time.ts';
 import type { Outcome, Step } from '../call/step.ts';
 
 /** Validates the canonical input, after mending it where `repair: "safe"` may; keeps the handler's parse. */
@@ -19,7 +20,7 @@ export function validate(call: Call): Step {
   // A raw schema fills its defaults into the canonical input and answers that very object; the handler then needs a copy of its own if anyone reads the canonical one later.
   const { extra } = call;
   const validated = extra === undefined ? input.validate(call.canonical) : extra.wasEdited ? validateEdited(call) : extra.resumed === undefined ? input.validate(call.canonical) : input.revalidate(call.canonical);
-  return validated instanceof Promise ? validated.then((settled) => read(call, settled)) : read(call, validated);
+  return validated instanceof Promise ? inPolicyTime(call, validated).then((settled) => read(call, settled)) : read(call, validated);
 }
 
 /** What a person left out is filled in as for any call; what was filled in before the person saw it need not match the schema. */

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { toJSONSchema } from 'zod/v4/core';
 import { describe, MisuseError } from '../errors.ts';
-import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json.ts';
+import { copyJson, deepFreeze, frozenJson, isJsonObject, type JsonObject } from '../json.ts';
 
 export type SchemaKind = 'zod4' | 'zod3' | 'standard' | 'json';
 export type Direction = 'input' | 'output';
@@ -35,7 +35,10 @@ export function toJsonSchema(schema: unknown, direction: Direction, where: strin
   if (kind === undefined) {
     throw new MisuseError('invalid_schema', `${where}: expected a zod schema, a Standard Schema or a JSON Schema object, got ${describe(schema)}.`);
   }
-  if (kind === 'json') return freezeCopy(schema, where);
+  if (kind === 'json') {
+    refuseShape(schema as object, where);
+    return freezeCopy(schema, where);
+  }
   try {
     const converted = convert(schema, kind, direction, where);
     return deepFreeze(withoutDefaultDialect(converted));
@@ -81,8 +84,16 @@ function withoutDefaultDialect(schema: JsonObject): JsonObject {
   return rest;
 }
 
+/** `{ path: z.string() }` is no JSON Schema, though it looks like one that accepts everything. */
+function refuseShape(schema: object, where: string): void {
+  for (const [key, member] of Object.entries(schema)) {
+    const kind = schemaKind(member);
+    if (kind !== undefined && kind !== 'json') throw new MisuseError('invalid_schema', `${where}: expected a schema, got an object whose member \`${key}\` is one. Wrap it: \`z.object({ … })\` or what your library calls it.`);
+  }
+}
+
 function freezeCopy(schema: unknown, where: string): JsonObject {
-  return deepFreeze(copyOf(schema, where));
+  return frozenJson(copyOf(schema, where));
 }
 
 function copyOf(schema: unknown, where: string): JsonObject {

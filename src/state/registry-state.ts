@@ -98,6 +98,8 @@ export class RegistryState {
   /** Grows with every change that may change a verdict or a listing: tools, rules, profiles. */
   epoch = 0;
   closed = false;
+  /** Kept alive for the engine's sake; see the spine. */
+  exemplars: readonly object[] = [];
   #layers: readonly RuleLayer[];
   /** Sessions that must hear of changes or closing. Weak, but for those that hold something open. */
   readonly watchers = new Set<WeakRef<SessionState>>();
@@ -350,6 +352,17 @@ function misuse(field: string, expected: string, got: unknown): MisuseError {
 /** Ids that are cheap, ordered and unlikely to meet those of another process. */
 function createIds(): () => string {
   const prefix = `call_${Math.trunc(Math.random() * 2 ** 40).toString(36)}${Date.now().toString(36)}_`;
+  let block = prefix;
+  let blocks = 0;
   let count = 0;
-  return () => prefix + ++count;
+  return () => {
+    if (count === idBlock.length) {
+      count = 0;
+      block = `${prefix}${++blocks}_`;
+    }
+    return block + idBlock[count++];
+  };
 }
+
+/** Writing a number costs more than the rest of an id: they are written once. */
+const idBlock: readonly string[] = Array.from({ length: 1_000 }, (_, index) => String(index + 1));

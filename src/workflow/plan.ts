@@ -32,9 +32,9 @@ export interface BatchPlan {
  * A call that is not parallel-safe is a group of its own; a resource key that is already in the group opens a new one; anything else joins.
  * Unknown and ineffective calls are rejected and split nothing; of a repeated id the first is planned. `effective` absent = all tools.
  */
-export function planBatch(calls: readonly ToolCall[], tools: readonly ToolSpec[] | ReadonlyMap<string, ToolSpec>, effective?: readonly string[] | ReadonlySet<string>): BatchPlan {
+export function planBatch(calls: readonly ToolCall[], tools: readonly ToolSpec[] | ReadonlyMap<string, ToolSpec>, effective?: readonly string[] | { has(name: string): boolean }): BatchPlan {
   const byName: ReadonlyMap<string, ToolSpec> = Array.isArray(tools) ? new Map((tools as readonly ToolSpec[]).map((tool) => [tool.name, tool])) : (tools as ReadonlyMap<string, ToolSpec>);
-  const allowed = effective === undefined ? undefined : new Set(effective);
+  const allowed = effective === undefined ? undefined : Array.isArray(effective) ? new Set(effective as readonly string[]) : (effective as { has(name: string): boolean });
   const groups: string[][] = [];
   const planned: PlannedCall[] = [];
   const seen = new Set<string>();
@@ -65,5 +65,14 @@ export function planBatch(calls: readonly ToolCall[], tools: readonly ToolSpec[]
     if (key !== undefined) keys.add(key);
   }
   flush();
-  return { groups, calls: planned, hash: digest({ groups, calls: planned as unknown as JsonValue }) };
+  let hash: string | undefined;
+  return {
+    groups,
+    calls: planned,
+    // Most plans are run, not compared: the hash is worked out for who reads it.
+    get hash() {
+      hash ??= digest({ groups, calls: planned as unknown as JsonValue });
+      return hash;
+    },
+  };
 }

@@ -217,9 +217,9 @@ defineTool({
 // ---------- The output: the schema's, else what the handler returns
 
 const base = { description: text, parameters: nothing } as const;
-// Under a schema `ok()` keeps literals where the handler names its input; a plain literal needs `as const`.
-const bySchema = defineTool({ ...base, name: 'by-schema', outputSchema: z.object({ n: z.number(), s: z.enum(['a', 'b']) }), handler: (_input) => ok({ n: 1, s: 'a' }) });
-defineTool({ ...base, name: 'as-const', outputSchema: z.object({ s: z.enum(['a', 'b']) }), handler: () => ({ s: 'a' as const }) });
+// A literal under a schema wants `as const`: what a handler returns is read before the schema is known.
+const bySchema = defineTool({ ...base, name: 'by-schema', outputSchema: z.object({ n: z.number(), s: z.enum(['a', 'b']) }), handler: () => ok({ n: 1, s: 'a' as const }) });
+defineTool({ ...base, name: 'as-const', outputSchema: z.object({ s: z.enum(['a', 'b']) }), handler: async ({}) => ({ s: 'a' }) as const });
 same<OutputType<typeof bySchema>, { n: number; s: 'a' | 'b' }>(true);
 const byRawSchema = defineTool({ ...base, name: 'by-raw-schema', outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }, handler: async () => ({ n: 1 }) });
 same<OutputType<typeof byRawSchema>, { readonly n: number }>(true);

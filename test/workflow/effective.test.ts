@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { computeEffective, type ToolSpec } from '../../src/workflow/effective.ts';
+
+const spec = (name: string, more: Partial<ToolSpec> = {}): ToolSpec => ({ name, ...more });
+const abc = [spec('a'), spec('b'), spec('c')];
+const ready = { fact: 'host.ready', equals: true } as const;
+
+describe('computeEffective', () => {
+  test('without a profile every tool given is effective, in the order given', () => {
+    expect(computeEffective({ tools: abc })).toMatchObject({ names: ['a', 'b', 'c'], dropped: [], prerequisites: [] });
+  });
+
+  test('a profile chooses and orders; `[]` chooses none', () => {
+    expect(computeEffective({ tools: abc, profile: ['c', 'a'] })).toMatchObject({ names: ['c', 'a'], dropped: [{ name: 'b', code: 'not_in_profile' }] });
+    expect(computeEffective({ tools: abc, profile: [] }).names).toEqual([]);
+  });
+
+  test('enabled = profile, enable and force, minus disable, over both scopes; extras follow by code unit', () => {
+    const tools = ['z', 'y', 'B', 'a', 'x'].map((name) => spec(name));
+    expect(computeEffective({ tools, profile: ['z'], overrides: { session: { enable: ['y', 'a'] }, run: { force: ['B'], disable: ['y'] } } })).toMatchObject({ names: ['z', 'B', 'a'] });
+  });
+
+  test('disable beats all: profile, enable, force, and the other scope', () => {
+    const overrides = { session: { disable: ['a'] }, run: { enable: ['a'], force: ['a'] } };
+    expect(computeEffective({ tools: abc, profile: ['a'], overrides }).dropped).toContainEqual({ name: 'a', code: 'disabled' });
+  });
+
+  test('force never beats a gate', () => {
+    const tools = [spec('a', { requires: [ready] }), spec('b', { blocked: ['denied'] })];
+    expect(computeEffective({ tools, overrides: { run: { force: ['a', 'b'] } } })).toMatchObject({ names: [], dropped: [{ name: 'a', code: 'fact_unmet:host.ready' }, { name: 'b', code: 'denied' }] });
+  });
+
+  test.each([
+    ['equals', ready, { 'host.ready': true }, true],
+    ['equals another value', ready, { 'host.ready': 'true' }, false],
+    ['in', { fact: 'os', in: ['linux', 'mac'] }, { os: 'mac' }, true],
+    ['in, not among', { fact: 'os', in: ['linux'] }, { os: 'mac' }, false],
+    ['an absent fact', ready, {}, false],
+    ['null that equals null is still a fact that was never set', { fact: 'x', equals: null }, {}, false],
+    ['a fact of every object', { fact: 'toString', equals: 'x' }, {}, false],
+  ] as const)('facts: %s', (_, rule, facts, holds) => {
+    expect(computeEffective({ tools: [spec('a', { requires: [rule] })], facts }).names).toEqual(holds ? ['a'] : []);
+  });
+
+  test('the first code that applies is told, in the order of the list', () => {
+    const everything: ToolSpec = spec('a', { requires: [ready], blocked: ['disabled', 'denied', 'not_registered', 'knobs_missing'] });
+    const code = (tool: ToolSpec, profile: string[] = ['a'], facts = {}): string | undefined => computeEffective({ tools: [tool], profile, facts }).dropped[0]?.code;
+    expect(code(everything, [])).toBe('disabled');
+    expect(code({ ...everything, blocked: ['denied', 'not_registered', 'knobs_missing'] }, [])).toBe('denied');
+    expect(code({ ...everything, blocked: ['not_registered', 'knobs_missing'] }, [])).toBe('not_in_profile');
+    expect(code({ ...everything, blocked: ['not_registered', 'knobs_missing'] })).toBe('fact_unmet:host.ready');
+    expect(code({ ...everything, blocked: ['knobs_missing', 'not_registered'] }, ['a'], { 'host.ready': true })).toBe('not_registered');
+    expect(code({ ...everything, blocked: ['knobs_missing'] }, ['a'], { 'host.ready': true })).toBe('knobs_missing');
+  });
+
+  test('budgets: required tools are kept first and count; one over the token budget is skipped, smaller ones after it still fit', () => {
+    const tools = [spec('big', { tokens: 80 }), spec('small', { tokens: 10 }), spec('must', { tokens: 50 }), spec('tiny', { tokens: 40 })];
+    expect(computeEffective({ tools, budget: { maxTokens: 100, required: ['must'] } })).toMatchObject({ names: ['small', 'must', 'tiny'], dropped: [{ name: 'big', code: 'token_budget' }] });
+    expect(computeEffective({ tools, budget: { maxTools: 2, required: ['must'] } })).toMatchObject({ names: ['big', 'must'], dropped: [{ name: 'small', code: 'tool_budget' }, { name: 'tiny', code: 'tool_budget' }] });
+  });
+
+  test("without `tokens` a tool costs a quarter of its JSON's characters", () => {
+    const tool = spec('a', { description: 'd'.repeat(400), parameters: { type: 'object' } });
+    const cost = Math.ceil(JSON.stringify({ name: 'a', description: tool.description, parameters: tool.parameters }).length / 4);
+    expect(computeEffective({ tools: [tool], budget: { maxTokens: cost } }).names).toEqual(['a']);
+    expect(computeEffective({ tools: [tool], budget: { maxTokens: cost - 1 } }).names).toEqual([]);
+  });
+
+  test('a prerequisite names the effective tool that provides an unmet fact, and what it unlocks', () => {
+    const tools = [spec('open', { provides: ['host.ready'] }), spec('a', { requires: [ready] }), spec('b', { requires: [ready] }), spec('hidden', { provides: ['host.ready'], blocked: ['denied'] })];
+    expect(computeEffective({ tools }).prerequisites).toEqual([{ tool: 'open', fact: 'host.ready', unlocks: ['a', 'b'] }]);
+    expect(computeEffective({ tools, facts: { 'host.ready': true } }).prerequisites).toEqual([]);
+  });
+
+  test.each([
+    ['profile', { profile: ['nobody'] }],
+    ['overrides', { overrides: { session: { disable: ['nobody'] } } }],
+    ['run overrides', { overrides: { run: { force: ['nobody'] } } }],
+    ['required', { budget: { required: ['nobody'] } }],
+    ['a name of every object', { profile: ['constructor'] }],
+  ])('an unknown name throws `unknown_tool`: %s', (_, more) => {
+    expect(() => computeEffective({ tools: abc, ...more })).toThrow(expect.objectContaining({ code: 'unknown_tool' }));
+  });
+
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const some = fc.subarray(names);
+  const input = fc.record({
+    tools: fc.shuffledSubarray(names, { minLength: 5 }).chain((order) => fc.tuple(...order.map((name) => fc.record({ name: fc.constant(name), requires: fc.constantFrom([], [ready]), provides: fc.constantFrom([], ['host.ready']), blocked: fc.subarray(['disabled', 'denied', 'knobs_missing'] as const), tokens: fc.integer({ min: 1, max: 9 }) })))),
+    profile: fc.option(some, { nil: undefined as never }),
+    overrides: fc.record({ session: fc.record({ enable: some, disable: some, force: some }), run: fc.record({ enable: some, disable: some, force: some }) }),
+    facts: fc.constantFrom({}, { 'host.ready': true }),
+    budget: fc.record({ maxTools: fc.integer({ min: 0, max: 5 }), maxTokens: fc.integer({ min: 0, max: 30 }), required: fc.constant([]) }),
+  });
+
+  test('property: pure and deterministic; every tool is either named or dropped, once; what is disabled is never named', () => {
+    fc.assert(
+      fc.property(input, (given) => {
+        const before = JSON.stringify(given);
+        const set = computeEffective(given);
+        expect(computeEffective(structuredClone(given))).toEqual(set);
+        expect(JSON.stringify(given)).toBe(before);
+        expect([...set.names, ...set.dropped.map(({ name }) => name)].sort()).toEqual(names);
+        for (const scope of ['session', 'run'] as const) for (const name of given.overrides[scope].disable) expect(set.names).not.toContain(name);
+        expect(set.names.length).toBeLessThanOrEqual(given.budget.maxTools);
+        expect(set.hash).toMatch(/^sha256:[0-9a-f]{64}$/);
+      }),
+    );
+  });
+});
