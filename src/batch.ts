@@ -1,8 +1,9 @@
 /** Batches: what a model asked for at once, run by its plan, answered one result a call in observed order. */
-import { MisuseError, toolError } from './errors.ts';
+
 import { readArguments } from './bind-host-tool.ts';
-import { cloneJson, copyJson, isJsonObject } from './json.ts';
 import { failureResult } from './call/record.ts';
+import { MisuseError, toolError } from './errors.ts';
+import { cloneJson, copyJson, isJsonObject } from './json.ts';
 import { callTool } from './pipeline/spine.ts';
 import type { ToolResult } from './result.ts';
 import { Call } from './state/call.ts';
@@ -26,7 +27,10 @@ export interface BatchResult {
 
 /** The plan of a batch in a session: its effective tools, their locks, the calls' own keys. */
 export function planCalls(session: SessionState, calls: readonly ToolCall[]): BatchPlan {
-  if (!Array.isArray(calls) || calls.some((call) => typeof call !== 'object' || call === null || typeof call.id !== 'string' || typeof call.name !== 'string')) {
+  if (
+    !Array.isArray(calls) ||
+    calls.some((call) => typeof call !== 'object' || call === null || typeof call.id !== 'string' || typeof call.name !== 'string')
+  ) {
     throw new MisuseError('invalid_option', 'Expected a batch to be an array of { id, name, arguments }.');
   }
   const { specs, entries } = session.registry.viewOf(session);
@@ -57,12 +61,20 @@ function ownKey(session: SessionState, call: ToolCall | undefined): string | und
 /** Groups one after another, the calls of a group side by side. A failure stops nothing unless `stopOnError` says so. @throws MisuseError at once, for a batch or options that are none. */
 export function executeBatch(session: SessionState, calls: readonly ToolCall[], options: BatchOptions): Promise<BatchResult> {
   const { maxConcurrency = Number.POSITIVE_INFINITY, stopOnError = false, signal } = options;
-  if (!(maxConcurrency >= 1)) throw new MisuseError('invalid_option', `executeBatch: expected \`maxConcurrency\` to be at least 1, got \`${String(maxConcurrency)}\`.`);
+  if (!(maxConcurrency >= 1))
+    throw new MisuseError('invalid_option', `executeBatch: expected \`maxConcurrency\` to be at least 1, got \`${String(maxConcurrency)}\`.`);
   const plan = planCalls(session, calls);
   return runPlan(session, [...calls], plan, maxConcurrency, stopOnError, signal);
 }
 
-async function runPlan(session: SessionState, calls: readonly ToolCall[], plan: BatchPlan, maxConcurrency: number, stopOnError: boolean, signal: AbortSignal | undefined): Promise<BatchResult> {
+async function runPlan(
+  session: SessionState,
+  calls: readonly ToolCall[],
+  plan: BatchPlan,
+  maxConcurrency: number,
+  stopOnError: boolean,
+  signal: AbortSignal | undefined,
+): Promise<BatchResult> {
   const results: (ToolResult | undefined)[] = calls.map(() => undefined);
   const place = new Map<string, number>();
   for (const [index, planned] of plan.calls.entries()) if (planned.accepted) place.set(planned.id, index);
@@ -71,7 +83,10 @@ async function runPlan(session: SessionState, calls: readonly ToolCall[], plan: 
   const abandoned = AbortSignal.abort(new DOMException('An earlier call of the batch failed.', 'AbortError'));
   const execute = async (index: number): Promise<void> => {
     const { id, name, arguments: given } = calls[index] as ToolCall;
-    const result = await callTool(session, name, readArguments(given), { callId: id, ...(index > stopAfter ? { signal: abandoned } : signal === undefined ? {} : { signal }) });
+    const result = await callTool(session, name, readArguments(given), {
+      callId: id,
+      ...(index > stopAfter ? { signal: abandoned } : signal === undefined ? {} : { signal }),
+    });
     results[index] = result;
     if (stopOnError && !result.success) stopAfter = Math.min(stopAfter, index);
   };
@@ -81,11 +96,15 @@ async function runPlan(session: SessionState, calls: readonly ToolCall[], plan: 
     if (code === 'duplicate_call_id') {
       results[index] = duplicate(session, id, name);
       if (stopOnError) stopAfter = Math.min(stopAfter, index);
-    }
-    else await execute(index);
+    } else await execute(index);
   });
   await Promise.all(refused);
-  for (const group of plan.groups) await runGroup(group.map((id) => place.get(id) as number), maxConcurrency, execute);
+  for (const group of plan.groups)
+    await runGroup(
+      group.map((id) => place.get(id) as number),
+      maxConcurrency,
+      execute,
+    );
   return { plan, results: calls.map(({ id, name }, index) => ({ callId: id, toolName: name, result: results[index] as ToolResult })) };
 }
 
@@ -103,5 +122,8 @@ function duplicate(session: SessionState, id: string, name: string): ToolResult 
   call.startedAt = session.registry.monotonic();
   session.counters().unknown.calls++;
   session.counters().unknown.rejected++;
-  return failureResult(call, toolError('duplicate_call_id', `The id \`${id}\` stands twice in the batch. Only the first was run; give every call an id of its own.`));
+  return failureResult(
+    call,
+    toolError('duplicate_call_id', `The id \`${id}\` stands twice in the batch. Only the first was run; give every call an id of its own.`),
+  );
 }

@@ -68,7 +68,8 @@ const partTexts: ReadonlyMap<JsonValue | undefined, readonly string[]> = new Map
 function hasPartShape(value: JsonValue): boolean {
   if (!isJsonObject(value)) return false;
   const { type, resource } = value;
-  if (type === 'resource') return isJsonObject(resource) && typeof resource.uri === 'string' && (resource.text === undefined || typeof resource.text === 'string');
+  if (type === 'resource')
+    return isJsonObject(resource) && typeof resource.uri === 'string' && (resource.text === undefined || typeof resource.text === 'string');
   return partTexts.get(type)?.every((key) => typeof value[key] === 'string') === true;
 }
 

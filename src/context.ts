@@ -1,10 +1,10 @@
 /** What a call is told, and what it may be told by its caller. */
 import type { ApprovalAnswer, ApprovalRequest } from './approval/request.ts';
-import type { MaybePromise } from './maybe-promise.ts';
-import type { ToolRef } from './tool-ref.ts';
 import type { JsonObject, JsonValue } from './json.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 import type { ToolResult } from './result.ts';
 import type { JsonSchema } from './schema/schema.ts';
+import type { ToolRef } from './tool-ref.ts';
 
 /** Who calls what, where: the part of the context that gates may see. Frozen. */
 export interface CallInfo<Services = unknown> {

@@ -14,7 +14,9 @@ type LooseConfig = { readonly [key: string]: unknown };
 const none: readonly never[] = Object.freeze([]);
 const noAnnotations: ToolAnnotations = Object.freeze({});
 const known = new Set(
-  'name description parameters outputSchema handler create executor scope category title version tags annotations requiresApproval timeoutMs idleTimeoutMs policy requires provides exposure parallelSafe resourceKey maxOutputChars outputStrategy maxConcurrency uses events'.split(' '),
+  'name description parameters outputSchema handler create executor scope category title version tags annotations requiresApproval timeoutMs idleTimeoutMs policy requires provides exposure parallelSafe resourceKey maxOutputChars outputStrategy maxConcurrency uses events'.split(
+    ' ',
+  ),
 );
 
 /**
@@ -23,9 +25,11 @@ const known = new Set(
  * @param trusted False for definitions from outside; their patterns must be ones that RE2 can run.
  */
 export function createDefinition(config: LooseConfig, extras?: PropertyDescriptorMap, trusted = true): AnyTool {
-  if (typeof config !== 'object' || config === null) throw new MisuseError('invalid_definition', `Expected defineTool() to be given an object, got ${describe(config)}.`);
+  if (typeof config !== 'object' || config === null)
+    throw new MisuseError('invalid_definition', `Expected defineTool() to be given an object, got ${describe(config)}.`);
   const name = checkToolName(config.name);
-  const fault = (field: string, expected: string): MisuseError => new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`${field}\` to be ${expected}, got ${describe(config[field])}.`);
+  const fault = (field: string, expected: string): MisuseError =>
+    new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`${field}\` to be ${expected}, got ${describe(config[field])}.`);
   for (const key of Object.keys(config)) {
     if (!known.has(key)) throw new MisuseError('invalid_definition', `Tool \`${name}\`: unknown field \`${key}\`. Known fields: ${[...known].join(', ')}.`);
   }
@@ -35,14 +39,20 @@ export function createDefinition(config: LooseConfig, extras?: PropertyDescripto
     if (config[field] !== undefined && typeof config[field] !== 'string') throw fault(field, 'a string');
   }
   const ways = (['handler', 'create', 'executor'] as const).filter((way) => config[way] !== undefined);
-  if (ways.length !== 1) throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected exactly one of \`handler\`, \`create\` or \`executor\`, got ${ways.length === 0 ? 'none' : ways.join(' and ')}.`);
+  if (ways.length !== 1)
+    throw new MisuseError(
+      'invalid_definition',
+      `Tool \`${name}\`: expected exactly one of \`handler\`, \`create\` or \`executor\`, got ${ways.length === 0 ? 'none' : ways.join(' and ')}.`,
+    );
   if (config.handler !== undefined && typeof config.handler !== 'function') throw fault('handler', 'a function');
   if (config.create !== undefined && typeof config.create !== 'function') throw fault('create', 'a function');
   const executor = config.executor as Executor | undefined;
-  if (executor !== undefined && (typeof executor !== 'object' || executor === null || typeof executor.execute !== 'function')) throw fault('executor', 'an object with `kind` and `execute`');
+  if (executor !== undefined && (typeof executor !== 'object' || executor === null || typeof executor.execute !== 'function'))
+    throw fault('executor', 'an object with `kind` and `execute`');
   for (const field of ['timeoutMs', 'idleTimeoutMs'] as const) {
     const value = config[field];
-    if (value !== undefined && !(typeof value === 'number' && value > 0 && value <= longestTimeoutMs)) throw fault(field, `a number of milliseconds above 0 and at most ${longestTimeoutMs}`);
+    if (value !== undefined && !(typeof value === 'number' && value > 0 && value <= longestTimeoutMs))
+      throw fault(field, `a number of milliseconds above 0 and at most ${longestTimeoutMs}`);
   }
   for (const field of ['maxOutputChars', 'maxConcurrency'] as const) {
     const value = config[field];
@@ -50,24 +60,40 @@ export function createDefinition(config: LooseConfig, extras?: PropertyDescripto
   }
   const scope = config.scope === undefined ? (config.create === undefined ? 'global' : 'session') : config.scope;
   if (scope !== 'global' && scope !== 'session') throw fault('scope', '"global" or "session"');
-  if (scope === 'session' && config.create === undefined) throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`create\` with \`scope: "session"\`, got \`${ways[0]}\`. A session-scoped handler is made by \`create(session)\`, once a session.`);
-  if (scope === 'global' && config.create !== undefined) throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`handler\` with \`scope: "global"\`, got \`create\`.`);
+  if (scope === 'session' && config.create === undefined)
+    throw new MisuseError(
+      'invalid_definition',
+      `Tool \`${name}\`: expected \`create\` with \`scope: "session"\`, got \`${ways[0]}\`. A session-scoped handler is made by \`create(session)\`, once a session.`,
+    );
+  if (scope === 'global' && config.create !== undefined)
+    throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`handler\` with \`scope: "global"\`, got \`create\`.`);
   if (config.exposure !== undefined && config.exposure !== 'model' && config.exposure !== 'internal') throw fault('exposure', '"model" or "internal"');
-  if (config.outputStrategy !== undefined && config.outputStrategy !== 'head' && config.outputStrategy !== 'head_tail') throw fault('outputStrategy', '"head" or "head_tail"');
+  if (config.outputStrategy !== undefined && config.outputStrategy !== 'head' && config.outputStrategy !== 'head_tail')
+    throw fault('outputStrategy', '"head" or "head_tail"');
   if (config.parallelSafe !== undefined && typeof config.parallelSafe !== 'boolean') throw fault('parallelSafe', 'a boolean');
-  if (config.resourceKey !== undefined && typeof config.resourceKey !== 'string' && typeof config.resourceKey !== 'function') throw fault('resourceKey', 'a string or a function of the input');
+  if (config.resourceKey !== undefined && typeof config.resourceKey !== 'string' && typeof config.resourceKey !== 'function')
+    throw fault('resourceKey', 'a string or a function of the input');
   const policy = (config.policy === undefined ? {} : config.policy) as { knobs?: unknown; check?: unknown };
   if (typeof policy !== 'object' || policy === null) throw fault('policy', 'an object with `knobs` and `check`');
   // A gate under a name that nobody reads would be no gate.
-  for (const key of Object.keys(policy)) if (key !== 'knobs' && key !== 'check') throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`policy\` to have only \`knobs\` and \`check\`, got \`${key}\`.`);
-  if (policy.check !== undefined && typeof policy.check !== 'function') throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`policy.check\` to be a function, got ${describe(policy.check)}.`);
+  for (const key of Object.keys(policy))
+    if (key !== 'knobs' && key !== 'check')
+      throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`policy\` to have only \`knobs\` and \`check\`, got \`${key}\`.`);
+  if (policy.check !== undefined && typeof policy.check !== 'function')
+    throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`policy.check\` to be a function, got ${describe(policy.check)}.`);
   const annotations = readAnnotations(config.annotations, fault);
   const tags = config.tags === undefined ? none : readStrings('tags', config.tags, fault);
   const where = `Tool \`${name}\``;
   const rest: Omit<ToolInternals, 'definition'> = {
     input: bindSchema(config.parameters, { direction: 'input', where: `${where}, \`parameters\``, objectOnly: true, trusted }),
-    output: config.outputSchema === undefined ? undefined : bindSchema(config.outputSchema, { direction: 'output', where: `${where}, \`outputSchema\``, objectOnly: false, trusted }),
-    knobs: policy.knobs === undefined ? undefined : bindSchema(policy.knobs, { direction: 'input', where: `${where}, \`policy.knobs\``, objectOnly: true, trusted: true }),
+    output:
+      config.outputSchema === undefined
+        ? undefined
+        : bindSchema(config.outputSchema, { direction: 'output', where: `${where}, \`outputSchema\``, objectOnly: false, trusted }),
+    knobs:
+      policy.knobs === undefined
+        ? undefined
+        : bindSchema(policy.knobs, { direction: 'input', where: `${where}, \`policy.knobs\``, objectOnly: true, trusted: true }),
     handler: config.handler as RawHandler | undefined,
     create: config.create as ToolInternals['create'],
     executor,
@@ -97,7 +123,8 @@ function readAnnotations(value: unknown, fault: FaultOf): ToolAnnotations {
   if (typeof value !== 'object' || value === null) throw fault('annotations', 'an object of booleans');
   const kept: Record<string, boolean> = {};
   for (const [key, item] of Object.entries(value)) {
-    if (!['readOnly', 'destructive', 'idempotent', 'openWorld'].includes(key)) throw fault('annotations', `an object with readOnly, destructive, idempotent and openWorld only (\`${key}\` is unknown)`);
+    if (!['readOnly', 'destructive', 'idempotent', 'openWorld'].includes(key))
+      throw fault('annotations', `an object with readOnly, destructive, idempotent and openWorld only (\`${key}\` is unknown)`);
     if (item === undefined) continue;
     if (typeof item !== 'boolean') throw fault('annotations', `an object of booleans (\`${key}\` is ${describe(item)})`);
     kept[key] = item;
@@ -128,7 +155,8 @@ function readFactRules(value: unknown, fault: FaultOf): readonly FactRule[] {
   return Object.freeze(
     value.map((rule: { fact?: unknown; equals?: unknown; in?: unknown }): FactRule => {
       if (typeof rule !== 'object' || rule === null || typeof rule.fact !== 'string' || rule.fact === '') throw fault('requires', expected);
-      if (Array.isArray(rule.in) && rule.equals === undefined && rule.in.every(isPrimitive)) return Object.freeze({ fact: rule.fact, in: Object.freeze([...rule.in]) as readonly JsonPrimitive[] });
+      if (Array.isArray(rule.in) && rule.equals === undefined && rule.in.every(isPrimitive))
+        return Object.freeze({ fact: rule.fact, in: Object.freeze([...rule.in]) as readonly JsonPrimitive[] });
       if (rule.in === undefined && isPrimitive(rule.equals)) return Object.freeze({ fact: rule.fact, equals: rule.equals as JsonPrimitive });
       throw fault('requires', expected);
     }),
@@ -147,6 +175,9 @@ function readApproval(value: unknown, fault: FaultOf): ToolInternals['requiresAp
  * Defines a tool: checks everything at once and throws a {@link MisuseError} that names the tool, the field, what was expected and what came.
  * `defineTool.for<Services>()` gives the same function over typed `context.services`.
  */
-export const defineTool: DefineTool<unknown> & { for<Services>(): DefineTool<Services> } = Object.assign(((config: LooseConfig) => createDefinition(config)) as unknown as DefineTool<unknown>, {
-  for: <Services>(): DefineTool<Services> => defineTool as unknown as DefineTool<Services>,
-});
+export const defineTool: DefineTool<unknown> & { for<Services>(): DefineTool<Services> } = Object.assign(
+  ((config: LooseConfig) => createDefinition(config)) as unknown as DefineTool<unknown>,
+  {
+    for: <Services>(): DefineTool<Services> => defineTool as unknown as DefineTool<Services>,
+  },
+);

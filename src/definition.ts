@@ -113,7 +113,10 @@ export function internalsOf(definition: unknown): ToolInternals {
   const found = typeof definition === 'object' && definition !== null ? internals.get(definition) : undefined;
   if (found !== undefined) return found;
   if (typeof definition === 'object' && definition !== null && definitionBrand in definition) {
-    throw new MisuseError('foreign_definition', `The definition of \`${String((definition as { name?: unknown }).name)}\` was made by another installed copy of host-tools. Deduplicate the dependency, so that defineTool and the registry come from one copy.`);
+    throw new MisuseError(
+      'foreign_definition',
+      `The definition of \`${String((definition as { name?: unknown }).name)}\` was made by another installed copy of host-tools. Deduplicate the dependency, so that defineTool and the registry come from one copy.`,
+    );
   }
   throw new MisuseError('invalid_definition', `Expected a definition made by defineTool(), got ${describe(definition)}.`);
 }
@@ -146,12 +149,22 @@ export function patchDefinition(definition: AnyTool, patch: DefinitionPatch): An
   const base = internalsOf(definition);
   const { name } = definition;
   for (const key of Object.keys(patch)) {
-    if (key !== 'description' && key !== 'timeoutMs' && key !== 'requiresApproval') throw new MisuseError('invalid_definition', `Tool \`${name}\`: \`update\` changes description, timeoutMs and requiresApproval only, got \`${key}\`. Replace the definition for anything else.`);
+    if (key !== 'description' && key !== 'timeoutMs' && key !== 'requiresApproval')
+      throw new MisuseError(
+        'invalid_definition',
+        `Tool \`${name}\`: \`update\` changes description, timeoutMs and requiresApproval only, got \`${key}\`. Replace the definition for anything else.`,
+      );
   }
   const { description = definition.description, timeoutMs = base.timeoutMs, requiresApproval } = patch;
-  if (typeof description !== 'string' || description.trim() === '') throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`description\` to be a non-blank string, got ${describe(description)}.`);
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= longestTimeoutMs)) throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`timeoutMs\` to be a number of milliseconds above 0 and at most ${longestTimeoutMs}, got ${describe(timeoutMs)}.`);
-  if (requiresApproval !== undefined && typeof requiresApproval !== 'boolean') throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`requiresApproval\` to be a boolean, got ${describe(requiresApproval)}.`);
+  if (typeof description !== 'string' || description.trim() === '')
+    throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`description\` to be a non-blank string, got ${describe(description)}.`);
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= longestTimeoutMs))
+    throw new MisuseError(
+      'invalid_definition',
+      `Tool \`${name}\`: expected \`timeoutMs\` to be a number of milliseconds above 0 and at most ${longestTimeoutMs}, got ${describe(timeoutMs)}.`,
+    );
+  if (requiresApproval !== undefined && typeof requiresApproval !== 'boolean')
+    throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`requiresApproval\` to be a boolean, got ${describe(requiresApproval)}.`);
   return seal({ ...faceOf(definition), description }, { ...base, timeoutMs, requiresApproval: requiresApproval ?? base.requiresApproval });
 }
 

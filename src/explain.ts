@@ -1,13 +1,13 @@
 /** Explain: what a call would come to, by the code that would decide it, without running anything. */
 import { jsonDigest } from './approval/token.ts';
+import { collectSecrets, scrubJson } from './call/secrets.ts';
+import type { Outcome } from './call/step.ts';
 import type { Decision } from './decision.ts';
 import type { ErrorCode, ToolError } from './errors.ts';
 import type { JsonObject, JsonValue } from './json.ts';
-import { collectSecrets, scrubJson } from './call/secrets.ts';
 import { readInput } from './pipeline/admit.ts';
 import { decisionOf, judge } from './pipeline/decide.ts';
 import { gate, lookup } from './pipeline/lookup.ts';
-import type { Outcome } from './call/step.ts';
 import { validate } from './pipeline/validate.ts';
 import type { Binding } from './state/binding.ts';
 import { Call } from './state/call.ts';
@@ -78,6 +78,9 @@ export async function explain(session: SessionState, name: string, input: unknow
 function noteGrant(call: Call, steps: JsonObject[]): void {
   const { session, canonical } = call;
   const { entry } = call.binding as Binding;
-  const grant = session.desk?.grants.find({ tool: entry.name, fingerprint: entry.fingerprint, source: entry.source, input: jsonDigest(canonical) }, session.registry.now());
+  const grant = session.desk?.grants.find(
+    { tool: entry.name, fingerprint: entry.fingerprint, source: entry.source, input: jsonDigest(canonical) },
+    session.registry.now(),
+  );
   if (grant !== undefined) steps.push({ stage: 'approval', grant: grant as unknown as JsonValue });
 }

@@ -1,6 +1,7 @@
 /** Hooks: host code around every call of a session. */
-import type { MaybePromise } from './maybe-promise.ts';
+
 import type { JsonObject } from './json.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 import type { ToolResult } from './result.ts';
 import type { ToolSummary } from './tool-summary.ts';
 
@@ -12,7 +13,11 @@ export interface HookCall {
   readonly sessionId: string;
 }
 
-export type BeforeAnswer = void | { readonly action: 'continue' } | { readonly action: 'modify'; readonly input: JsonObject } | { readonly action: 'deny'; readonly reason: string; readonly message?: string };
+export type BeforeAnswer =
+  | void
+  | { readonly action: 'continue' }
+  | { readonly action: 'modify'; readonly input: JsonObject }
+  | { readonly action: 'deny'; readonly reason: string; readonly message?: string };
 
 export interface Hook {
   /** Before validation. `modify` replaces the input, which is then validated and judged like any other; `deny` ends as `policy_denied`. One that throws denies (`policy_error`). */

@@ -23,7 +23,13 @@ export interface JsonFault {
 }
 
 export type CopyOutcome =
-  | { readonly ok: true; readonly value: JsonValue; /** About how many characters the JSON text has; a lower bound. */ readonly size: number; readonly overflow: boolean; /** Somewhere in it stands an own `__proto__`. */ readonly unsafe: boolean }
+  | {
+      readonly ok: true;
+      readonly value: JsonValue /** About how many characters the JSON text has; a lower bound. */;
+      readonly size: number;
+      readonly overflow: boolean /** Somewhere in it stands an own `__proto__`. */;
+      readonly unsafe: boolean;
+    }
   | ({ readonly ok: false } & JsonFault);
 
 /** Walk state, reused between copies: a copy is synchronous, and a `toJSON` that copies again gets a fresh one. */
@@ -74,7 +80,8 @@ export function copyJson(value: unknown, limits: CopyLimits): CopyOutcome {
   } catch (error) {
     walk.busy = false;
     if (error === overflow) return { ok: true, value: null, size: walk.chars, overflow: true, unsafe: false };
-    if (error instanceof Fault) return { ok: false, fault: error.fault, path: error.path.length === 0 ? '' : `/${error.path.join('/')}`, message: error.message };
+    if (error instanceof Fault)
+      return { ok: false, fault: error.fault, path: error.path.length === 0 ? '' : `/${error.path.join('/')}`, message: error.message };
     return { ok: false, fault: 'not_json', path: '', message: 'a value that cannot be read' };
   }
 }

@@ -6,8 +6,9 @@ import type { HostTool } from './host-tool.ts';
 import type { HostToolRegistry } from './registry.ts';
 import type { ToolResult } from './result.ts';
 import { serializeOutput } from './serialize.ts';
-import { stateOf, type ToolSession } from './session.ts';
+import { stateOf } from './session.ts';
 import type { SessionOptions } from './session-options.ts';
+import type { ToolSession } from './tool-session.ts';
 
 export interface MountOptions {
   /** What happens when the coordinator has a tool of the same name that is not ours: `skip` leaves theirs and reports ours in `failed`. @default "skip" */

@@ -1,8 +1,8 @@
 /** Policies: decisions by host code, for what rules as data cannot say. */
 import type { CallInfo } from './context.ts';
 import type { Decision } from './decision.ts';
-import type { MaybePromise } from './maybe-promise.ts';
 import type { JsonObject } from './json.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 import type { ToolSummary } from './tool-summary.ts';
 
 /** What a policy judges. Everything in it is the policy's own copy, or frozen. */

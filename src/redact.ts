@@ -112,7 +112,10 @@ function readText(text: string, nodes: readonly SecretNode[], anyDepth: Readonly
 }
 
 function leadsDeeper(node: SecretNode): boolean {
-  return node.properties.size + node.patterns.length + node.otherProperties.length + node.prefix.length + node.otherItems.length + node.everyItem.length > 0 || node.each !== undefined;
+  return (
+    node.properties.size + node.patterns.length + node.otherProperties.length + node.prefix.length + node.otherItems.length + node.everyItem.length > 0 ||
+    node.each !== undefined
+  );
 }
 
 /** The nodes that may speak of one key or element. */

@@ -1,21 +1,26 @@
 /** The registry: holds definitions, rules, profiles and scopes; makes sessions. */
+
+import { closeSession } from './close-session.ts';
 import { isDefinition } from './definition.ts';
-import type { AnyTool } from './tool-config.ts';
 import { describe, MisuseError } from './errors.ts';
 import type { Emitter, ToolEvents } from './events.ts';
 import type { HostTool } from './host-tool.ts';
 import { nameSkeleton } from './names.ts';
-import { exemplars, spine } from './pipeline/spine.ts';
+import { spine } from './pipeline/interrupt.ts';
+import { exemplars } from './pipeline/spine.ts';
 import type { Profile } from './profile.ts';
 import { checkRegistrable } from './registrable.ts';
 import { Registration, type ToolRegistration, type ToolTable } from './registration.ts';
 import type { Rule } from './rules.ts';
 import { createScope, type ToolScope } from './scope.ts';
-import { checkOverrides, closeSession, Session, type ToolSession } from './session.ts';
+import { checkOverrides, Session } from './session.ts';
 import { readSessionOptions, type SessionOptions } from './session-options.ts';
-import { type RegistryOptions, RegistryState } from './state/registry-state.ts';
+import type { RegistryOptions } from './state/registry-options.ts';
+import { RegistryState } from './state/registry-state.ts';
 import { SessionState } from './state/session-state.ts';
 import { ToolEntry } from './state/tool-entry.ts';
+import type { AnyTool } from './tool-config.ts';
+import type { ToolSession } from './tool-session.ts';
 
 const host = 'host';
 
@@ -62,7 +67,8 @@ export class HostToolRegistry<S = unknown> {
       this.#add([definition], host);
       return false;
     }
-    if (before.source !== host) throw new MisuseError('name_conflict', `The tool \`${definition.name}\` belongs to \`${before.source}\`; only that scope can replace it.`);
+    if (before.source !== host)
+      throw new MisuseError('name_conflict', `The tool \`${definition.name}\` belongs to \`${before.source}\`; only that scope can replace it.`);
     this.#put(new ToolEntry(definition as AnyTool, host, state.waits), before);
     return true;
   }
@@ -127,8 +133,13 @@ export class HostToolRegistry<S = unknown> {
   /** What a plugin is given: it can register, list, drain and dispose its own tools, and nothing else. @throws MisuseError when the source is taken. */
   scope(source: string, options: { readonly prefix?: string; readonly rules?: readonly Rule[] } = {}): ToolScope<S> {
     this.#checkOpen('make a scope');
-    if (typeof source !== 'string' || source.trim() === '' || source === host || source === 'session') throw new MisuseError('invalid_option', `Expected a scope's \`source\` to be a non-blank string other than "host" and "session", got ${describe(source)}.`);
-    if (this.#scopes.has(source)) throw new MisuseError('duplicate_name', `The scope \`${source}\` exists already. Dispose it first, or choose another source.`);
+    if (typeof source !== 'string' || source.trim() === '' || source === host || source === 'session')
+      throw new MisuseError(
+        'invalid_option',
+        `Expected a scope's \`source\` to be a non-blank string other than "host" and "session", got ${describe(source)}.`,
+      );
+    if (this.#scopes.has(source))
+      throw new MisuseError('duplicate_name', `The scope \`${source}\` exists already. Dispose it first, or choose another source.`);
     const removeRules = options.rules === undefined ? undefined : this.#state.addRules(options.rules, `scope:${source}`, source);
     this.#scopes.add(source);
     const state = this.#state;
@@ -198,8 +209,13 @@ export class HostToolRegistry<S = unknown> {
       const { name } = definition;
       const skeleton = nameSkeleton(name);
       const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);
-      if (taken === name) throw new MisuseError('duplicate_name', `Tool \`${name}\` is registered already. Use registerOrReplace() to replace it, or choose another name.`);
-      if (taken !== undefined) throw new MisuseError('name_conflict', `Tool \`${name}\` could be mistaken for \`${taken}\`, which is registered already (case, \`-\` and \`_\`, and look-alike letters do not tell names apart). Choose another name.`);
+      if (taken === name)
+        throw new MisuseError('duplicate_name', `Tool \`${name}\` is registered already. Use registerOrReplace() to replace it, or choose another name.`);
+      if (taken !== undefined)
+        throw new MisuseError(
+          'name_conflict',
+          `Tool \`${name}\` could be mistaken for \`${taken}\`, which is registered already (case, \`-\` and \`_\`, and look-alike letters do not tell names apart). Choose another name.`,
+        );
       skeletons.set(skeleton, name);
     }
     const entries = definitions.map((definition) => new ToolEntry(definition as AnyTool, source, state.waits));

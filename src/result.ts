@@ -1,7 +1,8 @@
 /** What a call resolves to, and the two values by which a handler speaks of success and failure. */
-import { describe, type CallStatus, MisuseError, type ToolError } from './errors.ts';
-import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+
 import type { PendingApproval } from './approval/request.ts';
+import { type CallStatus, describe, MisuseError, type ToolError } from './errors.ts';
+import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 
 /** What is known about a call beside its outcome. */
 export interface ResultMetadata {
@@ -65,7 +66,9 @@ export interface Failure {
 }
 
 /** The private shape behind {@link Ok} and {@link Fail}. */
-export type HandlerOutcome = { readonly kind: 'ok'; readonly output: unknown; readonly metadata: JsonObject | undefined } | { readonly kind: 'fail'; readonly failure: Failure };
+export type HandlerOutcome =
+  | { readonly kind: 'ok'; readonly output: unknown; readonly metadata: JsonObject | undefined }
+  | { readonly kind: 'fail'; readonly failure: Failure };
 
 /** Largest `ok()` metadata, in characters of its JSON text. */
 const maxHandlerMetadataChars = 16_384;
@@ -79,7 +82,10 @@ export function ok<T>(output: T, metadata?: JsonObject): Ok<T> {
   if (metadata !== undefined) {
     const copy = copyJson(metadata, { maxDepth: 64, maxValues: 10_000, maxChars: maxHandlerMetadataChars });
     if (!copy.ok || copy.overflow || !isJsonObject(copy.value)) {
-      throw new MisuseError('invalid_option', `Expected the metadata of \`ok()\` to be a JSON object of at most 16 KB, got ${copy.ok ? describe(metadata) : `${copy.message} at "${copy.path}"`}.`);
+      throw new MisuseError(
+        'invalid_option',
+        `Expected the metadata of \`ok()\` to be a JSON object of at most 16 KB, got ${copy.ok ? describe(metadata) : `${copy.message} at "${copy.path}"`}.`,
+      );
     }
     kept = copy.value;
   }
@@ -88,8 +94,11 @@ export function ok<T>(output: T, metadata?: JsonObject): Ok<T> {
 
 /** A handler's failure, with a stable reason. The call ends as `handler_error`. A string is the message. */
 export function fail(failure: string | Failure): Fail {
-  const { message, reason, details, retryable } = typeof failure === 'string' ? { message: failure, reason: undefined, details: undefined, retryable: undefined } : failure;
-  const kept: { -readonly [K in keyof Failure]: Failure[K] } = { message: typeof message === 'string' && message.trim() !== '' ? message : 'The tool failed without a message.' };
+  const { message, reason, details, retryable } =
+    typeof failure === 'string' ? { message: failure, reason: undefined, details: undefined, retryable: undefined } : failure;
+  const kept: { -readonly [K in keyof Failure]: Failure[K] } = {
+    message: typeof message === 'string' && message.trim() !== '' ? message : 'The tool failed without a message.',
+  };
   if (typeof reason === 'string') kept.reason = reason;
   if (details !== undefined) {
     const copy = copyJson(details, { maxDepth: 64, maxValues: 10_000, maxChars: maxHandlerMetadataChars });

@@ -3,12 +3,12 @@ import { openRecord } from './approval/record.ts';
 import { type ApprovalAnswer, type ReadAnswer, readAnswer } from './approval/request.ts';
 import { inTime, startOperation } from './approval/store.ts';
 import type { TokenClaims } from './approval/token.ts';
+import { failureResult } from './call/record.ts';
 import { type ToolError, toolError } from './errors.ts';
+import { callTool } from './pipeline/spine.ts';
 import type { ToolResult } from './result.ts';
 import { Call, type Resumed } from './state/call.ts';
 import type { SessionState } from './state/session-state.ts';
-import { failureResult } from './call/record.ts';
-import { callTool } from './pipeline/spine.ts';
 
 /** Answers a suspended call. Resolves always. */
 export async function resumeCall(session: SessionState, token: string, answer: ApprovalAnswer): Promise<ToolResult> {
@@ -16,31 +16,52 @@ export async function resumeCall(session: SessionState, token: string, answer: A
   const { signer, store, policyTimeoutMs } = registry;
   const claims = signer?.verify(token);
   if (claims === undefined || signer === undefined) return refuse(session, undefined, 'token_invalid', 'The approval token is not genuine.');
-  if (session.closed || registry.closed) return refuse(session, claims, undefined, 'The session is closed. Create it again under the same id and principal, then resume.', 'session_closed');
+  if (session.closed || registry.closed)
+    return refuse(session, claims, undefined, 'The session is closed. Create it again under the same id and principal, then resume.', 'session_closed');
   if (!isOurs(session, claims)) return refuse(session, claims, 'token_foreign', 'The approval token belongs to another session or principal.');
   if (claims.expiresAt <= registry.now()) return refuse(session, claims, 'expired', 'The approval token has expired. Call the tool again.', 'approval_timeout');
   const entry = session.entryOf(claims.tool);
-  if (entry === undefined || entry.fingerprint !== claims.fingerprint || entry.source !== claims.source) return refuse(session, claims, 'definition_changed', 'The tool changed since it was asked about. Call it again.');
+  if (entry === undefined || entry.fingerprint !== claims.fingerprint || entry.source !== claims.source)
+    return refuse(session, claims, 'definition_changed', 'The tool changed since it was asked about. Call it again.');
   const running = session.ids?.get(claims.callId);
-  if (running !== undefined && running.resumed?.approvalId !== claims.id) return refuse(session, claims, undefined, `A call with the id \`${claims.callId}\` is in flight. Resume when it has ended; the token stays good.`, 'duplicate_call_id');
+  if (running !== undefined && running.resumed?.approvalId !== claims.id)
+    return refuse(
+      session,
+      claims,
+      undefined,
+      `A call with the id \`${claims.callId}\` is in flight. Resume when it has ended; the token stays good.`,
+      'duplicate_call_id',
+    );
   const read = safeAnswer(answer);
   let record: unknown;
   try {
-    record = await inTime(startOperation(() => store.take(claims.id)), policyTimeoutMs);
+    record = await inTime(
+      startOperation(() => store.take(claims.id)),
+      policyTimeoutMs,
+    );
   } catch (error) {
     registry.warn({ session: session.sessionId, error: error instanceof Error ? error.name : typeof error }, 'the approval store failed');
     return refuse(session, claims, 'store_unavailable', 'Approvals cannot be read at the moment. Try again.');
   }
   if (record === undefined || record === null) return refuse(session, claims, 'token_used', 'The approval token was used before.');
   const opened = openRecord(signer, record);
-  if (opened === undefined || opened.claims.id !== claims.id || opened.token !== token) return refuse(session, claims, 'token_invalid', 'What was stored of the call is not what the token signed.');
-  if (!registry.usedTokens.use(claims.id, claims.expiresAt, registry.now())) return refuse(session, claims, 'token_used', 'The approval token was used before.');
+  if (opened === undefined || opened.claims.id !== claims.id || opened.token !== token)
+    return refuse(session, claims, 'token_invalid', 'What was stored of the call is not what the token signed.');
+  if (!registry.usedTokens.use(claims.id, claims.expiresAt, registry.now()))
+    return refuse(session, claims, 'token_used', 'The approval token was used before.');
   const { input, idempotencyKey } = opened.call;
   const resumed = { approvalId: claims.id, answer: read ?? unknownAnswer, idempotencyKey, fingerprint: claims.fingerprint, source: claims.source };
   return callTool(session, claims.tool, input, undefined, undefined, resumed, claims.callId);
 }
 
-const unknownAnswer: ReadAnswer = Object.freeze({ allowed: false, always: false, by: undefined, message: 'The answer was not one that is known.', input: undefined, grant: undefined });
+const unknownAnswer: ReadAnswer = Object.freeze({
+  allowed: false,
+  always: false,
+  by: undefined,
+  message: 'The answer was not one that is known.',
+  input: undefined,
+  grant: undefined,
+});
 
 /** An answer that cannot be read rejects, like any unknown one. */
 function safeAnswer(answer: unknown): ReadAnswer | undefined {
@@ -56,13 +77,26 @@ function isOurs(session: SessionState, { sessionId, principal }: TokenClaims): b
 }
 
 /** Refuses a resume. One with a genuine token of this session is told and counted as an attempt of its own; of a forged one nothing can be believed. */
-function refuse(session: SessionState, claims: TokenClaims | undefined, reason: string | undefined, message: string, code: ToolError['code'] = 'approval_denied'): ToolResult {
-  const attempt: Resumed = { approvalId: claims?.id ?? '', answer: unknownAnswer, idempotencyKey: '', fingerprint: claims?.fingerprint ?? '', source: claims?.source ?? '' };
+function refuse(
+  session: SessionState,
+  claims: TokenClaims | undefined,
+  reason: string | undefined,
+  message: string,
+  code: ToolError['code'] = 'approval_denied',
+): ToolResult {
+  const attempt: Resumed = {
+    approvalId: claims?.id ?? '',
+    answer: unknownAnswer,
+    idempotencyKey: '',
+    fingerprint: claims?.fingerprint ?? '',
+    source: claims?.source ?? '',
+  };
   const call = new Call(session, claims?.tool ?? '', claims?.callId ?? '', undefined, undefined, undefined, attempt);
   call.startedAt = session.registry.monotonic();
   const result = failureResult(call, toolError(code, message, { reason }));
   // Events of a call id belong to the call in flight, and a closed session tells nothing more.
-  if (claims !== undefined && isOurs(session, claims) && session.ids?.has(claims.callId) !== true && code !== 'session_closed') tellRefusal(session, claims, result);
+  if (claims !== undefined && isOurs(session, claims) && session.ids?.has(claims.callId) !== true && code !== 'session_closed')
+    tellRefusal(session, claims, result);
   else session.registry.warn({ session: session.sessionId, reason: reason ?? code }, 'an approval token was refused');
   return result;
 }

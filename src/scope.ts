@@ -1,9 +1,9 @@
 /** Scopes: what a plugin is given instead of the registry. */
 import { internalsOf, renameDefinition } from './definition.ts';
-import type { AnyTool } from './tool-config.ts';
 import { MisuseError } from './errors.ts';
 import type { ToolRegistration } from './registration.ts';
 import type { ToolEntry } from './state/tool-entry.ts';
+import type { AnyTool } from './tool-config.ts';
 
 /** Registers, lists, drains and disposes its own tools; it sees no others. */
 export interface ToolScope<S = unknown> {

@@ -21,6 +21,7 @@ export function outputText(output: unknown): string {
   return typeof output === 'object' ? JSON.stringify(output as JsonValue) : String(output);
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const unwanted = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\p{Cs}/gu;
 
 /** Drops what confuses a terminal or a protocol; whole surrogate pairs stay. */

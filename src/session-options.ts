@@ -1,13 +1,14 @@
 /** What a session is created with. */
-import { type Approver } from './context.ts';
+import type { Approver } from './context.ts';
 import { describe, MisuseError } from './errors.ts';
 import type { Hook } from './hooks.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from './json.ts';
 import type { Policy } from './policy.ts';
 import { checkLimits, type Limits } from './profile.ts';
 import { compileRules, type Rule } from './rules.ts';
-import { checkPolicies, type RegistryState } from './state/registry-state.ts';
-import type { SessionSetup } from './state/session-state.ts';
+import { checkPolicies } from './state/registry-options.ts';
+import type { RegistryState } from './state/registry-state.ts';
+import type { SessionSetup } from './state/session-setup.ts';
 import type { Overrides } from './workflow/effective.ts';
 
 type ServicesPart<S> = unknown extends S ? { readonly services?: S } : { readonly services: S };
@@ -51,7 +52,9 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
 };
 
 const known = new Set(
-  'sessionId cwd environment metadata principal services profile facts overrides rules policies hooks approver approvalMode approvalTimeoutMs repair exposeErrors limits idleTimeoutMs signal'.split(' '),
+  'sessionId cwd environment metadata principal services profile facts overrides rules policies hooks approver approvalMode approvalTimeoutMs repair exposeErrors limits idleTimeoutMs signal'.split(
+    ' ',
+  ),
 );
 const none: readonly never[] = Object.freeze([]);
 const empty: JsonObject = Object.freeze({});
@@ -59,25 +62,58 @@ const noLimits: Limits = Object.freeze({});
 
 /** Checks everything, names the field, and copies what the host could change later. @throws MisuseError. */
 export function readSessionOptions(options: SessionOptions<never>, registry: RegistryState): SessionSetup {
-  if (typeof options !== 'object' || options === null) throw new MisuseError('invalid_option', `Expected createSession() to be given an object with a \`sessionId\`, got ${describe(options)}.`);
-  const { sessionId, cwd = '', environment, metadata, principal, services, profile, facts, overrides, rules, policies, hooks, approver, approvalMode = 'ask', approvalTimeoutMs = 300_000, repair = 'off', exposeErrors, limits, idleTimeoutMs, signal } = options;
-  for (const key in options) if (!known.has(key)) throw new MisuseError('invalid_option', `createSession: unknown option \`${key}\`. Known options: ${[...known].join(', ')}.`);
+  if (typeof options !== 'object' || options === null)
+    throw new MisuseError('invalid_option', `Expected createSession() to be given an object with a \`sessionId\`, got ${describe(options)}.`);
+  const {
+    sessionId,
+    cwd = '',
+    environment,
+    metadata,
+    principal,
+    services,
+    profile,
+    facts,
+    overrides,
+    rules,
+    policies,
+    hooks,
+    approver,
+    approvalMode = 'ask',
+    approvalTimeoutMs = 300_000,
+    repair = 'off',
+    exposeErrors,
+    limits,
+    idleTimeoutMs,
+    signal,
+  } = options;
+  for (const key in options)
+    if (!known.has(key)) throw new MisuseError('invalid_option', `createSession: unknown option \`${key}\`. Known options: ${[...known].join(', ')}.`);
   if (typeof sessionId !== 'string' || sessionId === '' || sessionId.length > 1_024) throw fault('sessionId', 'a string of 1 to 1024 characters', sessionId);
   if (typeof cwd !== 'string') throw fault('cwd', 'a string', cwd);
-  if (principal !== undefined && (typeof principal !== 'string' || principal === '' || principal.length > 1_024)) throw fault('principal', 'a string of 1 to 1024 characters', principal);
+  if (principal !== undefined && (typeof principal !== 'string' || principal === '' || principal.length > 1_024))
+    throw fault('principal', 'a string of 1 to 1024 characters', principal);
   if (approver !== undefined && typeof approver !== 'function') throw fault('approver', 'a function', approver);
   if (approvalMode !== 'ask' && approvalMode !== 'suspend') throw fault('approvalMode', '"ask" or "suspend"', approvalMode);
   if (repair !== 'off' && repair !== 'safe') throw fault('repair', '"off" or "safe"', repair);
   if (exposeErrors !== undefined && exposeErrors !== 'message' && exposeErrors !== 'masked') throw fault('exposeErrors', '"message" or "masked"', exposeErrors);
   checkDuration('approvalTimeoutMs', approvalTimeoutMs);
   if (idleTimeoutMs !== undefined) checkDuration('idleTimeoutMs', idleTimeoutMs);
-  if (signal !== undefined && !(typeof signal === 'object' && signal !== null && typeof signal.addEventListener === 'function')) throw fault('signal', 'an AbortSignal', signal);
+  if (signal !== undefined && !(typeof signal === 'object' && signal !== null && typeof signal.addEventListener === 'function'))
+    throw fault('signal', 'an AbortSignal', signal);
   if (approvalMode === 'suspend') {
-    if (registry.signer === undefined) throw new MisuseError('invalid_option', 'createSession: `approvalMode: "suspend"` needs a key to sign tokens with. Give the registry `approvals: { secret }`.');
-    if (principal === undefined) throw new MisuseError('invalid_option', 'createSession: `approvalMode: "suspend"` needs a `principal`, to which tokens are bound.');
+    if (registry.signer === undefined)
+      throw new MisuseError(
+        'invalid_option',
+        'createSession: `approvalMode: "suspend"` needs a key to sign tokens with. Give the registry `approvals: { secret }`.',
+      );
+    if (principal === undefined)
+      throw new MisuseError('invalid_option', 'createSession: `approvalMode: "suspend"` needs a `principal`, to which tokens are bound.');
   }
   if (profile !== undefined && !registry.profiles.has(profile)) {
-    throw new MisuseError('unknown_profile', `createSession: expected \`profile\` to be one of ${[...registry.profiles.keys()].map((id) => `\`${id}\``).join(', ') || '(none is defined)'}, got ${describe(profile)}.`);
+    throw new MisuseError(
+      'unknown_profile',
+      `createSession: expected \`profile\` to be one of ${[...registry.profiles.keys()].map((id) => `\`${id}\``).join(', ') || '(none is defined)'}, got ${describe(profile)}.`,
+    );
   }
   return {
     sessionId,
@@ -116,7 +152,8 @@ export function readOverrides(overrides: Overrides): Overrides {
   if (typeof overrides !== 'object' || overrides === null) throw fault('overrides', 'an object with enable, disable and force', overrides);
   const kept: { [K in keyof Overrides]?: readonly string[] } = {};
   for (const [key, value] of Object.entries(overrides) as [string, unknown][]) {
-    if (key !== 'enable' && key !== 'disable' && key !== 'force') throw fault('overrides', `an object with enable, disable and force (\`${key}\` is unknown)`, overrides);
+    if (key !== 'enable' && key !== 'disable' && key !== 'force')
+      throw fault('overrides', `an object with enable, disable and force (\`${key}\` is unknown)`, overrides);
     if (value === undefined) continue;
     if (!Array.isArray(value) || value.some((name) => typeof name !== 'string')) throw fault(`overrides.${key}`, 'an array of tool names', value);
     (kept as Record<string, readonly string[]>)[key] = [...(value as string[])];
@@ -144,7 +181,11 @@ function readObject(field: string, value: unknown): JsonObject {
 /** @throws MisuseError for what is no hook. */
 export function readHook(hook: unknown): Hook {
   const { before, after } = (typeof hook === 'object' && hook !== null ? hook : {}) as Hook;
-  if ((typeof before !== 'function' && typeof after !== 'function') || (before !== undefined && typeof before !== 'function') || (after !== undefined && typeof after !== 'function')) {
+  if (
+    (typeof before !== 'function' && typeof after !== 'function') ||
+    (before !== undefined && typeof before !== 'function') ||
+    (after !== undefined && typeof after !== 'function')
+  ) {
     throw fault('hook', 'an object with `before`, `after` or both', hook);
   }
   return hook as Hook;

@@ -1,86 +1,31 @@
 /** Sessions: one agent conversation over a registry's shared table. Cheap to make; a tool is bound when it is first asked for. */
-import pTimeout from 'p-timeout';
-import type { ApprovalAnswer, Grant, PendingApproval } from './approval/request.ts';
-import { executeBatch, type BatchOptions, type BatchResult, planCalls } from './batch.ts';
+import type { ApprovalAnswer } from './approval/request.ts';
+import { type BatchOptions, type BatchResult, executeBatch, planCalls } from './batch.ts';
+import { createHostTool } from './bind-host-tool.ts';
+import { pendingOf } from './call/pending.ts';
+import { closeSession } from './close-session.ts';
 import type { CallOptions, CallTool } from './context.ts';
-import { type DefinitionPatch, isDefinition } from './definition.ts';
-import type { MaybePromise } from './maybe-promise.ts';
-import type { AnyTool } from './tool-config.ts';
-import type { ToolRef } from './tool-ref.ts';
+import { isDefinition } from './definition.ts';
 import { MisuseError } from './errors.ts';
 import type { Emitter, ToolEvents } from './events.ts';
-import { explain, type Explanation } from './explain.ts';
-import { createHostTool } from './bind-host-tool.ts';
-import type { HostTool } from './host-tool.ts';
+import { type Explanation, explain } from './explain.ts';
 import type { Hook } from './hooks.ts';
+import type { HostTool } from './host-tool.ts';
 import type { JsonObject } from './json.ts';
+import { metricsOf } from './metrics.ts';
 import { nameOf, nameSkeleton } from './names.ts';
-import { pendingOf } from './call/pending.ts';
-import { resumeCall } from './resume.ts';
 import { callTool } from './pipeline/spine.ts';
 import { checkRegistrable } from './registrable.ts';
 import { Registration, type ToolRegistration, type ToolTable } from './registration.ts';
-import type { ToolResult } from './result.ts';
+import { resumeCall } from './resume.ts';
 import { mergeFacts, readHook, readOverrides } from './session-options.ts';
 import type { Binding } from './state/binding.ts';
 import type { SessionState } from './state/session-state.ts';
 import { ToolEntry } from './state/tool-entry.ts';
-import { checkNames, type Dropped, type Overrides, type Prerequisite } from './workflow/effective.ts';
+import type { AnyTool } from './tool-config.ts';
+import type { Approvals, EffectiveTools, ToolSession } from './tool-session.ts';
+import { checkNames, type Overrides } from './workflow/effective.ts';
 import type { BatchPlan, ToolCall } from './workflow/plan.ts';
-
-/** Approvals of one session. */
-export interface Approvals {
-  /** What waits for a person: in this process, and suspended under this session id and principal. `token` only with suspended ones. */
-  pending(): Promise<readonly PendingApproval[]>;
-  /** Answers a call that waits on an approver in this process. False when none does. */
-  answer(id: string, answer: ApprovalAnswer): boolean;
-  /** Answers a suspended call, in whichever process; allowed, it runs exactly what was shown. Refused: `approval_timeout`, or `approval_denied` with `token_invalid`, `token_used`, `token_foreign` or `definition_changed`. */
-  resume(token: string, answer: ApprovalAnswer): Promise<ToolResult>;
-  grants(): readonly Grant[];
-  revoke(id: string): boolean;
-}
-
-/** What a model sees, and why it does not see the rest. */
-export interface EffectiveTools {
-  readonly names: readonly string[];
-  readonly tools: readonly HostTool[];
-  readonly dropped: readonly Dropped[];
-  readonly prerequisites: readonly Prerequisite[];
-  readonly revision: number;
-  readonly hash: string;
-}
-
-/** One agent conversation. */
-export interface ToolSession<S = unknown> {
-  readonly sessionId: string;
-  /** Effective tools, bound, in effective order. */
-  tools(): readonly HostTool[];
-  tool<I, O>(ref: ToolRef<I, O>): HostTool<I, O> | undefined;
-  tool(name: string): HostTool | undefined;
-  /** Calls a tool. Never throws, never rejects. */
-  readonly call: CallTool;
-  plan(calls: readonly ToolCall[]): BatchPlan;
-  /** Runs a batch by its plan: one result for every call, in observed order. */
-  executeBatch(calls: readonly ToolCall[], options?: BatchOptions): Promise<BatchResult>;
-  effectiveTools(): EffectiveTools;
-  /** Registers a tool that is visible in this session only. It cannot take a registry tool's name or its twin. */
-  register(definition: AnyTool<S>): ToolRegistration;
-  setProfile(id: string): void;
-  /** Replaces the session's three lists. Unknown names change nothing and throw. */
-  setOverrides(overrides: Overrides): void;
-  /** Merges facts by key; null deletes. */
-  setFacts(facts: JsonObject): void;
-  /** Adds a hook; returns what takes it away. */
-  use(hook: Hook): () => void;
-  /** What a call would come to, by the same code, without running it: which rule, why hidden, what unlocks it. Hooks do not run. */
-  explain(name: string, input?: unknown): Promise<Explanation>;
-  readonly approvals: Approvals;
-  readonly events: Emitter<ToolEvents>;
-  metrics(): JsonObject;
-  /** Ends what is in flight as `session_closed`, disposes session-scoped handlers. Idempotent. */
-  close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
-}
 
 /** Set by the class, the only code that can read the private field: a symbol would lead whoever looks for it to the handlers. */
 let readState: (session: object) => SessionState | undefined;
@@ -158,7 +103,10 @@ export class Session<S> implements ToolSession<S> {
     const { name } = definition;
     const twin = registry.twinOf(name) ?? [...(state.own?.keys() ?? [])].find((other) => nameSkeleton(other) === nameSkeleton(name));
     if (twin !== undefined) {
-      throw new MisuseError(twin === name ? 'duplicate_name' : 'name_conflict', `Session \`${state.sessionId}\`: expected a name that no tool has, got \`${name}\`${twin === name ? '' : `, which could be mistaken for \`${twin}\``}. Choose another name.`);
+      throw new MisuseError(
+        twin === name ? 'duplicate_name' : 'name_conflict',
+        `Session \`${state.sessionId}\`: expected a name that no tool has, got \`${name}\`${twin === name ? '' : `, which could be mistaken for \`${twin}\``}. Choose another name.`,
+      );
     }
     state.own ??= new Map();
     const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
@@ -172,7 +120,11 @@ export class Session<S> implements ToolSession<S> {
     state.checkOpen('change the profile');
     const { registry } = state;
     const profile = registry.profiles.get(id)?.resolved;
-    if (profile === undefined) throw new MisuseError('unknown_profile', `setProfile: expected one of ${[...registry.profiles.keys()].map((one) => `\`${one}\``).join(', ') || '(none is defined)'}, got \`${String(id)}\`.`);
+    if (profile === undefined)
+      throw new MisuseError(
+        'unknown_profile',
+        `setProfile: expected one of ${[...registry.profiles.keys()].map((one) => `\`${one}\``).join(', ') || '(none is defined)'}, got \`${String(id)}\`.`,
+      );
     state.profileId = id;
     state.profile = profile;
     state.limits = registry.limitsOf(state.setup.limits, profile);
@@ -199,7 +151,10 @@ export class Session<S> implements ToolSession<S> {
     const state = this.#state;
     state.checkOpen('add a hook');
     const added = { hook: readHook(hook) };
-    const own: Hook = { ...(added.hook.before === undefined ? {} : { before: (call) => added.hook.before?.(call) }), ...(added.hook.after === undefined ? {} : { after: (call, result) => added.hook.after?.(call, result) }) };
+    const own: Hook = {
+      ...(added.hook.before === undefined ? {} : { before: (call) => added.hook.before?.(call) }),
+      ...(added.hook.after === undefined ? {} : { after: (call, result) => added.hook.after?.(call, result) }),
+    };
     state.hooks = Object.freeze([...state.hooks, own]);
     return () => {
       state.hooks = Object.freeze(state.hooks.filter((one) => one !== own));
@@ -282,65 +237,3 @@ export function checkOverrides(state: SessionState, overrides: Overrides): void 
   const known = new Map<string, unknown>([...state.registry.tools, ...(state.own ?? [])]);
   for (const list of ['enable', 'disable', 'force'] as const) checkNames(overrides[list], known, `overrides.${list}`);
 }
-
-/** Ends a session. */
-export function closeSession(state: SessionState): Promise<void> {
-  if (state.closing !== undefined) return state.closing;
-  state.closed = true;
-  const { registry } = state;
-  let resolve: () => void = () => {};
-  state.closing = new Promise((settle) => {
-    resolve = settle;
-  });
-  if (state.inFlight > 0) {
-    for (let call = registry.calls; call !== undefined; ) {
-      const { next } = call;
-      if (call.session === state) registry.spine.closed(call);
-      // Ending a call may end its children, which may have been next on the list.
-      call = next !== undefined && next.ended ? registry.calls : next;
-    }
-  }
-  const disposals: MaybePromise<void>[] = [];
-  for (const binding of state.bindings?.values() ?? []) disposals.push(binding.discard());
-  registry.held.delete(state);
-  for (const cleanup of state.atClose ?? []) {
-    try {
-      disposals.push(cleanup());
-    } catch (error) {
-      registry.warn({ session: state.sessionId, error: error instanceof Error ? error.name : typeof error }, 'closing a session: a clean-up failed');
-    }
-  }
-  state.atClose = undefined;
-  state.followers = undefined;
-  if (state.hears('session:end')) state.emit('session:end', {});
-  const disposed = Promise.allSettled(disposals);
-  // Host code that never comes back must not hold the closing.
-  if (disposals.some((one) => one !== undefined)) void pTimeout(disposed, { milliseconds: registry.graceMs, fallback: () => registry.warn({ session: state.sessionId }, 'closing a session: a clean-up took too long') }).then(resolve);
-  else resolve();
-  return state.closing;
-}
-
-function metricsOf(state: SessionState): JsonObject {
-  const totals = { calls: 0, succeeded: 0, failed: 0, rejected: 0, cancelled: 0, pending: 0, denied: 0 };
-  const byTool = new Map<string, JsonObject>();
-  const add = (counters: typeof totals): void => {
-    for (const key of Object.keys(totals) as (keyof typeof totals)[]) totals[key] += counters[key];
-  };
-  for (const [name, binding] of state.bindings ?? []) {
-    const { calls, succeeded, failed, rejected, cancelled, pending, denied } = binding;
-    if (calls === 0) continue;
-    const counters = { calls, succeeded, failed, rejected, cancelled, pending, denied };
-    byTool.set(name, counters);
-    add(counters);
-  }
-  if (state.metrics !== undefined) add(state.metrics.unknown);
-  return {
-    ...totals,
-    denyRate: totals.calls === 0 ? 0 : totals.denied / totals.calls,
-    lateSettles: state.metrics?.lateSettles ?? 0,
-    byTool: Object.fromEntries(byTool),
-    byReason: Object.fromEntries(state.metrics?.byReason ?? []),
-  };
-}
-
-export type { DefinitionPatch };

@@ -96,8 +96,7 @@ export interface ToolSpecBase<Name extends string, P extends Schema, OS extends 
   /** Calls at once over the whole registry. No bound unless set. */
   maxConcurrency?: number;
   /** The tools that the handler may call by `context.tools.call`. */
-  // biome-ignore lint/suspicious/noExplicitAny: any tool may be named, whatever its types.
-  uses?: readonly (string | ToolRef<any, any>)[];
+  uses?: readonly (string | ToolRef)[];
   /** The event names that the handler may send by `context.emit`. */
   events?: readonly string[];
   /** `session`: made once a session by `create`. @default "global", or "session" with `create` */
@@ -106,7 +105,8 @@ export interface ToolSpecBase<Name extends string, P extends Schema, OS extends 
   exposure?: 'model' | 'internal';
 }
 
-export interface ToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S, R> extends ToolSpecBase<Name, P, OS, KS, S> {
+export interface ToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S, R>
+  extends ToolSpecBase<Name, P, OS, KS, S> {
   handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
   create?: never;
   executor?: never;
@@ -115,32 +115,33 @@ export interface ToolConfig<Name extends string, P extends Schema, OS extends Sc
 /** Where a handler runs when it is not inline. `execute` gets the canonical input. */
 export interface Executor {
   readonly kind: 'worker' | 'process' | 'remote';
-  // biome-ignore lint/suspicious/noExplicitAny: an executor serves tools of any services and knobs.
-  execute(input: JsonObject, context: ToolContext<any, any>): Promise<unknown>;
+  execute(input: JsonObject, context: ToolContext): Promise<unknown>;
   dispose?(): MaybePromise<void>;
 }
 
-export interface ExecutorToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S> extends ToolSpecBase<Name, P, OS, KS, S> {
+export interface ExecutorToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S>
+  extends ToolSpecBase<Name, P, OS, KS, S> {
   executor: Executor;
   handler?: never;
   create?: never;
 }
 
-export interface SessionToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S, R> extends ToolSpecBase<Name, P, OS, KS, S> {
+export interface SessionToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S, R>
+  extends ToolSpecBase<Name, P, OS, KS, S> {
   /** Makes the handler, once a session, at its first call; disposed with the session. */
-  create: (session: Omit<CallInfo<S>, 'callId' | 'toolName'>) => MaybePromise<{ handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R; dispose?(): MaybePromise<void> }>;
+  create: (
+    session: Omit<CallInfo<S>, 'callId' | 'toolName'>,
+  ) => MaybePromise<{ handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R; dispose?(): MaybePromise<void> }>;
   handler?: never;
   executor?: never;
 }
 
-export interface DefineTool<S> {
-  <
-    const Name extends string,
-    const P extends Schema,
-    const OS extends Schema | undefined = undefined,
-    const KS extends Schema | undefined = undefined,
-    R extends HandlerReturn<Needed<OS>> = HandlerReturn<Needed<OS>>,
-  >(
-    config: ToolConfig<Name, P, OS, KS, S, R> | SessionToolConfig<Name, P, OS, KS, S, R> | ExecutorToolConfig<Name, P, OS, KS, S>,
-  ): HostToolDefinition<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S>;
-}
+export type DefineTool<S> = <
+  const Name extends string,
+  const P extends Schema,
+  const OS extends Schema | undefined = undefined,
+  const KS extends Schema | undefined = undefined,
+  R extends HandlerReturn<Needed<OS>> = HandlerReturn<Needed<OS>>,
+>(
+  config: ToolConfig<Name, P, OS, KS, S, R> | SessionToolConfig<Name, P, OS, KS, S, R> | ExecutorToolConfig<Name, P, OS, KS, S>,
+) => HostToolDefinition<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S>;

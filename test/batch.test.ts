@@ -9,9 +9,37 @@ describe('executeBatch', () => {
 
   test('every observed call gets exactly one result, in observed order, with the code that `call` answers', async () => {
     const w = world({ rules: [{ effect: 'deny', tools: 'denied', reason: 'no' }] });
-    w.add(tool(() => 'ran', { name: 'ok', parallelSafe: true }), tool(() => { throw new Error('x'); }, { name: 'fails' }), tool(() => 1, { name: 'denied' }), tool(() => 1, { name: 'gated', requires: [{ fact: 'f', equals: 1 }] }));
-    const { plan, results } = await w.session.executeBatch([call('1', 'nobody'), call('2', 'ok'), call('3', 'denied'), call('4', 'fails'), call('5', 'gated'), call('2', 'ok'), call('6', 'ok', '{"x":1}'), call('7', 'ok', 'not json')]);
-    expect(results.map(({ callId, result }) => [callId, outcome(result)])).toEqual([['1', 'tool_not_found'], ['2', 'ran'], ['3', 'policy_denied'], ['4', 'handler_error'], ['5', 'tool_not_available'], ['2', 'duplicate_call_id'], ['6', 'ran'], ['7', 'invalid_input']]);
+    w.add(
+      tool(() => 'ran', { name: 'ok', parallelSafe: true }),
+      tool(
+        () => {
+          throw new Error('x');
+        },
+        { name: 'fails' },
+      ),
+      tool(() => 1, { name: 'denied' }),
+      tool(() => 1, { name: 'gated', requires: [{ fact: 'f', equals: 1 }] }),
+    );
+    const { plan, results } = await w.session.executeBatch([
+      call('1', 'nobody'),
+      call('2', 'ok'),
+      call('3', 'denied'),
+      call('4', 'fails'),
+      call('5', 'gated'),
+      call('2', 'ok'),
+      call('6', 'ok', '{"x":1}'),
+      call('7', 'ok', 'not json'),
+    ]);
+    expect(results.map(({ callId, result }) => [callId, outcome(result)])).toEqual([
+      ['1', 'tool_not_found'],
+      ['2', 'ran'],
+      ['3', 'policy_denied'],
+      ['4', 'handler_error'],
+      ['5', 'tool_not_available'],
+      ['2', 'duplicate_call_id'],
+      ['6', 'ran'],
+      ['7', 'invalid_input'],
+    ]);
     expect(results.map(({ result }) => result.metadata.callId)).toEqual(results.map(({ callId }) => callId));
     expect(plan.groups).toEqual([['2'], ['4'], ['6', '7']]);
     await w.settle();
@@ -20,7 +48,16 @@ describe('executeBatch', () => {
   test('groups run one after another, the calls of one side by side; a failure stops no later group', async () => {
     const w = world();
     const log: string[] = [];
-    const step = (name: string, more = {}) => tool(async ({ n }: { n: number }) => { log.push(`${name}${n} starts`); await turns(2); log.push(`${name}${n} ends`); if (n === 0) throw new Error('x'); }, { name, ...more });
+    const step = (name: string, more = {}) =>
+      tool(
+        async ({ n }: { n: number }) => {
+          log.push(`${name}${n} starts`);
+          await turns(2);
+          log.push(`${name}${n} ends`);
+          if (n === 0) throw new Error('x');
+        },
+        { name, ...more },
+      );
     w.add(step('read', { parallelSafe: true }), step('write'));
     await w.session.executeBatch([call('1', 'read', { n: 0 }), call('2', 'read', { n: 2 }), call('3', 'write', { n: 0 }), call('4', 'read', { n: 4 })]);
     expect(log).toEqual(['read0 starts', 'read2 starts', 'read0 ends', 'read2 ends', 'write0 starts', 'write0 ends', 'read4 starts', 'read4 ends']);
@@ -28,8 +65,23 @@ describe('executeBatch', () => {
 
   test("conflicting keys, the tool's own or the input's, never overlap; an input that is invalid has none", async () => {
     const w = world();
-    w.add(tool(() => 1, { name: 'edit', parallelSafe: true, parameters: { type: 'object', required: ['file'] }, resourceKey: ({ file }: { file: string }) => file }));
-    expect(w.session.plan([call('1', 'edit', { file: 'a' }), call('2', 'edit', { file: 'b' }), call('3', 'edit', { file: 'a' }), call('4', 'edit', {}), call('5', 'edit', '{"file":"a"}')]).groups).toEqual([['1', '2'], ['3', '4'], ['5']]);
+    w.add(
+      tool(() => 1, {
+        name: 'edit',
+        parallelSafe: true,
+        parameters: { type: 'object', required: ['file'] },
+        resourceKey: ({ file }: { file: string }) => file,
+      }),
+    );
+    expect(
+      w.session.plan([
+        call('1', 'edit', { file: 'a' }),
+        call('2', 'edit', { file: 'b' }),
+        call('3', 'edit', { file: 'a' }),
+        call('4', 'edit', {}),
+        call('5', 'edit', '{"file":"a"}'),
+      ]).groups,
+    ).toEqual([['1', '2'], ['3', '4'], ['5']]);
   });
 
   test('`maxConcurrency` bounds the calls at once, in order', async () => {
@@ -37,8 +89,21 @@ describe('executeBatch', () => {
     let running = 0;
     let most = 0;
     const order: number[] = [];
-    w.add(tool(async ({ n }: { n: number }) => { order.push(n); most = Math.max(most, ++running); await turns(2); running--; }, { name: 'a', parallelSafe: true }));
-    await w.session.executeBatch(Array.from({ length: 9 }, (_, n) => call(`${n}`, 'a', { n })), { maxConcurrency: 2 });
+    w.add(
+      tool(
+        async ({ n }: { n: number }) => {
+          order.push(n);
+          most = Math.max(most, ++running);
+          await turns(2);
+          running--;
+        },
+        { name: 'a', parallelSafe: true },
+      ),
+    );
+    await w.session.executeBatch(
+      Array.from({ length: 9 }, (_, n) => call(`${n}`, 'a', { n })),
+      { maxConcurrency: 2 },
+    );
     expect(most).toBe(2);
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
@@ -46,7 +111,15 @@ describe('executeBatch', () => {
   test('`stopOnError`: what has not started when a call fails ends as `cancelled`, with a result each', async () => {
     const w = world();
     const handler = vi.fn();
-    w.add(tool(() => { throw new Error('x'); }, { name: 'fails' }), tool(handler, { name: 'a' }));
+    w.add(
+      tool(
+        () => {
+          throw new Error('x');
+        },
+        { name: 'fails' },
+      ),
+      tool(handler, { name: 'a' }),
+    );
     const { results } = await w.session.executeBatch([call('1', 'a'), call('2', 'fails'), call('3', 'a'), call('4', 'a')], { stopOnError: true });
     expect(results.map(({ result }) => outcome(result))).toEqual([null, 'handler_error', 'cancelled', 'cancelled']);
     expect(handler).toHaveBeenCalledTimes(1);
@@ -92,13 +165,18 @@ describe('executeBatch', () => {
     const registry = new HostToolRegistry({ locks });
     const running = new Map<string, number>();
     let most = 0;
-    registry.register(tool(async ({ file }: { file: string }, { sessionId }: { sessionId: string }) => {
-      const key = locks === 'session' ? `${sessionId} ${file}` : file;
-      running.set(key, (running.get(key) ?? 0) + 1);
-      most = Math.max(most, running.get(key) ?? 0);
-      await turns(3);
-      running.set(key, (running.get(key) ?? 0) - 1);
-    }, { name: 'edit', parallelSafe: true, resourceKey: ({ file }: { file: string }) => file } as never));
+    registry.register(
+      tool(
+        async ({ file }: { file: string }, { sessionId }: { sessionId: string }) => {
+          const key = locks === 'session' ? `${sessionId} ${file}` : file;
+          running.set(key, (running.get(key) ?? 0) + 1);
+          most = Math.max(most, running.get(key) ?? 0);
+          await turns(3);
+          running.set(key, (running.get(key) ?? 0) - 1);
+        },
+        { name: 'edit', parallelSafe: true, resourceKey: ({ file }: { file: string }) => file } as never,
+      ),
+    );
     const one = registry.createSession({ sessionId: 'one' });
     const two = registry.createSession({ sessionId: 'two' });
     const batch = ['x', 'y', 'x'].map((file, index) => call(`${index}`, 'edit', { file }));
@@ -122,7 +200,15 @@ describe('executeBatch', () => {
 
   test('the plan is what is run, whatever the caller does to its list meanwhile', async () => {
     const w = world();
-    w.add(tool(async () => { await turns(2); return 'ran'; }, { name: 'a' }));
+    w.add(
+      tool(
+        async () => {
+          await turns(2);
+          return 'ran';
+        },
+        { name: 'a' },
+      ),
+    );
     const calls = [call('1', 'a'), call('2', 'a')];
     const batch = w.session.executeBatch(calls);
     calls.length = 0;

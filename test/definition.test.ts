@@ -28,7 +28,21 @@ describe('each field’s bad values throw a MisuseError that names tool, field, 
     ['requiresApproval', [null, 'yes', 1, {}, { title: '' }, { title: 'x', risk: 'extreme' }, { title: 'x', message: 7 }]],
     ['policy', [null, 7, 'x', true]],
     ['policy.check', [{ policy: { check: true } }]],
-    ['requires', [null, {}, ['f'], [{}], [{ fact: '' }], [{ fact: 'f' }], [{ fact: 'f', equals: {} }], [{ fact: 'f', in: 'x' }], [{ fact: 'f', in: [{}] }], [{ fact: 'f', equals: 1, in: [1] }]]],
+    [
+      'requires',
+      [
+        null,
+        {},
+        ['f'],
+        [{}],
+        [{ fact: '' }],
+        [{ fact: 'f' }],
+        [{ fact: 'f', equals: {} }],
+        [{ fact: 'f', in: 'x' }],
+        [{ fact: 'f', in: [{}] }],
+        [{ fact: 'f', equals: 1, in: [1] }],
+      ],
+    ],
     ['exposure', ['hidden', null, true]],
     ['scope', ['global ', null, 'request']],
     ['parallelSafe', ['yes', 1, null]],
@@ -38,16 +52,19 @@ describe('each field’s bad values throw a MisuseError that names tool, field, 
     ['parameters', [undefined, null, 'object', 7, () => 1, []]],
     ['outputSchema', [null, 'object', 7]],
   ];
-  test.each(table.flatMap(([field, bad]) => bad.map((value) => ({ field, value, shown: typeof value === 'object' ? JSON.stringify(value) : String(value) }))))('$field: $shown', ({ field, value }) => {
-    const thrown = thrownBy(() => make(field === 'policy.check' ? (value as Record<string, unknown>) : { [field]: value }));
-    expect(thrown).toBeInstanceOf(MisuseError);
-    const { message, code } = thrown as MisuseError;
-    expect(code).toBe(field === 'parameters' || field === 'outputSchema' ? 'invalid_schema' : 'invalid_definition');
-    expect(message).toContain('`my_tool`');
-    expect(message).toContain(field);
-    expect(message).toMatch(/expected/i);
-    expect(message).toMatch(/, got /);
-  });
+  test.each(table.flatMap(([field, bad]) => bad.map((value) => ({ field, value, shown: typeof value === 'object' ? JSON.stringify(value) : String(value) }))))(
+    '$field: $shown',
+    ({ field, value }) => {
+      const thrown = thrownBy(() => make(field === 'policy.check' ? (value as Record<string, unknown>) : { [field]: value }));
+      expect(thrown).toBeInstanceOf(MisuseError);
+      const { message, code } = thrown as MisuseError;
+      expect(code).toBe(field === 'parameters' || field === 'outputSchema' ? 'invalid_schema' : 'invalid_definition');
+      expect(message).toContain('`my_tool`');
+      expect(message).toContain(field);
+      expect(message).toMatch(/expected/i);
+      expect(message).toMatch(/, got /);
+    },
+  );
 
   test.each<[string, Record<string, unknown>, RegExp]>([
     ['no way to run', { handler: undefined }, /exactly one of `handler`, `create` or `executor`, got none/],
@@ -62,7 +79,11 @@ describe('each field’s bad values throw a MisuseError that names tool, field, 
     ['an annotation that nobody knows', { annotations: { readonly: true } }, /`annotations`.*`readonly` is unknown/],
     ['something else in uses', { uses: [{ name: 'x' }] }, /`uses`.*definitions/],
   ])('%s', (_, more, message) => {
-    expect(thrownBy(() => make(more))).toMatchObject({ name: 'MisuseError', code: 'invalid_definition'.replace('definition', more.policy !== undefined && 'knobs' in (more.policy as object) ? 'schema' : 'definition'), message: expect.stringMatching(message) });
+    expect(thrownBy(() => make(more))).toMatchObject({
+      name: 'MisuseError',
+      code: 'invalid_definition'.replace('definition', more.policy !== undefined && 'knobs' in (more.policy as object) ? 'schema' : 'definition'),
+      message: expect.stringMatching(message),
+    });
   });
 
   test.each<[string, unknown]>([
@@ -100,10 +121,28 @@ describe('each field’s bad values throw a MisuseError that names tool, field, 
 });
 
 describe('a definition is opaque and frozen', () => {
-  const definition = make({ title: 'My tool', version: '1.2', category: 'x', tags: ['a'], annotations: { readOnly: true }, outputSchema: z.object({ ok: z.boolean() }), policy: { check: () => 1 }, requiresApproval: true, requires: [{ fact: 'f', equals: 1 }] });
+  const definition = make({
+    title: 'My tool',
+    version: '1.2',
+    category: 'x',
+    tags: ['a'],
+    annotations: { readOnly: true },
+    outputSchema: z.object({ ok: z.boolean() }),
+    policy: { check: () => 1 },
+    requiresApproval: true,
+    requires: [{ fact: 'f', equals: 1 }],
+  });
 
   test('it shows name, description, schemas as JSON Schema, annotations, tags, version and fingerprint', () => {
-    expect(definition).toMatchObject({ name: 'my_tool', description: 'Does it.', title: 'My tool', version: '1.2', category: 'x', tags: ['a'], annotations: { readOnly: true } });
+    expect(definition).toMatchObject({
+      name: 'my_tool',
+      description: 'Does it.',
+      title: 'My tool',
+      version: '1.2',
+      category: 'x',
+      tags: ['a'],
+      annotations: { readOnly: true },
+    });
     expect(definition.parameters).toEqual({ type: 'object' });
     expect(definition.outputSchema).toMatchObject({ type: 'object', properties: { ok: { type: 'boolean' } } });
     expect(definition.fingerprint).toMatch(/^sha256:[0-9a-f]{64}$/);
@@ -111,19 +150,32 @@ describe('a definition is opaque and frozen', () => {
 
   test('it shows nothing that runs or decides', () => {
     const shown = definition as unknown as Record<string, unknown>;
-    for (const key of ['handler', 'create', 'executor', 'policy', 'check', 'requiresApproval', 'requires', 'uses', 'resourceKey', 'execute']) expect(shown[key], key).toBeUndefined();
+    for (const key of ['handler', 'create', 'executor', 'policy', 'check', 'requiresApproval', 'requires', 'uses', 'resourceKey', 'execute'])
+      expect(shown[key], key).toBeUndefined();
     expect(Object.values(shown).some((value) => typeof value === 'function')).toBe(false);
   });
 
   test('nothing of it can be changed', () => {
     const shown = definition as unknown as Record<string, Record<string, unknown>>;
-    for (const key of ['name', 'description', 'handler', 'fingerprint', 'parameters']) expect(() => { (shown as Record<string, unknown>)[key] = 1; }, key).toThrow(TypeError);
-    for (const key of ['annotations', 'tags', 'parameters', 'outputSchema']) expect(() => { (shown[key] as Record<string, unknown>).x = 1; }, key).toThrow(TypeError);
+    for (const key of ['name', 'description', 'handler', 'fingerprint', 'parameters'])
+      expect(() => {
+        (shown as Record<string, unknown>)[key] = 1;
+      }, key).toThrow(TypeError);
+    for (const key of ['annotations', 'tags', 'parameters', 'outputSchema'])
+      expect(() => {
+        (shown[key] as Record<string, unknown>).x = 1;
+      }, key).toThrow(TypeError);
     expect(() => Object.setPrototypeOf(definition, {})).toThrow(TypeError);
   });
 
   test('what the config’s owner changes later changes nothing', () => {
-    const config = { ...good, tags: ['a'], annotations: { readOnly: true }, parameters: { type: 'object', properties: {} as Record<string, unknown> }, uses: ['x'] };
+    const config = {
+      ...good,
+      tags: ['a'],
+      annotations: { readOnly: true },
+      parameters: { type: 'object', properties: {} as Record<string, unknown> },
+      uses: ['x'],
+    };
     const made = defineTool(config as never) as AnyTool<unknown>;
     const before = made.fingerprint;
     config.tags.push('b');
@@ -141,7 +193,9 @@ describe('the fingerprint', () => {
   const of = (more: Record<string, unknown> = {}) => make(more).fingerprint;
 
   test('is the same for the same name, description, schemas, annotations and version, in whatever order keys stand', () => {
-    expect(of({ parameters: { type: 'object', properties: { a: { type: 'string' }, b: {} } } })).toBe(of({ parameters: { properties: { b: {}, a: { type: 'string' } }, type: 'object' } }));
+    expect(of({ parameters: { type: 'object', properties: { a: { type: 'string' }, b: {} } } })).toBe(
+      of({ parameters: { properties: { b: {}, a: { type: 'string' } }, type: 'object' } }),
+    );
     expect(of({ annotations: {} })).toBe(of());
   });
 
@@ -167,7 +221,9 @@ describe('the fingerprint', () => {
   });
 
   test('is the same by whichever kind the same schema was given', () => {
-    expect(of({ parameters: z.object({ a: z.string() }) })).toBe(of({ parameters: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } }));
+    expect(of({ parameters: z.object({ a: z.string() }) })).toBe(
+      of({ parameters: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } }),
+    );
   });
 });
 

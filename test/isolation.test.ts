@@ -4,7 +4,8 @@ import { type AnyEvent, type ApprovalAnswer, defineTool, HostToolRegistry, type 
 import { deferred, key, why } from './approval/kit.ts';
 
 const anything = { type: 'object' } as const;
-const tool = (name: string, more: Record<string, unknown> = {}) => defineTool({ name, description: 'Is tried.', parameters: anything, handler: () => name, ...more } as never) as never;
+const tool = (name: string, more: Record<string, unknown> = {}) =>
+  defineTool({ name, description: 'Is tried.', parameters: anything, handler: () => name, ...more } as never) as never;
 
 interface Two {
   readonly registry: HostToolRegistry;
@@ -64,7 +65,12 @@ describe('between two sessions of one id', () => {
   test('rules, policies and hooks are its own', async () => {
     const registry = new HostToolRegistry();
     registry.register(tool('shared'));
-    registry.createSession({ sessionId: 'same', rules: [{ effect: 'deny' }], policies: [{ id: 'no', check: () => ({ effect: 'deny', reason: 'no' }) as never }], hooks: [{ before: () => ({ action: 'deny', reason: 'no' }) }] });
+    registry.createSession({
+      sessionId: 'same',
+      rules: [{ effect: 'deny' }],
+      policies: [{ id: 'no', check: () => ({ effect: 'deny', reason: 'no' }) as never }],
+      hooks: [{ before: () => ({ action: 'deny', reason: 'no' }) }],
+    });
     const theirs = registry.createSession({ sessionId: 'same' });
     expect(await theirs.call('shared', {})).toMatchObject({ success: true });
   });
@@ -127,8 +133,21 @@ describe('between two sessions of one id', () => {
   test('handlers of session scope are made for each, and closing one disposes its own alone', async () => {
     const disposed: string[] = [];
     let made = 0;
-    const { mine, theirs } = two({}, [tool('counter', { handler: undefined, create: () => { const id = ++made; let count = 0; return { handler: () => [id, ++count], dispose: () => void disposed.push(`${id}`) }; } })]);
-    expect([(await mine.call('counter', {})).output, (await mine.call('counter', {})).output, (await theirs.call('counter', {})).output]).toEqual([[1, 1], [1, 2], [2, 1]]);
+    const { mine, theirs } = two({}, [
+      tool('counter', {
+        handler: undefined,
+        create: () => {
+          const id = ++made;
+          let count = 0;
+          return { handler: () => [id, ++count], dispose: () => void disposed.push(`${id}`) };
+        },
+      }),
+    ]);
+    expect([(await mine.call('counter', {})).output, (await mine.call('counter', {})).output, (await theirs.call('counter', {})).output]).toEqual([
+      [1, 1],
+      [1, 2],
+      [2, 1],
+    ]);
     await mine.close();
     expect(disposed).toEqual(['1']);
     expect((await theirs.call('counter', {})).output).toEqual([2, 2]);
@@ -184,7 +203,15 @@ describe('a flood of one session', () => {
     const order: string[] = [];
     const gates: (() => void)[] = [];
     const registry = new HostToolRegistry();
-    registry.register(tool('scarce', { maxConcurrency: 1, handler: (_input: unknown, { sessionId }: { sessionId: string }) => { order.push(sessionId); return new Promise((resolve) => gates.push(() => resolve(1))); } }));
+    registry.register(
+      tool('scarce', {
+        maxConcurrency: 1,
+        handler: (_input: unknown, { sessionId }: { sessionId: string }) => {
+          order.push(sessionId);
+          return new Promise((resolve) => gates.push(() => resolve(1)));
+        },
+      }),
+    );
     const flood = registry.createSession({ sessionId: 'flood' });
     const calm = registry.createSession({ sessionId: 'calm' });
     const calls = Array.from({ length: 500 }, () => flood.call('scarce', {}));
@@ -199,7 +226,7 @@ describe('a flood of one session', () => {
     await settle(calls);
   });
 
-  test('fills its own queue and nobody else\'s', async () => {
+  test("fills its own queue and nobody else's", async () => {
     const registry = new HostToolRegistry();
     registry.register(tool('scarce', { maxConcurrency: 1, handler: () => new Promise(() => {}) }));
     const flood = registry.createSession({ sessionId: 'same', limits: { maxQueuedCalls: 10 } });
@@ -212,7 +239,7 @@ describe('a flood of one session', () => {
     expect(why(await late)?.[0]).toBe('session_closed');
   });
 
-  test('of questions fills its own desk and nobody else\'s', async () => {
+  test("of questions fills its own desk and nobody else's", async () => {
     const { registry, mine, theirs } = two({ approver: () => new Promise(() => {}) }, [tool('asks', { requiresApproval: true })]);
     const calls = Array.from({ length: 100 }, () => mine.call('asks', {}));
     const asked = theirs.call('asks', {});
@@ -237,7 +264,9 @@ describe('a flood of one session', () => {
   test('of events to a slow listener of its own delays no event of another', async () => {
     const { mine, theirs } = two();
     const heard: string[] = [];
-    mine.events.on('*', () => { throw new Error('slow and broken'); });
+    mine.events.on('*', () => {
+      throw new Error('slow and broken');
+    });
     theirs.events.on('*', ({ type }) => void heard.push(type));
     await Promise.all([...Array.from({ length: 100 }, () => mine.call('shared', {})), theirs.call('shared', {})]);
     expect(heard).toEqual(['tool:pre', 'policy:check', 'tool:post']);

@@ -86,6 +86,44 @@ describe('what is marked', () => {
     expect(createRedactor(schema, [])).toBeUndefined();
   });
 
+  test.each<[rule: string, schema: JsonObject | undefined, paths: readonly string[], value: JsonValue, hidden: JsonValue]>([
+    [
+      'JSON that was sent as text has fields too',
+      { properties: { auth: { properties: { token: secret } } } },
+      [],
+      { auth: '{"token":"t","user":"u"}' },
+      { auth: '{"token":"[redacted]","user":"u"}' },
+    ],
+    ['so has the whole value', { properties: { token: secret } }, [], ' {"token":"t"}', '{"token":"[redacted]"}'],
+    [
+      'text that only begins like JSON is hidden where a schema leads deeper',
+      { properties: { auth: { properties: { token: secret } } } },
+      [],
+      { auth: '{"token":"t",}' },
+      { auth: redacted },
+    ],
+    [
+      'a path reaches into text, at any depth of text',
+      undefined,
+      ['token'],
+      { a: JSON.stringify({ b: JSON.stringify({ token: 't' }) }) },
+      { a: JSON.stringify({ b: JSON.stringify({ token: redacted }) }) },
+    ],
+    ['a dotted path does', undefined, ['auth.token'], { auth: '{"token":"t"}' }, { auth: '{"token":"[redacted]"}' }],
+    [
+      'text that a path finds nothing in stays as it was written',
+      undefined,
+      ['token', 'auth.token'],
+      { auth: '{ "user": "u" }', log: '[info] {' },
+      { auth: '{ "user": "u" }', log: '[info] {' },
+    ],
+    ['text deeper than any input is hidden', undefined, ['token'], { a: `${'['.repeat(100_000)}${']'.repeat(100_000)}` }, { a: redacted }],
+  ])('%s', (_, schema, paths, value, hidden) => {
+    const { redact, fields } = redactor(schema, paths);
+    expect(redact(value)).toEqual(hidden);
+    expect(fields(value).length > 0).toBe(JSON.stringify(hidden) !== JSON.stringify(value));
+  });
+
   test('recursive schemas hide at every depth of the value', () => {
     const { redact } = redactor({
       $ref: '#/$defs/node',

@@ -186,7 +186,12 @@ describe('a registration', () => {
     const { registry, registration, heard } = withRegistration();
     registration.disable();
     registration.disable();
-    expect(registry.createSession({ sessionId: 's' }).tools().map(({ name }) => name)).toEqual(['x']);
+    expect(
+      registry
+        .createSession({ sessionId: 's' })
+        .tools()
+        .map(({ name }) => name),
+    ).toEqual(['x']);
     registration.enable();
     registration.enable();
     expect(heard).toHaveLength(2);
@@ -344,7 +349,11 @@ describe('revision and events', () => {
     const deaf = registry.createSession({ sessionId: 'deaf' });
     const heard = { registry: heardBy(registry), everything: heardBy(everything), narrow: heardBy(narrow) };
     registry.registerAll(tools('c', 'd'));
-    expect(heard).toEqual({ registry: [{ added: ['c', 'd'], removed: [], modified: [] }], everything: [{ added: ['c', 'd'], removed: [], modified: [] }], narrow: [] });
+    expect(heard).toEqual({
+      registry: [{ added: ['c', 'd'], removed: [], modified: [] }],
+      everything: [{ added: ['c', 'd'], removed: [], modified: [] }],
+      narrow: [],
+    });
     registry.registerOrReplace(define('a'));
     expect(heard.narrow).toEqual([{ added: [], removed: [], modified: ['a'] }]);
     expect(heard.everything).toHaveLength(2);
@@ -414,7 +423,16 @@ describe('options and closing', () => {
     const registry = registryOf('a');
     const session = registry.createSession({ sessionId: 's' });
     await Promise.all([registry.close(), registry.close()]);
-    for (const act of [() => registry.register(define('b')), () => registry.registerAll([]), () => registry.registerOrReplace(define('a')), () => registry.createSession({ sessionId: 't' }), () => registry.scope('x'), () => registry.defineProfile({ id: 'p', tools: [] }), () => session.setFacts({})]) expect(thrownBy(act)).toMatchObject({ code: 'closed' });
+    for (const act of [
+      () => registry.register(define('b')),
+      () => registry.registerAll([]),
+      () => registry.registerOrReplace(define('a')),
+      () => registry.createSession({ sessionId: 't' }),
+      () => registry.scope('x'),
+      () => registry.defineProfile({ id: 'p', tools: [] }),
+      () => session.setFacts({}),
+    ])
+      expect(thrownBy(act)).toMatchObject({ code: 'closed' });
     expect(await session.call('a')).toMatchObject({ error: { code: 'session_closed' } });
   });
 
@@ -458,13 +476,13 @@ describe('against a model: a Map', () => {
     model.told++;
     model.revision++;
   };
-  const command = (toString: string, run: (model: Model, real: Real) => void): fc.Command<Model, Real> => ({
+  const command = (shown: string, run: (model: Model, real: Real) => void): fc.Command<Model, Real> => ({
     check: () => true,
     run(model, real) {
       run(model, real);
       check(model, real);
     },
-    toString: () => toString,
+    toString: () => shown,
   });
 
   test('any sequence of register, registerAll, registerOrReplace, unregister, update and clear', () => {
@@ -513,7 +531,10 @@ describe('against a model: a Map', () => {
       fc.property(fc.commands(commands, { maxCommands: 30 }), (list) => {
         fc.modelRun(() => {
           const registry = new HostToolRegistry();
-          return { model: { map: new Map<string, string>(), heard: [], told: 0, revision: 0 }, real: { registry, heard: heardBy(registry), session: registry.createSession({ sessionId: 's' }) } };
+          return {
+            model: { map: new Map<string, string>(), heard: [], told: 0, revision: 0 },
+            real: { registry, heard: heardBy(registry), session: registry.createSession({ sessionId: 's' }) },
+          };
         }, list);
       }),
       { numRuns: 150 },

@@ -293,7 +293,9 @@ describe('properties of `when`', () => {
       fc.property(input, when, choices, (source, conditions, stream) => {
         fc.pre(!matches('allow', conditions, source));
         // A path that names an index asks for an array: what moves into one may rightly come to stand there.
-        const paths = Array.isArray(conditions) ? conditions.map(({ path }) => path as readonly string[]) : Object.keys(conditions).map((path) => path.split('.'));
+        const paths = Array.isArray(conditions)
+          ? conditions.map(({ path }) => path as readonly string[])
+          : Object.keys(conditions).map((path) => path.split('.'));
         fc.pre(!paths.flat().some((segment) => /^\d+$/u.test(segment)));
         const moved = wrapped(source, () => stream.next().value as number, true, true);
         expect(matches('allow', conditions, moved)).toBe(false);

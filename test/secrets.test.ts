@@ -1,7 +1,24 @@
 /** A canary secret occurs in no event, log line, error text or prompt, whichever way it comes in. */
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type AnyEvent, type AnyTool, type ApprovalRequest, type Approver, defineTool, fail, type Hook, HostToolRegistry, type JsonObject, ok, type RegistryOptions, type SessionOptions, serializeOutput, type ToolContext, type ToolResult, type ToolSession } from '../src/index.ts';
+import {
+  type AnyEvent,
+  type AnyTool,
+  type ApprovalRequest,
+  type Approver,
+  defineTool,
+  fail,
+  type Hook,
+  HostToolRegistry,
+  type JsonObject,
+  ok,
+  type RegistryOptions,
+  type SessionOptions,
+  serializeOutput,
+  type ToolContext,
+  type ToolResult,
+  type ToolSession,
+} from '../src/index.ts';
 import { deferred, key } from './approval/kit.ts';
 
 const canary = 'canary-f00dbabe';
@@ -41,7 +58,9 @@ function spy({ registry: registryOptions = {}, session: sessionOptions = {} }: {
     session,
     events,
     add(config = {}) {
-      registry.register(defineTool({ name: 'probe', description: 'Is tried.', parameters: marked, handler: () => 'done', ...config } as never) as AnyTool<unknown>);
+      registry.register(
+        defineTool({ name: 'probe', description: 'Is tried.', parameters: marked, handler: () => 'done', ...config } as never) as AnyTool<unknown>,
+      );
     },
     async call(input = { token: canary }, name = 'probe', options = {}) {
       const result = await session.call(name, input, options);
@@ -54,7 +73,8 @@ function spy({ registry: registryOptions = {}, session: sessionOptions = {} }: {
   return self;
 }
 
-const contextOf = (run: (context: ToolContext, input: { token: string }) => unknown) => (input: never, context: never) => run(context as ToolContext, input as { token: string });
+const contextOf = (run: (context: ToolContext, input: { token: string }) => unknown) => (input: never, context: never) =>
+  run(context as ToolContext, input as { token: string });
 
 describe('a marked argument', () => {
   const shapes: [how: string, parameters: unknown, input: unknown, redact?: readonly string[]][] = [
@@ -68,9 +88,17 @@ describe('a marked argument', () => {
     ['nested', z.object({ a: z.object({ b: z.object({ token: z.string().meta({ secret: true }) }) }) }), { a: { b: { token: canary } } }],
     ['in an array', z.object({ tokens: z.array(z.string().meta({ secret: true })) }), { tokens: ['x', canary] }],
     ['as a whole object', z.object({ auth: z.object({ user: z.string(), pass: z.string() }).meta({ secret: true }) }), { auth: { user: 'ann', pass: canary } }],
-    ['behind a $ref', { type: 'object', properties: { token: { $ref: '#/$defs/secret' } }, $defs: { secret: { type: 'string', 'x-secret': true } } }, { token: canary }],
+    [
+      'behind a $ref',
+      { type: 'object', properties: { token: { $ref: '#/$defs/secret' } }, $defs: { secret: { type: 'string', 'x-secret': true } } },
+      { token: canary },
+    ],
     ['in a recursive $ref', { type: 'object', properties: { token: { 'x-secret': true }, child: { $ref: '#' } } }, { child: { child: { token: canary } } }],
-    ['in one alternative', z.object({ auth: z.union([z.string().meta({ secret: true }), z.object({ key: z.string().meta({ secret: true }) })]) }), { auth: { key: canary } }],
+    [
+      'in one alternative',
+      z.object({ auth: z.union([z.string().meta({ secret: true }), z.object({ key: z.string().meta({ secret: true }) })]) }),
+      { auth: { key: canary } },
+    ],
     ['in a record', z.object({ keys: z.record(z.string(), z.string().meta({ secret: true })) }), { keys: { any: canary } }],
     ['optional, with a default', z.object({ token: z.string().meta({ secret: true }).optional().default('none') }), { token: canary }],
   ];
@@ -78,7 +106,14 @@ describe('a marked argument', () => {
   test.each(shapes)('%s is in no event and no prompt', async (_, parameters, input, redact) => {
     const spied = spy({ registry: withRedact(redact) });
     let ran: unknown;
-    spied.add({ parameters, requiresApproval: true, handler: (given: unknown) => { ran = given; return 'done'; } });
+    spied.add({
+      parameters,
+      requiresApproval: true,
+      handler: (given: unknown) => {
+        ran = given;
+        return 'done';
+      },
+    });
     expect(await spied.call(input)).toMatchObject({ success: true });
     expect(JSON.stringify(ran)).toContain(canary);
     expect(spied.of('tool:pre')).toContain('[redacted]');
@@ -96,8 +131,16 @@ describe('a marked argument', () => {
   test.each<[how: string, parameters: unknown, input: unknown]>([
     ['the whole input as text', marked, JSON.stringify({ token: canary })],
     ['the whole input as broken text', marked, `{"token":"${canary}",}`],
-    ['an object as text', { type: 'object', properties: { auth: { type: 'object', properties: { token: { 'x-secret': true } } } } }, { auth: JSON.stringify({ token: canary }) }],
-    ['an object as broken text', { type: 'object', properties: { auth: { type: 'object', properties: { token: { 'x-secret': true } } } } }, { auth: `{"token":"${canary}"` }],
+    [
+      'an object as text',
+      { type: 'object', properties: { auth: { type: 'object', properties: { token: { 'x-secret': true } } } } },
+      { auth: JSON.stringify({ token: canary }) },
+    ],
+    [
+      'an object as broken text',
+      { type: 'object', properties: { auth: { type: 'object', properties: { token: { 'x-secret': true } } } } },
+      { auth: `{"token":"${canary}"` },
+    ],
     ['a list as text', { type: 'object', properties: { tokens: { type: 'array', items: { 'x-secret': true } } } }, { tokens: JSON.stringify([canary]) }],
   ])('sent as JSON in a text (%s) is in no event, mended or not', async (_, parameters, input) => {
     for (const repair of ['safe', 'off'] as const) {
@@ -115,7 +158,7 @@ describe('a marked argument', () => {
     expect(spied.told()).not.toContain(canary);
   });
 
-  test('of an unknown tool is hidden by the registry\'s paths', async () => {
+  test("of an unknown tool is hidden by the registry's paths", async () => {
     const spied = spy({ registry: { redact: ['token'] } });
     spied.add();
     await spied.call({ token: canary }, 'prob');
@@ -126,7 +169,11 @@ describe('a marked argument', () => {
   test('with text around it, escaped or encoded, is found in what is told later', async () => {
     const secret = 'p@ss "word" é/\\';
     const spied = spy();
-    spied.add({ handler: () => { throw new Error(`${secret} ${JSON.stringify(secret)} ${encodeURIComponent(secret)} ${new URLSearchParams({ secret })}`); } });
+    spied.add({
+      handler: () => {
+        throw new Error(`${secret} ${JSON.stringify(secret)} ${encodeURIComponent(secret)} ${new URLSearchParams({ secret })}`);
+      },
+    });
     await spied.call({ token: secret });
     for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), 'word']) expect(spied.told()).not.toContain(form);
   });
@@ -134,41 +181,198 @@ describe('a marked argument', () => {
 
 describe('a secret that came in is in nothing that is told of the call', () => {
   const cases: [where: string, config: Config, options?: Parameters<typeof spy>[0], input?: unknown][] = [
-    ['a thrown error', { handler: contextOf((_context, { token }) => { throw new Error(`bad ${token}`); }) }],
-    ['a thrown text', { handler: contextOf((_context, { token }) => { throw token; }) }],
+    [
+      'a thrown error',
+      {
+        handler: contextOf((_context, { token }) => {
+          throw new Error(`bad ${token}`);
+        }),
+      },
+    ],
+    [
+      'a thrown text',
+      {
+        handler: contextOf((_context, { token }) => {
+          throw token;
+        }),
+      },
+    ],
     ['a rejection', { handler: contextOf((_context, { token }) => Promise.reject(new Error(token))) }],
-    ['an error with a cause', { handler: contextOf((_context, { token }) => { throw new Error('failed', { cause: new Error(token) }); }) }],
-    ['a long error that is cut in the middle of it', { handler: contextOf((_context, { token }) => { throw new Error(`${'x'.repeat(8_192 - 6)}${token}`); }) }],
-    ['a masked error', { handler: contextOf((_context, { token }) => { throw new Error(token); }) }, { session: { exposeErrors: 'masked' } }],
+    [
+      'an error with a cause',
+      {
+        handler: contextOf((_context, { token }) => {
+          throw new Error('failed', { cause: new Error(token) });
+        }),
+      },
+    ],
+    [
+      'a long error that is cut in the middle of it',
+      {
+        handler: contextOf((_context, { token }) => {
+          throw new Error(`${'x'.repeat(8_192 - 6)}${token}`);
+        }),
+      },
+    ],
+    [
+      'a masked error',
+      {
+        handler: contextOf((_context, { token }) => {
+          throw new Error(token);
+        }),
+      },
+      { session: { exposeErrors: 'masked' } },
+    ],
     ['a failure', { handler: contextOf((_context, { token }) => fail({ message: token, reason: token, details: { list: [token, { [token]: token }] } })) }],
-    ['a policy\'s message', {}, { registry: { policies: [{ id: 'p', check: ({ input, context: _ }) => ({ ...denial(), message: `no ${(input as { token: string }).token}` }) as never }] } }],
-    ['a check\'s message', { policy: { check: ({ input, deny }: { input: { token: string }; deny(reason: string, message: string): unknown }) => deny('not_now', `no ${input.token}`) } }],
-    ['a check that throws it', { policy: { check: ({ input }: { input: { token: string } }) => { throw new Error(input.token); } } }],
-    ['an ask\'s title', { policy: { check: ({ input, ask }: { input: { token: string }; ask(prompt: string): unknown }) => ask(`Use ${input.token}?`) } }],
-    ['a prompt\'s title and message', { requiresApproval: (input: { token: string }) => ({ title: `Use ${input.token}?`, message: `It is ${input.token}.` }) }],
-    ['a person\'s message', { requiresApproval: true }, { session: { approver: () => ({ decision: 'reject_once', message: `I saw ${canary}.` }) } }],
-    ['a before hook\'s deny', {}, { session: { hooks: [{ before: ({ input }) => ({ action: 'deny', reason: 'not_now', message: `no ${String(input.token)}` }) }] } }],
-    ['a later hook\'s deny, of what an earlier one put in', {}, { session: { hooks: [{ before: () => ({ action: 'modify', input: { token: `${canary}-2` } }) }, { before: ({ input }) => ({ action: 'deny', reason: 'not_now', message: String(input.token) }) }] } }, { token: 'another' }],
-    ['a deny of what a hook has taken away', {}, { session: { hooks: [{ before: () => ({ action: 'modify', input: {} }) }, { before: () => ({ action: 'deny', reason: 'not_now', message: canary }) }] } }],
-    ['a before hook that throws it', {}, { session: { hooks: [{ before: ({ input }) => { throw new Error(String(input.token)); } }] } }],
-    ['an after hook that throws it', {}, { session: { hooks: [{ after: ({ input }) => { throw new Error(String(input.token)); } }] } }],
-    ['an after hook\'s failure', {}, { session: { hooks: [{ after: ({ input }, result) => ({ success: false, error: { code: 'handler_error', message: String(input.token), retryable: false }, metadata: result.metadata }) as ToolResult }] } }],
-    ['a validation message', { parameters: z.object({ token: z.string().meta({ secret: true }).refine(() => false, { error: (issue) => `\`${String(issue.input)}\` will not do` }) }) }],
+    [
+      "a policy's message",
+      {},
+      {
+        registry: {
+          policies: [{ id: 'p', check: ({ input, context: _ }) => ({ ...denial(), message: `no ${(input as { token: string }).token}` }) as never }],
+        },
+      },
+    ],
+    [
+      "a check's message",
+      {
+        policy: {
+          check: ({ input, deny }: { input: { token: string }; deny(reason: string, message: string): unknown }) => deny('not_now', `no ${input.token}`),
+        },
+      },
+    ],
+    [
+      'a check that throws it',
+      {
+        policy: {
+          check: ({ input }: { input: { token: string } }) => {
+            throw new Error(input.token);
+          },
+        },
+      },
+    ],
+    ["an ask's title", { policy: { check: ({ input, ask }: { input: { token: string }; ask(prompt: string): unknown }) => ask(`Use ${input.token}?`) } }],
+    ["a prompt's title and message", { requiresApproval: (input: { token: string }) => ({ title: `Use ${input.token}?`, message: `It is ${input.token}.` }) }],
+    ["a person's message", { requiresApproval: true }, { session: { approver: () => ({ decision: 'reject_once', message: `I saw ${canary}.` }) } }],
+    [
+      "a before hook's deny",
+      {},
+      { session: { hooks: [{ before: ({ input }) => ({ action: 'deny', reason: 'not_now', message: `no ${String(input.token)}` }) }] } },
+    ],
+    [
+      "a later hook's deny, of what an earlier one put in",
+      {},
+      {
+        session: {
+          hooks: [
+            { before: () => ({ action: 'modify', input: { token: `${canary}-2` } }) },
+            { before: ({ input }) => ({ action: 'deny', reason: 'not_now', message: String(input.token) }) },
+          ],
+        },
+      },
+      { token: 'another' },
+    ],
+    [
+      'a deny of what a hook has taken away',
+      {},
+      { session: { hooks: [{ before: () => ({ action: 'modify', input: {} }) }, { before: () => ({ action: 'deny', reason: 'not_now', message: canary }) }] } },
+    ],
+    [
+      'a before hook that throws it',
+      {},
+      {
+        session: {
+          hooks: [
+            {
+              before: ({ input }) => {
+                throw new Error(String(input.token));
+              },
+            },
+          ],
+        },
+      },
+    ],
+    [
+      'an after hook that throws it',
+      {},
+      {
+        session: {
+          hooks: [
+            {
+              after: ({ input }) => {
+                throw new Error(String(input.token));
+              },
+            },
+          ],
+        },
+      },
+    ],
+    [
+      "an after hook's failure",
+      {},
+      {
+        session: {
+          hooks: [
+            {
+              after: ({ input }, result) =>
+                ({ success: false, error: { code: 'handler_error', message: String(input.token), retryable: false }, metadata: result.metadata }) as ToolResult,
+            },
+          ],
+        },
+      },
+    ],
+    [
+      'a validation message',
+      {
+        parameters: z.object({
+          token: z
+            .string()
+            .meta({ secret: true })
+            .refine(() => false, { error: (issue) => `\`${String(issue.input)}\` will not do` }),
+        }),
+      },
+    ],
     ['progress', { handler: contextOf((context, { token }) => context.progress(1, 2, `with ${token}`)) }],
     ['progress that is cut in the middle of it', { handler: contextOf((context, { token }) => context.progress(1, 2, `${'x'.repeat(65_536 - 6)}${token}`)) }],
-    ['an event\'s data', { handler: contextOf((context, { token }) => context.emit('step', { list: [token, { [token]: `is ${token}` }] })) }],
-    ['an event\'s name', { handler: contextOf((context, { token }) => context.emit(token)) }],
+    ["an event's data", { handler: contextOf((context, { token }) => context.emit('step', { list: [token, { [token]: `is ${token}` }] })) }],
+    ["an event's name", { handler: contextOf((context, { token }) => context.emit(token)) }],
     ['the name of an event that was not declared', { events: ['other'], handler: contextOf((context, { token }) => context.emit(token)) }],
     ['the name of an event that was too large', { handler: contextOf((context, { token }) => context.emit(token, 'x'.repeat(70_000))) }],
     ['a log line', { handler: contextOf((context, { token }) => context.log('info', { said: token })) }],
-    ['what a generator yields', { handler: async function* (input: { token: string }) { yield `with ${input.token}`; yield { done: 1, message: input.token }; yield { custom: input.token }; return 'done'; } }],
+    [
+      'what a generator yields',
+      {
+        handler: async function* (input: { token: string }) {
+          yield `with ${input.token}`;
+          yield { done: 1, message: input.token };
+          yield { custom: input.token };
+          return 'done';
+        },
+      },
+    ],
     ['an output', { handler: contextOf((_context, { token }) => ({ echo: `it was ${token}` })) }],
     ['an output that is cut', { maxOutputChars: 100, handler: contextOf((_context, { token }) => token.repeat(20)) }],
-    ['an output that is cut at both ends', { maxOutputChars: 100, outputStrategy: 'head_tail', handler: contextOf((_context, { token }) => ({ text: token.repeat(20) })) }],
+    [
+      'an output that is cut at both ends',
+      { maxOutputChars: 100, outputStrategy: 'head_tail', handler: contextOf((_context, { token }) => ({ text: token.repeat(20) })) },
+    ],
     ['what the handler added to its result', { handler: contextOf((_context, { token }) => ok('done', { used: token })) }],
-    ['an output that its schema refuses', { outputSchema: z.object({ text: z.string().refine(() => false, { error: (issue) => `\`${String(issue.input)}\` will not do` }) }), handler: contextOf((_context, { token }) => ({ text: token })) }],
+    [
+      'an output that its schema refuses',
+      {
+        outputSchema: z.object({ text: z.string().refine(() => false, { error: (issue) => `\`${String(issue.input)}\` will not do` }) }),
+        handler: contextOf((_context, { token }) => ({ text: token })),
+      },
+    ],
     ['an output that is no JSON', { handler: contextOf((_context, { token }) => ({ [token]: 5n })) }],
-    ['a resource key that throws it', { resourceKey: (input: { token: string }) => { throw new Error(input.token); } }],
+    [
+      'a resource key that throws it',
+      {
+        resourceKey: (input: { token: string }) => {
+          throw new Error(input.token);
+        },
+      },
+    ],
     ['a deny by a rule that looks at it', {}, { registry: { rules: [{ effect: 'deny', when: { token: { glob: '*babe' } } }] } }],
   ];
   test.each(cases)('%s', async (_, config, options, input) => {
@@ -204,9 +408,21 @@ describe('a secret that came in is in nothing that is told of the call', () => {
 
   test('an explanation', async () => {
     const spied = spy();
-    spied.add({ policy: { check: ({ input, deny }: { input: { token: string }; deny(reason: string, message: string): unknown }) => deny('not_now', `no ${input.token}`) } });
+    spied.add({
+      policy: {
+        check: ({ input, deny }: { input: { token: string }; deny(reason: string, message: string): unknown }) => deny('not_now', `no ${input.token}`),
+      },
+    });
     expect(JSON.stringify(await spied.session.explain('probe', { token: canary }))).not.toContain(canary);
-    spied.add({ name: 'strict', parameters: z.object({ token: z.string().meta({ secret: true }).refine(() => false, { error: (issue) => String(issue.input) }) }) });
+    spied.add({
+      name: 'strict',
+      parameters: z.object({
+        token: z
+          .string()
+          .meta({ secret: true })
+          .refine(() => false, { error: (issue) => String(issue.input) }),
+      }),
+    });
     expect(JSON.stringify(await spied.session.explain('strict', { token: canary }))).not.toContain(canary);
   });
 });
@@ -231,8 +447,25 @@ describe('an output', () => {
   });
 
   test.each<[what: string, hook: Hook]>([
-    ['throws it', { after: (_call, result) => { throw new Error(JSON.stringify(result)); } }],
-    ['makes it a failure', { after: (_call, result) => ({ success: false, error: { code: 'handler_error', message: JSON.stringify(result.output), retryable: false }, metadata: result.metadata }) as ToolResult }],
+    [
+      'throws it',
+      {
+        after: (_call, result) => {
+          throw new Error(JSON.stringify(result));
+        },
+      },
+    ],
+    [
+      'makes it a failure',
+      {
+        after: (_call, result) =>
+          ({
+            success: false,
+            error: { code: 'handler_error', message: JSON.stringify(result.output), retryable: false },
+            metadata: result.metadata,
+          }) as ToolResult,
+      },
+    ],
   ])('of which an after hook speaks (%s) is in nothing that is told', async (_, hook) => {
     const spied = spy({ session: { hooks: [hook] } });
     spied.add({ outputSchema: { type: 'object', properties: { key: { 'x-secret': true } } }, handler: () => ({ key: canary }) });
@@ -251,7 +484,15 @@ describe('an output', () => {
 
   test('that its schema refuses is in no error', async () => {
     const spied = spy();
-    spied.add({ outputSchema: z.object({ key: z.string().meta({ secret: true }).refine(() => false, { error: (issue) => `\`${String(issue.input)}\` will not do` }) }), handler: () => ({ key: canary }) });
+    spied.add({
+      outputSchema: z.object({
+        key: z
+          .string()
+          .meta({ secret: true })
+          .refine(() => false, { error: (issue) => `\`${String(issue.input)}\` will not do` }),
+      }),
+      handler: () => ({ key: canary }),
+    });
     expect(await spied.call({})).toMatchObject({ error: { code: 'invalid_output' } });
     expect(spied.told()).not.toContain(canary);
   });
@@ -260,13 +501,25 @@ describe('an output', () => {
 describe('a knob', () => {
   const knobs = z.object({ apiKey: z.string().meta({ secret: true }).default('none') });
   test.each<[where: string, config: Config]>([
-    ['an error', { handler: contextOf((context) => { throw new Error((context.knobs as { apiKey: string }).apiKey); }) }],
+    [
+      'an error',
+      {
+        handler: contextOf((context) => {
+          throw new Error((context.knobs as { apiKey: string }).apiKey);
+        }),
+      },
+    ],
     ['an output', { handler: contextOf((context) => ({ key: (context.knobs as { apiKey: string }).apiKey })) }],
     ['an event', { handler: contextOf((context) => context.emit('step', { key: (context.knobs as { apiKey: string }).apiKey })) }],
-    ['a check\'s message', { check: true }],
+    ["a check's message", { check: true }],
   ])('that is marked secret is not in %s', async (_, { check, ...config }) => {
     const spied = spy();
-    const policy = { knobs, ...(check === true ? { check: (call: { knobs: { apiKey: string }; deny(reason: string, message: string): unknown }) => call.deny('not_now', call.knobs.apiKey) } : {}) };
+    const policy = {
+      knobs,
+      ...(check === true
+        ? { check: (call: { knobs: { apiKey: string }; deny(reason: string, message: string): unknown }) => call.deny('not_now', call.knobs.apiKey) }
+        : {}),
+    };
     spied.add({ ...config, policy });
     spied.registry.defineProfile({ id: 'live', tools: [{ name: 'probe', knobs: { apiKey: canary } }] });
     spied.session.setProfile('live');
@@ -280,7 +533,15 @@ describe('a chain of calls keeps one secret together', () => {
 
   test('what a parent gives on in a field without a mark is in no event of the child', async () => {
     const spied = spy();
-    spied.add({ parameters: { type: 'object' }, requiresApproval: (input: { text: string }) => ({ title: `Use ${input.text}?` }), handler: contextOf((context, input) => { context.progress(1, 1, JSON.stringify(input)); context.log('info', input); return input; }) });
+    spied.add({
+      parameters: { type: 'object' },
+      requiresApproval: (input: { text: string }) => ({ title: `Use ${input.text}?` }),
+      handler: contextOf((context, input) => {
+        context.progress(1, 1, JSON.stringify(input));
+        context.log('info', input);
+        return input;
+      }),
+    });
     spied.add(parent(async (context, { token }) => (await context.tools.call('probe', { text: token })).success));
     expect(await spied.call({ token: canary }, 'parent')).toMatchObject({ output: true });
     const prompts = spied.events.filter(({ type }) => type === 'approval:required');
@@ -290,16 +551,36 @@ describe('a chain of calls keeps one secret together', () => {
 
   test('nor in its errors', async () => {
     const spied = spy();
-    spied.add({ parameters: { type: 'object' }, handler: (input: unknown) => { throw new Error(JSON.stringify(input)); } });
-    spied.add(parent(async (context, { token }) => { const result = await context.tools.call('probe', { text: token }); throw new Error(result.success ? 'no' : result.error.message); }));
+    spied.add({
+      parameters: { type: 'object' },
+      handler: (input: unknown) => {
+        throw new Error(JSON.stringify(input));
+      },
+    });
+    spied.add(
+      parent(async (context, { token }) => {
+        const result = await context.tools.call('probe', { text: token });
+        throw new Error(result.success ? 'no' : result.error.message);
+      }),
+    );
     await spied.call({ token: canary }, 'parent');
     expect(spied.told()).not.toContain(canary);
   });
 
   test('what a child gives back as secret is in nothing that its parent tells', async () => {
     const spied = spy();
-    spied.add({ parameters: { type: 'object' }, outputSchema: { type: 'object', properties: { key: { 'x-secret': true } } }, handler: () => ({ key: canary }) });
-    spied.add(parent(async (context) => { const result = await context.tools.call('probe', {}); context.log('info', { got: result.output as string }); return { text: `I got ${JSON.stringify(result.output)}` }; }));
+    spied.add({
+      parameters: { type: 'object' },
+      outputSchema: { type: 'object', properties: { key: { 'x-secret': true } } },
+      handler: () => ({ key: canary }),
+    });
+    spied.add(
+      parent(async (context) => {
+        const result = await context.tools.call('probe', {});
+        context.log('info', { got: result.output as string });
+        return { text: `I got ${JSON.stringify(result.output)}` };
+      }),
+    );
     expect(await spied.call({}, 'parent')).toMatchObject({ success: true });
     expect(spied.told()).not.toContain(canary);
   });
@@ -308,7 +589,13 @@ describe('a chain of calls keeps one secret together', () => {
 describe('a suspended call', () => {
   test('tells neither its secrets nor its token, asked, resumed, refused or failed', async () => {
     const spied = spy({ session: { approvalMode: 'suspend' } });
-    spied.add({ requiresApproval: (input: { token: string }) => ({ title: `Use ${input.token}?` }), handler: contextOf((context, { token }) => { context.log('info', token); throw new Error(token); }) });
+    spied.add({
+      requiresApproval: (input: { token: string }) => ({ title: `Use ${input.token}?` }),
+      handler: contextOf((context, { token }) => {
+        context.log('info', token);
+        throw new Error(token);
+      }),
+    });
     const first = await spied.call();
     const { token: approval } = (first.success ? undefined : first.approval) as { token: string };
     const pending = await spied.session.approvals.pending();
@@ -325,7 +612,21 @@ describe('a suspended call', () => {
   });
 
   test('in a store that fails with the record in its message is told without it', async () => {
-    const spied = spy({ registry: { approvals: { secret: key, store: { put: (record) => { throw new Error(JSON.stringify(record)); }, take: () => undefined, list: () => [] } } }, session: { approvalMode: 'suspend' } });
+    const spied = spy({
+      registry: {
+        approvals: {
+          secret: key,
+          store: {
+            put: (record) => {
+              throw new Error(JSON.stringify(record));
+            },
+            take: () => undefined,
+            list: () => [],
+          },
+        },
+      },
+      session: { approvalMode: 'suspend' },
+    });
     spied.add({ requiresApproval: true });
     expect(await spied.call()).toMatchObject({ error: { reason: 'store_unavailable' } });
     expect(spied.told()).not.toContain(canary);
@@ -333,7 +634,13 @@ describe('a suspended call', () => {
 });
 
 test('a clock that throws a secret costs no call and tells nothing', async () => {
-  const spied = spy({ registry: { now: () => { throw new Error(canary); } } });
+  const spied = spy({
+    registry: {
+      now: () => {
+        throw new Error(canary);
+      },
+    },
+  });
   spied.add({ requiresApproval: true });
   expect(await spied.call()).toMatchObject({ success: true });
   expect(spied.told()).not.toContain(canary);
@@ -342,7 +649,9 @@ test('a clock that throws a secret costs no call and tells nothing', async () =>
 test('a listener that throws what it heard logs no more than that it threw', async () => {
   const spied = spy();
   spied.add();
-  spied.session.events.on('tool:pre', () => { throw new Error(canary); });
+  spied.session.events.on('tool:pre', () => {
+    throw new Error(canary);
+  });
   spied.session.events.on('tool:post', () => Promise.reject(new Error(canary)) as never);
   await spied.call({});
   await Promise.resolve();

@@ -55,7 +55,8 @@ function instantiations(text: string, host: ts.CompilerHost, before?: ts.Program
     ...host,
     fileExists: (name) => name === file || host.fileExists(name),
     readFile: (name) => (name === file ? text : host.readFile(name)),
-    getSourceFile: (name, ...rest) => (name === file ? ts.createSourceFile(name, text, options.target!, true) : (before?.getSourceFile(name) ?? host.getSourceFile(name, ...rest))),
+    getSourceFile: (name, ...rest) =>
+      name === file ? ts.createSourceFile(name, text, options.target!, true) : (before?.getSourceFile(name) ?? host.getSourceFile(name, ...rest)),
   });
   const source = program.getSourceFile(file)!;
   const mistakes = [...program.getOptionsDiagnostics(), ...program.getSemanticDiagnostics(source)];

@@ -1,6 +1,7 @@
 /** One session's approvals: who waits for a person in this process, and what was answered for always. */
-import type { ApprovalAnswer, ApprovalRequest } from './request.ts';
+
 import { Grants } from './grants.ts';
+import type { ApprovalAnswer, ApprovalRequest } from './request.ts';
 
 interface Waiting {
   readonly request: ApprovalRequest;

@@ -77,5 +77,12 @@ function keyOf({ fingerprint, source, input }: GrantSubject, match: 'input' | 't
 }
 
 function publicView({ id, tool, effect, by, usesLeft, expiresAt }: Held): Grant {
-  return Object.freeze({ id, tool, effect, ...(by === undefined ? {} : { by }), ...(usesLeft === undefined ? {} : { usesLeft }), ...(expiresAt === undefined ? {} : { expiresAt }) });
+  return Object.freeze({
+    id,
+    tool,
+    effect,
+    ...(by === undefined ? {} : { by }),
+    ...(usesLeft === undefined ? {} : { usesLeft }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  });
 }

@@ -18,7 +18,19 @@ export function sealRecord(signer: TokenSigner, call: SuspendedCall): { record: 
   const { request, principal, input, idempotencyKey } = call;
   const { id, sessionId, expiresAt, callId, tool } = request;
   const body: JsonObject = { id, sessionId, principal, expiresAt, input, idempotencyKey, request: JSON.parse(JSON.stringify(request)) as JsonObject };
-  const claims: TokenClaims = { v: 1, id, sessionId, principal, callId, tool: tool.name, fingerprint: tool.fingerprint, source: tool.source, input: jsonDigest(input), record: jsonDigest(body), expiresAt };
+  const claims: TokenClaims = {
+    v: 1,
+    id,
+    sessionId,
+    principal,
+    callId,
+    tool: tool.name,
+    fingerprint: tool.fingerprint,
+    source: tool.source,
+    input: jsonDigest(input),
+    record: jsonDigest(body),
+    expiresAt,
+  };
   const token = signer.sign(claims);
   return { record: { ...body, id, expiresAt, token }, token };
 }
@@ -27,7 +39,10 @@ export function sealRecord(signer: TokenSigner, call: SuspendedCall): { record: 
 const recordLimits = { maxDepth: 128, maxValues: 200_000 };
 
 /** The suspended call of a record, when the record is exactly what its token signed. */
-export function openRecord(signer: TokenSigner, record: unknown): { readonly call: SuspendedCall; readonly claims: TokenClaims; readonly token: string } | undefined {
+export function openRecord(
+  signer: TokenSigner,
+  record: unknown,
+): { readonly call: SuspendedCall; readonly claims: TokenClaims; readonly token: string } | undefined {
   // Read once: what was checked is what is used, whatever the store gave.
   const copy = copyJson(record, recordLimits);
   if (!copy.ok || !isJsonObject(copy.value)) return undefined;

@@ -92,7 +92,15 @@ const noGrant = Object.freeze({ match: undefined, uses: undefined, expiresInMs: 
 export function readAnswer(answer: unknown): ReadAnswer | undefined {
   if (typeof answer === 'string') {
     const choice = choices.get(answer);
-    return choice && { ...choice, by: undefined, message: undefined, input: undefined, grant: choice.always ? { match: 'input', uses: undefined, expiresInMs: undefined } : undefined };
+    return (
+      choice && {
+        ...choice,
+        by: undefined,
+        message: undefined,
+        input: undefined,
+        grant: choice.always ? { match: 'input', uses: undefined, expiresInMs: undefined } : undefined,
+      }
+    );
   }
   if (typeof answer !== 'object' || answer === null) return undefined;
   // Own members alone: whatever somebody put on Object.prototype answers nothing.

@@ -1,7 +1,7 @@
 /** The port where suspended calls wait, and the store in memory. */
 import pTimeout from 'p-timeout';
-import type { MaybePromise } from '../maybe-promise.ts';
 import type { JsonObject } from '../json.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 
 /** What is kept of a suspended call. */
 export type ApprovalRecord = JsonObject & { readonly id: string; readonly expiresAt: number };

@@ -42,7 +42,10 @@ export function createTokenSigner(secret: Key | readonly Key[]): TokenSigner {
   const keys = given.map((key) => {
     const bytes = typeof key === 'string' ? Buffer.from(key, 'utf8') : key instanceof Uint8Array ? Buffer.from(key) : undefined;
     if (bytes === undefined || bytes.length < shortestKey) {
-      throw new MisuseError('invalid_option', `Expected each \`approvals.secret\` to be a string or bytes of at least ${shortestKey} bytes, got ${bytes === undefined ? typeof key : `${bytes.length} bytes`}. Make one by \`openssl rand -hex 32\` and keep it outside the code.`);
+      throw new MisuseError(
+        'invalid_option',
+        `Expected each \`approvals.secret\` to be a string or bytes of at least ${shortestKey} bytes, got ${bytes === undefined ? typeof key : `${bytes.length} bytes`}. Make one by \`openssl rand -hex 32\` and keep it outside the code.`,
+      );
     }
     return bytes;
   });

@@ -3,8 +3,8 @@ import type { CallOptions, CallTool, LogLevel, SurfaceClient, ToolContext } from
 import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import { shortened } from './shortened.ts';
 import { scrubJson, scrubText } from './secrets.ts';
+import { shortened } from './shortened.ts';
 
 const maxEvents = 1_000;
 const maxEventChars = 65_536;
@@ -77,7 +77,10 @@ export class HandlerContext implements ToolContext<unknown, unknown> {
     return (type, data) => {
       const { events } = (this.#call.binding as Binding).entry.internals;
       if (events.length > 0 && !events.includes(type)) {
-        this.#call.session.registry.warn({ tool: this.#call.toolName, event: shownName(this.#call, String(type)).slice(0, 100) }, 'an event that the definition does not declare was dropped');
+        this.#call.session.registry.warn(
+          { tool: this.#call.toolName, event: shownName(this.#call, String(type)).slice(0, 100) },
+          'an event that the definition does not declare was dropped',
+        );
         return;
       }
       emitEvent(this.#call, type, data);
@@ -120,8 +123,12 @@ export function emitEvent(call: Call, name: string, data: unknown): void {
   if (!mayEmit(call)) return;
   if (data === undefined) return session.emit('tool:event', { toolName, callId, name: shownName(call, name) });
   const copy = copyJson(data, { maxDepth: 64, maxValues: 10_000, maxChars: maxEventChars });
-  if (!copy.ok || copy.overflow) {
-    session.registry.warn({ tool: toolName, event: shownName(call, name).slice(0, 100), reason: copy.ok ? 'over 64 KB' : copy.message }, 'an event was dropped');
+  // A character of JSON text has at most six bytes; only long data needs an exact count.
+  if (!copy.ok || copy.overflow || (copy.size * 6 > maxEventChars && Buffer.byteLength(JSON.stringify(copy.value)) > maxEventChars)) {
+    session.registry.warn(
+      { tool: toolName, event: shownName(call, name).slice(0, 100), reason: copy.ok ? 'over 64 KB' : copy.message },
+      'an event was dropped',
+    );
     return undefined;
   }
   return session.emit('tool:event', { toolName, callId, name: shownName(call, name), data: deepFreeze(scrubJson(call, copy.value)) });
@@ -134,6 +141,7 @@ function shownName(call: Call, name: string): string {
 
 function mayEmit(call: Call): boolean {
   const { more } = call;
-  if (++more.eventCount === maxEvents + 1) call.session.registry.warn({ tool: call.toolName, limit: maxEvents }, 'a call sent more events than its limit; the rest is dropped');
+  if (++more.eventCount === maxEvents + 1)
+    call.session.registry.warn({ tool: call.toolName, limit: maxEvents }, 'a call sent more events than its limit; the rest is dropped');
   return more.eventCount <= maxEvents;
 }

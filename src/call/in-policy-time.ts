@@ -3,7 +3,9 @@ import pTimeout from 'p-timeout';
 import type { Validated } from '../schema/bind.ts';
 import type { Call } from '../state/call.ts';
 
-const tooSlow: Validated = Object.freeze({ issues: Object.freeze([Object.freeze({ path: '', message: 'validation did not answer in time; correct the schema' })]) });
+const tooSlow: Validated = Object.freeze({
+  issues: Object.freeze([Object.freeze({ path: '', message: 'validation did not answer in time; correct the schema' })]),
+});
 
 /** A schema that validates asynchronously has the registry's `policyTimeoutMs`; one that never answers refuses the value, and no call waits for ever. */
 export function inPolicyTime(call: Call, validated: Promise<Validated>): Promise<Validated> {

@@ -11,9 +11,13 @@ export async function pendingOf(session: SessionState): Promise<PendingApproval[
   const { signer, store, policyTimeoutMs } = registry;
   if (signer === undefined || principal === undefined) return [];
   const pending: PendingApproval[] = [];
-  for (const record of await inTime(startOperation(() => store.list(sessionId)), policyTimeoutMs)) {
+  for (const record of await inTime(
+    startOperation(() => store.list(sessionId)),
+    policyTimeoutMs,
+  )) {
     const opened = openRecord(signer, record);
-    if (opened === undefined || opened.claims.sessionId !== sessionId || opened.claims.principal !== principal || opened.claims.expiresAt <= registry.now()) continue;
+    if (opened === undefined || opened.claims.sessionId !== sessionId || opened.claims.principal !== principal || opened.claims.expiresAt <= registry.now())
+      continue;
     pending.push(deepFreeze({ ...opened.call.request, token: opened.token }));
   }
   return pending;

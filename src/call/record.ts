@@ -1,11 +1,11 @@
 /** Record: the one place where a call ends. Counts it, tells of it once, gives everything back, and resolves its promise. */
 import { errorCodes, type ToolError, toolError } from '../errors.ts';
 import { cloneJson, type JsonObject, type JsonValue } from '../json.ts';
+import { redacted } from '../redact.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import type { Counters } from '../state/session-state.ts';
-import { redacted } from '../redact.ts';
+import type { Counters } from '../state/counters.ts';
 import { scrubJson, scrubText } from './secrets.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -15,7 +15,11 @@ export function failureResult(call: Call, error: ToolError): ToolResult {
   const { extra } = call;
   const metadata = metadataOf(call, errorCodes[error.code].status);
   if (extra === undefined) return { success: false, error, metadata };
-  const result: Writable<ToolResult> = { success: false, error: extra.secrets === undefined || extra.secrets.size === 0 ? error : scrubError(call, error), metadata };
+  const result: Writable<ToolResult> = {
+    success: false,
+    error: extra.secrets === undefined || extra.secrets.size === 0 ? error : scrubError(call, error),
+    metadata,
+  };
   if (extra.pending !== undefined && error.code === 'approval_pending') Object.defineProperty(result, 'approval', { value: extra.pending, enumerable: false });
   return result as ToolResult;
 }
@@ -30,7 +34,8 @@ export function successResult(call: Call, output: unknown, truncated: ResultMeta
 function metadataOf(call: Call, status: ResultMetadata['status']): Writable<ResultMetadata> {
   const { session, callId, toolName, attempt, entry, extra } = call;
   const durationMs = Math.max(0, session.registry.monotonic() - call.startedAt);
-  const metadata: Writable<ResultMetadata> = entry === undefined ? { callId, toolName, status, attempt, durationMs } : { callId, toolName, status, attempt, durationMs, fingerprint: entry.fingerprint };
+  const metadata: Writable<ResultMetadata> =
+    entry === undefined ? { callId, toolName, status, attempt, durationMs } : { callId, toolName, status, attempt, durationMs, fingerprint: entry.fingerprint };
   if (extra?.repaired !== undefined) metadata.repaired = extra.repaired;
   return metadata;
 }
@@ -72,7 +77,8 @@ function endExtra(call: Call, extra: NonNullable<Call['extra']>, result: ToolRes
     if (call.handlerLive) keepSlots(call, release);
     else release(call);
   }
-  if (children !== undefined) for (const child of [...children]) registry.spine.cancelled(child, new DOMException('The call that made this call has ended.', 'AbortError'));
+  if (children !== undefined)
+    for (const child of [...children]) registry.spine.cancelled(child, new DOMException('The call that made this call has ended.', 'AbortError'));
   if (!result.success && (call.handlerLive || extra.controller !== undefined)) {
     extra.aborted = true;
     extra.controller?.abort(extra.abortReason);
@@ -93,7 +99,8 @@ export function late(call: Call, settled: 'returned' | 'threw', release: (call: 
   if (grace?.dlList !== undefined) session.registry.deadlines.remove(grace);
   release(call);
   session.counters().lateSettles++;
-  if (session.hears('tool:late')) session.emit('tool:late', { toolName, callId, settled, afterMs: Math.max(0, session.registry.monotonic() - (call.extra?.endedAt ?? 0)) });
+  if (session.hears('tool:late'))
+    session.emit('tool:late', { toolName, callId, settled, afterMs: Math.max(0, session.registry.monotonic() - (call.extra?.endedAt ?? 0)) });
 }
 
 function count(call: Call, result: ToolResult, binding: Binding | undefined): void {
@@ -116,7 +123,17 @@ function tell(call: Call, result: ToolResult): void {
   const { session, toolName, callId } = call;
   const { durationMs, status } = result.metadata;
   if (result.success) {
-    if (session.hears('tool:post')) session.deliver('tool:post', { type: 'tool:post', sessionId: session.sessionId, at: session.registry.now(), seq: ++session.seq, toolName, callId, result: postedResult(call, result), durationMs });
+    if (session.hears('tool:post'))
+      session.deliver('tool:post', {
+        type: 'tool:post',
+        sessionId: session.sessionId,
+        at: session.registry.now(),
+        seq: ++session.seq,
+        toolName,
+        callId,
+        result: postedResult(call, result),
+        durationMs,
+      });
     return;
   }
   const { error } = result;

@@ -9,7 +9,9 @@ import type { Call } from '../state/call.ts';
 export const maxOutputDepth = 512;
 const maxValues = 5_000_000;
 
-export type Shaped = { readonly ok: true; readonly output: unknown; readonly truncated?: NonNullable<ResultMetadata['truncated']> } | { readonly ok: false; readonly error: ToolError };
+export type Shaped =
+  | { readonly ok: true; readonly output: unknown; readonly truncated?: NonNullable<ResultMetadata['truncated']> }
+  | { readonly ok: false; readonly error: ToolError };
 
 /** Snapshots a value. `maxChars` stops the copy early where nobody needs all of it. */
 export function normalise(call: Call, value: unknown, maxChars?: number): Shaped & { overflow?: number } {
@@ -20,7 +22,13 @@ export function normalise(call: Call, value: unknown, maxChars?: number): Shaped
   const copy = copyJson(value, { maxDepth: maxOutputDepth, maxValues, maxChars: isContent ? undefined : maxChars });
   if (!copy.ok) {
     const place = copy.path === '' ? 'The output' : `The output at ${copy.path}`;
-    return { ok: false, error: toolError('invalid_output', `${place} of \`${call.toolName}\` cannot be given back: ${copy.message}. The tool may have run.`, { reason: copy.fault === 'not_json' ? 'not_json' : 'output_too_large', details: { path: copy.path } }) };
+    return {
+      ok: false,
+      error: toolError('invalid_output', `${place} of \`${call.toolName}\` cannot be given back: ${copy.message}. The tool may have run.`, {
+        reason: copy.fault === 'not_json' ? 'not_json' : 'output_too_large',
+        details: { path: copy.path },
+      }),
+    };
   }
   if (copy.overflow) return { ok: true, output: value, overflow: copy.size };
   return { ok: true, output: isContent ? markContent(copy.value) : copy.value };

@@ -1,10 +1,12 @@
 /** Slots and locks: bounded concurrency, fair between sessions, never a deadlock between a parent and its child. */
+
+import { freshParse } from '../call/fresh-parse.ts';
+import type { Outcome, Step } from '../call/step.ts';
 import { type ToolError, toolError } from '../errors.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import type { Outcome, Step } from '../call/step.ts';
-import { freshParse } from '../call/fresh-parse.ts';
+import { locksOf, slotsOf } from '../state/session-limits.ts';
 
 const defaultMaxQueued = 1_000;
 const defaultQueueTimeoutMs = 30_000;
@@ -12,7 +14,7 @@ const defaultQueueTimeoutMs = 30_000;
 /** Takes the session's slot, the tool's slot and the resource lock, in this order, waiting where it must. */
 export function acquire(call: Call): Step {
   const { entry } = call.binding as Binding;
-  const concurrency = call.session.concurrency();
+  const concurrency = slotsOf(call.session);
   const { slots, internals } = entry;
   if (concurrency === undefined && slots === undefined && internals.resourceKey === undefined) return undefined;
   const key = keyOf(call);
@@ -31,7 +33,7 @@ function takeAll(call: Call, concurrency: Semaphore | undefined, slots: Semaphor
 /** The lock is looked up at the moment it is taken: a table forgets keys that nobody holds. */
 function takeFrom(call: Call, wanted: readonly Semaphore[], from: number, key: string | undefined): Step {
   for (let index = from; index <= wanted.length; index++) {
-    const semaphore = index < wanted.length ? (wanted[index] as Semaphore) : key === undefined ? undefined : call.session.lockTable().get(key);
+    const semaphore = index < wanted.length ? (wanted[index] as Semaphore) : key === undefined ? undefined : locksOf(call.session).get(key);
     if (semaphore === undefined) continue;
     const waiting = takeOne(call, semaphore);
     if (waiting === undefined) continue;
@@ -43,13 +45,16 @@ function takeFrom(call: Call, wanted: readonly Semaphore[], from: number, key: s
 function takeOne(call: Call, semaphore: Semaphore): Step {
   const { session } = call;
   let settle: (outcome: Outcome) => void = () => {};
-  let waiting: Promise<Outcome> | undefined;
   const ticket = semaphore.acquire(call, () => settle(undefined));
   if (ticket === true) {
     hold(call, semaphore);
     return undefined;
   }
-  if (ticket === 'deadlock') return toolError('rate_limited', 'The call would wait for what only its own callers hold. Call the tools one after another.', { reason: 'deadlock', retryable: false });
+  if (ticket === 'deadlock')
+    return toolError('rate_limited', 'The call would wait for what only its own callers hold. Call the tools one after another.', {
+      reason: 'deadlock',
+      retryable: false,
+    });
   const limit = session.limits.maxQueuedCalls ?? defaultMaxQueued;
   if (session.queued >= limit) {
     ticket.cancel();
@@ -58,7 +63,7 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
   session.queued++;
   call.waited = true;
   const timeoutMs = session.limits.queueTimeoutMs ?? defaultQueueTimeoutMs;
-  waiting = new Promise<Outcome>((resolve) => {
+  const waiting = new Promise<Outcome>((resolve) => {
     settle = (outcome) => {
       session.queued--;
       call.offEnd(leave);
@@ -106,7 +111,10 @@ function keyOf(call: Call): string | ToolError | undefined | Promise<string | To
     } catch {
       // Without its key the call cannot be kept apart from others, so it does not run.
     }
-    return toolError('policy_error', `The resource key of \`${call.toolName}\` could not be worked out, so the call did not run.`, { reason: 'resource_key_failed', source: 'tool' });
+    return toolError('policy_error', `The resource key of \`${call.toolName}\` could not be worked out, so the call did not run.`, {
+      reason: 'resource_key_failed',
+      source: 'tool',
+    });
   };
   const input = freshParse(call);
   return input instanceof Promise ? input.then(make) : make(input);

@@ -1,10 +1,12 @@
 /** Admission: the input becomes bounded JSON, limits on calls are kept, and the call is announced. */
+
+import { scrubStrings } from '../call/secrets.ts';
+import type { Step } from '../call/step.ts';
 import { describe, type ToolError, toolError } from '../errors.ts';
 import type { ToolEvents } from '../events.ts';
 import { cloneJson, copyJson, isJsonObject, type JsonValue } from '../json.ts';
 import type { Call } from '../state/call.ts';
-import { scrubStrings } from '../call/secrets.ts';
-import type { Step } from '../call/step.ts';
+import { admitRate } from '../state/session-limits.ts';
 
 /** Deepest nesting of an input. */
 const maxDepth = 64;
@@ -21,9 +23,12 @@ export function admit(call: Call): Step {
   if (fault !== undefined) return fault;
   if (call.options?.signal?.aborted === true) return toolError('cancelled', 'The call was cancelled before it started.');
   // A resumed call was counted when it came.
-  const wait = call.resumed === undefined ? session.admitRate(call.startedAt) : undefined;
+  const wait = call.resumed === undefined ? admitRate(session, call.startedAt) : undefined;
   if (wait === undefined) return undefined;
-  return toolError('rate_limited', `More calls a minute than the limit of ${session.limits.callsPerMinute}. Try again in ${Math.ceil(wait / 1000)} s.`, { reason: 'calls_per_minute', details: { retryAfterMs: Math.ceil(wait) } });
+  return toolError('rate_limited', `More calls a minute than the limit of ${session.limits.callsPerMinute}. Try again in ${Math.ceil(wait / 1000)} s.`, {
+    reason: 'calls_per_minute',
+    details: { retryAfterMs: Math.ceil(wait) },
+  });
 }
 
 /** Turns what came into bounded JSON. */
@@ -38,7 +43,11 @@ export function readInput(call: Call): ToolError | undefined {
   const copy = copyJson(input, { maxDepth, maxValues, maxChars: maxBytes });
   if (!copy.ok) {
     const place = copy.path === '' ? 'The arguments are' : `The argument at ${copy.path} is`;
-    return toolError('invalid_input', copy.fault === 'too_deep' || copy.fault === 'too_large' ? `The arguments are ${copy.message}. Send less.` : `${place} not JSON: ${copy.message}.`, { reason: copy.fault });
+    return toolError(
+      'invalid_input',
+      copy.fault === 'too_deep' || copy.fault === 'too_large' ? `The arguments are ${copy.message}. Send less.` : `${place} not JSON: ${copy.message}.`,
+      { reason: copy.fault },
+    );
   }
   // `size` is a lower bound: an escape or a fraction takes up to twelve bytes for each that it counts. Most inputs need no exact count.
   if (copy.overflow || (copy.size * 12 > maxBytes && Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)) return tooLarge(maxBytes);
@@ -53,7 +62,11 @@ export function readInput(call: Call): ToolError | undefined {
     call.more.text = value;
     return undefined;
   }
-  return toolError('invalid_input', `Expected the arguments to be a JSON object, got ${value === null || typeof value !== 'string' ? describe(value) : 'a string'}. Send an object with the tool's parameters as its members.`, { reason: 'not_an_object' });
+  return toolError(
+    'invalid_input',
+    `Expected the arguments to be a JSON object, got ${value === null || typeof value !== 'string' ? describe(value) : 'a string'}. Send an object with the tool's parameters as its members.`,
+    { reason: 'not_an_object' },
+  );
 }
 
 function tooLarge(maxBytes: number): ToolError {
@@ -70,7 +83,16 @@ function announce(call: Call, readable: boolean): void {
   const input = readable ? hideSecrets(call, call.extra?.text ?? call.canonical) : null;
   const surface = call.surface?.name;
   const { sessionId, registry } = session;
-  const event: Mutable<{ type: string } & ToolEvents['tool:pre']> = { type: 'tool:pre', sessionId, at: registry.now(), seq: ++session.seq, toolName, callId, attempt, input };
+  const event: Mutable<{ type: string } & ToolEvents['tool:pre']> = {
+    type: 'tool:pre',
+    sessionId,
+    at: registry.now(),
+    seq: ++session.seq,
+    toolName,
+    callId,
+    attempt,
+    input,
+  };
   if (parent !== undefined) event.parentCallId = parent.callId;
   if (surface !== undefined) event.surface = surface;
   session.deliver('tool:pre', event);

@@ -1,4 +1,8 @@
 /** After hooks: host code that may replace the result of a call that ran. One that fails changes nothing. */
+
+import { bounded, late } from '../call/bounded.ts';
+import { failureResult, successResult } from '../call/record.ts';
+import { normalise, type Shaped } from '../call/snapshot.ts';
 import { contentParts, markContent } from '../content.ts';
 import { errorCodes, type ToolError, toolError } from '../errors.ts';
 import type { Hook } from '../hooks.ts';
@@ -6,9 +10,6 @@ import { cloneJson, type JsonObject } from '../json.ts';
 import type { ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import { bounded, late } from '../call/bounded.ts';
-import { failureResult, successResult } from '../call/record.ts';
-import { normalise, type Shaped } from '../call/snapshot.ts';
 
 /** Runs the hooks in reverse order of registration, each on what the one before it left. */
 export function after(call: Call, shaped: Shaped, handler: JsonObject | undefined): Shaped | Promise<Shaped> {
@@ -73,5 +74,7 @@ function read(call: Call, answer: ToolResult | void, shown: ToolResult, before: 
 function readError(error: unknown): ToolError {
   const { code, message, reason } = (error ?? {}) as Partial<ToolError>;
   const known = typeof code === 'string' && Object.hasOwn(errorCodes, code) ? code : 'handler_error';
-  return toolError(known, typeof message === 'string' && message !== '' ? message : 'A hook replaced the result by a failure.', { reason: typeof reason === 'string' ? reason : undefined });
+  return toolError(known, typeof message === 'string' && message !== '' ? message : 'A hook replaced the result by a failure.', {
+    reason: typeof reason === 'string' ? reason : undefined,
+  });
 }

@@ -6,15 +6,15 @@ import { sealRecord } from '../approval/record.ts';
 import { type ReadAnswer, readAnswer } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
 import { jsonDigest } from '../approval/token.ts';
-import { type ToolError, toolError } from '../errors.ts';
 import { pendingOf } from '../call/pending.ts';
 import { announceQuestion, requestFor } from '../call/question.ts';
 import { scrubText } from '../call/secrets.ts';
+import type { Outcome, Step } from '../call/step.ts';
+import { type ToolError, toolError } from '../errors.ts';
 import { copyJson, isJsonObject } from '../json.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import type { Verdict } from '../verdict.ts';
-import type { Outcome, Step } from '../call/step.ts';
 
 const defaultMaxPending = 20;
 
@@ -40,7 +40,8 @@ export function approve(call: Call): Step {
     return undefined;
   }
   if (session.setup.approvalMode === 'suspend') {
-    if (call.parent !== undefined) return rejected(call, undefined, 'approval_in_child', undefined, 'A call made by another tool cannot wait for a person here.');
+    if (call.parent !== undefined)
+      return rejected(call, undefined, 'approval_in_child', undefined, 'A call made by another tool cannot wait for a person here.');
     return suspend(call, verdict, desk);
   }
   return askNow(call, verdict, desk);
@@ -151,8 +152,22 @@ function granted(call: Call, approvalId: string, by: string | undefined): void {
 function rejected(call: Call, approvalId: string | undefined, reason: string, by: string | undefined, message: string | undefined): ToolError {
   const { session, toolName, callId } = call;
   const said = message === undefined ? undefined : scrubText(call, message);
-  if (session.hears('approval:denied')) session.emit('approval:denied', { toolName, callId, approvalId: approvalId ?? '', reason, ...(by === undefined ? {} : { by }), ...(said === undefined ? {} : { message: said }) });
-  return toolError('approval_denied', said === undefined ? `The call of \`${toolName}\` was not approved (${reason}). Do not repeat it; ask what to do instead.` : `The call of \`${toolName}\` was not approved: ${said}`, { reason });
+  if (session.hears('approval:denied'))
+    session.emit('approval:denied', {
+      toolName,
+      callId,
+      approvalId: approvalId ?? '',
+      reason,
+      ...(by === undefined ? {} : { by }),
+      ...(said === undefined ? {} : { message: said }),
+    });
+  return toolError(
+    'approval_denied',
+    said === undefined
+      ? `The call of \`${toolName}\` was not approved (${reason}). Do not repeat it; ask what to do instead.`
+      : `The call of \`${toolName}\` was not approved: ${said}`,
+    { reason },
+  );
 }
 
 function timedOut(call: Call, approvalId: string): ToolError {
@@ -194,7 +209,11 @@ async function suspend(call: Call, verdict: Verdict, desk: ApprovalDesk): Promis
     } finally {
       own.refused = !kept;
       // Nobody may answer a call that ended otherwise, also when the record arrives late.
-      if (!kept) void putting.then(undefined, () => {}).then(() => store.take(record.id)).then(undefined, () => {});
+      if (!kept)
+        void putting
+          .then(undefined, () => {})
+          .then(() => store.take(record.id))
+          .then(undefined, () => {});
     }
     if (!kept) return undefined;
     announceQuestion(call, request);
@@ -206,5 +225,9 @@ async function suspend(call: Call, verdict: Verdict, desk: ApprovalDesk): Promis
   } finally {
     desk.suspending.delete(own);
   }
-  return toolError('approval_pending', `The call of \`${call.toolName}\` waits for a person's approval. Do not repeat it; go on with other work, or stop and say that it waits.`, { reason: 'approval_required' });
+  return toolError(
+    'approval_pending',
+    `The call of \`${call.toolName}\` waits for a person's approval. Do not repeat it; go on with other work, or stop and say that it waits.`,
+    { reason: 'approval_required' },
+  );
 }

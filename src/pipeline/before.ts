@@ -1,13 +1,14 @@
 /** Before hooks: host code that may change the input or refuse the call. One that fails, refuses. */
+
+import { bounded, late } from '../call/bounded.ts';
+import { collectSecrets } from '../call/secrets.ts';
+import type { Outcome, Step } from '../call/step.ts';
 import { isReason } from '../decision.ts';
 import { type ToolError, toolError } from '../errors.ts';
 import type { BeforeAnswer, Hook } from '../hooks.ts';
 import { cloneJson, copyJson, isJsonObject } from '../json.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import { bounded, late } from '../call/bounded.ts';
-import { collectSecrets } from '../call/secrets.ts';
-import type { Outcome, Step } from '../call/step.ts';
 
 /** Runs each hook once a call: not again after an edit or a resume. */
 export function before(call: Call): Step {
@@ -24,8 +25,14 @@ function runFrom(call: Call, hooks: readonly Hook[], from: number): Step {
     const hook = hooks[index] as Hook;
     if (hook.before === undefined) continue;
     try {
-      const answer = hook.before({ callId: call.callId, tool: (call.binding as Binding).entry.summary, input: cloneJson(call.canonical), sessionId: call.session.sessionId });
-      if (typeof answer === 'object' && answer !== null && typeof (answer as PromiseLike<unknown>).then === 'function') return later(call, hooks, index, answer as Promise<BeforeAnswer>);
+      const answer = hook.before({
+        callId: call.callId,
+        tool: (call.binding as Binding).entry.summary,
+        input: cloneJson(call.canonical),
+        sessionId: call.session.sessionId,
+      });
+      if (typeof answer === 'object' && answer !== null && typeof (answer as PromiseLike<unknown>).then === 'function')
+        return later(call, hooks, index, answer as Promise<BeforeAnswer>);
       const refused = read(call, answer as BeforeAnswer);
       if (refused !== undefined) return refused;
     } catch {

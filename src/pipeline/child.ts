@@ -16,12 +16,17 @@ export function childProblem(parent: Call, child: Call): ToolError | undefined {
   void child.more;
   const { uses } = (parent.binding as Binding).entry.internals;
   if (!uses.includes(child.toolName)) {
-    return toolError('tool_not_available', `\`${parent.toolName}\` may not call \`${child.toolName}\`: its definition does not name it in \`uses\`.`, { reason: 'not_declared' });
+    return toolError('tool_not_available', `\`${parent.toolName}\` may not call \`${child.toolName}\`: its definition does not name it in \`uses\`.`, {
+      reason: 'not_declared',
+    });
   }
   let depth = 0;
   for (let ancestor: Call | undefined = parent; ancestor !== undefined; ancestor = ancestor.parent) {
     depth++;
-    if (ancestor.toolName === child.toolName) return toolError('tool_cycle', `\`${child.toolName}\` is running already in this chain of calls; a tool cannot call itself through others.`, { reason: 'cycle' });
+    if (ancestor.toolName === child.toolName)
+      return toolError('tool_cycle', `\`${child.toolName}\` is running already in this chain of calls; a tool cannot call itself through others.`, {
+        reason: 'cycle',
+      });
   }
   return depth > maxDepth ? toolError('tool_cycle', `The chain of calls is deeper than ${maxDepth}.`, { reason: 'too_deep' }) : undefined;
 }

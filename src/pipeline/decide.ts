@@ -1,7 +1,9 @@
 /** Policy: every gate's word on one call, weighed. The only code that reaches a verdict; `call` and `explain` both use it. */
 import { type ApprovalPrompt, readPrompt } from '../approval/request.ts';
+import { bounded, late } from '../call/bounded.ts';
+import { freshParse } from '../call/fresh-parse.ts';
+import type { Outcome, Step } from '../call/step.ts';
 import { allow, ask, type Decision, deny, readDecision } from '../decision.ts';
-
 import { toolError } from '../errors.ts';
 import { cloneJson, type JsonObject } from '../json.ts';
 import type { Policy } from '../policy.ts';
@@ -9,9 +11,6 @@ import type { CompiledRule } from '../rules.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import type { Verdict } from '../verdict.ts';
-import { bounded, late } from '../call/bounded.ts';
-import type { Outcome, Step } from '../call/step.ts';
-import { freshParse } from '../call/fresh-parse.ts';
 
 const allowed: Verdict = Object.freeze({ effect: 'allow', source: 'default' });
 
@@ -34,7 +33,9 @@ function conclude(call: Call, verdict: Verdict): Outcome {
   if (verdict.effect !== 'deny') return undefined;
   const { code = 'policy_denied', reason, ruleId, source } = verdict;
   const by = ruleId === undefined ? '' : ` by rule \`${ruleId}\``;
-  const message = verdict.message ?? (code === 'policy_error' ? `The call was refused because a policy failed (${reason}).` : `The call was denied${by}: ${reason}. Do not repeat it as it is.`);
+  const message =
+    verdict.message ??
+    (code === 'policy_error' ? `The call was refused because a policy failed (${reason}).` : `The call was denied${by}: ${reason}. Do not repeat it as it is.`);
   return toolError(code, message, { reason, ruleId, source });
 }
 
@@ -75,7 +76,14 @@ function verdictOf(binding: Binding, tally: Tally): Verdict {
   if (tally.deny !== undefined) return { ...tally.deny, ...kept };
   if (!tally.spoken && binding.default !== 'allow') {
     steps?.push({ source: 'default', effect: binding.default });
-    if (binding.default === 'deny') return { effect: 'deny', reason: 'denied_by_default', source: 'default', message: 'No rule allows this call, and what is not allowed is denied here.', ...kept };
+    if (binding.default === 'deny')
+      return {
+        effect: 'deny',
+        reason: 'denied_by_default',
+        source: 'default',
+        message: 'No rule allows this call, and what is not allowed is denied here.',
+        ...kept,
+      };
     if (tally.ask === undefined) return { effect: 'ask', source: 'default', prompt: titleOf(binding, undefined), ...kept };
   }
   if (tally.ask !== undefined) return { ...tally.ask, ...kept };
@@ -134,13 +142,15 @@ function policyJudge(policy: Policy<unknown>, source: string): Judge {
 
 function checkJudge(check: NonNullable<Binding['entry']['internals']['check']>): Judge {
   return (call, tally) =>
-    lacksInput(call, tally) ? undefined : guarded(call, tally, undefined, 'tool', false, () => {
-      const { knobs } = call.binding as Binding;
-      const input = freshParse(call);
-      const context = call.info();
-      const run = (own: unknown): unknown => check({ input: own, knobs, context, allow, ask, deny });
-      return input instanceof Promise ? input.then(run) : run(input);
-    });
+    lacksInput(call, tally)
+      ? undefined
+      : guarded(call, tally, undefined, 'tool', false, () => {
+          const { knobs } = call.binding as Binding;
+          const input = freshParse(call);
+          const context = call.info();
+          const run = (own: unknown): unknown => check({ input: own, knobs, context, allow, ask, deny });
+          return input instanceof Promise ? input.then(run) : run(input);
+        });
 }
 
 /** `explain` without an input that the schema takes: what a tool's own code would say of one cannot be told. A call is always validated before. */
@@ -237,7 +247,10 @@ const approvalJudge: Judge = (call, tally) => {
     const input = freshParse(call);
     const answer = input instanceof Promise ? input.then((own) => requiresApproval(own, call.info())) : requiresApproval(input, call.info());
     if (typeof answer !== 'object' || answer === null || typeof (answer as PromiseLike<unknown>).then !== 'function') return read(answer);
-    return bounded(call, answer as PromiseLike<unknown>, call.session.registry.policyTimeoutMs).then((settled) => (settled === late ? failed('policy_timeout') : read(settled)), () => failed('policy_threw'));
+    return bounded(call, answer as PromiseLike<unknown>, call.session.registry.policyTimeoutMs).then(
+      (settled) => (settled === late ? failed('policy_timeout') : read(settled)),
+      () => failed('policy_threw'),
+    );
   } catch {
     return failed('policy_threw');
   }

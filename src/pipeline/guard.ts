@@ -1,8 +1,9 @@
 /** The loop guard: the same call again and again is stopped. */
+
+import type { Step } from '../call/step.ts';
 import { toolError } from '../errors.ts';
 import { canonicalJson } from '../json.ts';
 import type { Call } from '../state/call.ts';
-import type { Step } from '../call/step.ts';
 
 /** Allows `loopGuard` identical calls in a row. Off unless set; a resumed or re-judged call counts once. */
 export function guard(call: Call): Step {
@@ -14,5 +15,8 @@ export function guard(call: Call): Step {
   if (session.loop?.key === key) session.loop.count++;
   else session.loop = { key, count: 1 };
   if (session.loop.count <= loopGuard) return undefined;
-  return toolError('loop_detected', `The same call was made ${session.loop.count} times in a row. Change the arguments, use another tool, or stop.`, { reason: 'identical_calls', details: { allowed: loopGuard } });
+  return toolError('loop_detected', `The same call was made ${session.loop.count} times in a row. Change the arguments, use another tool, or stop.`, {
+    reason: 'identical_calls',
+    details: { allowed: loopGuard },
+  });
 }

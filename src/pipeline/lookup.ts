@@ -1,10 +1,11 @@
 /** Lookup and availability: which tool is meant, and whether this caller may have it now. */
+
+import type { Step } from '../call/step.ts';
 import { type ToolError, toolError } from '../errors.ts';
 import { nearestNames } from '../names.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import { unmetFact } from '../workflow/effective.ts';
-import type { Step } from '../call/step.ts';
 
 /** Finds the tool. What is unknown here, internal or another session's does not exist. */
 export function lookup(call: Call): Step {
@@ -57,9 +58,16 @@ function notAvailable(call: Call, drop: string): ToolError {
     const fact = drop.slice('fact_unmet:'.length);
     const unlock = session.registry.viewOf(session).prerequisites.find((one) => one.fact === fact);
     const hint = unlock === undefined ? '' : ` Call \`${unlock.tool}\` first.`;
-    return toolError('tool_not_available', `\`${toolName}\` is not available until \`${fact}\` holds.${hint}`, { reason: 'fact_unmet', details: unlock === undefined ? { fact } : { fact, unlockedBy: unlock.tool } });
+    return toolError('tool_not_available', `\`${toolName}\` is not available until \`${fact}\` holds.${hint}`, {
+      reason: 'fact_unmet',
+      details: unlock === undefined ? { fact } : { fact, unlockedBy: unlock.tool },
+    });
   }
-  const error = toolError('tool_not_available', `\`${toolName}\` is not available in this session${drop === 'disabled' ? ': it is disabled' : drop === 'not_in_profile' ? ': it is not in its profile' : ''}. Use another tool.`, { reason: drop });
+  const error = toolError(
+    'tool_not_available',
+    `\`${toolName}\` is not available in this session${drop === 'disabled' ? ': it is disabled' : drop === 'not_in_profile' ? ': it is not in its profile' : ''}. Use another tool.`,
+    { reason: drop },
+  );
   if (drop !== 'not_in_profile' || call.surface?.outside !== true) return error;
   // An outsider learns nothing of it; events keep the truth.
   call.more.unmasked = error;

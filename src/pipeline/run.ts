@@ -1,14 +1,13 @@
 /** Run: the handler, once, under its deadline. A timeout stops the waiting at once; what the handler does afterwards is only counted. */
 import { type CallChild, emitEvent, HandlerContext, progress } from '../call/handler-context.ts';
-import { shortened } from '../call/shortened.ts';
 import { scrubJson, scrubText } from '../call/secrets.ts';
+import { shortened } from '../call/shortened.ts';
 import type { MadeHandler } from '../definition.ts';
 import { describe, type ToolError, toolError } from '../errors.ts';
 import { cloneJson, type JsonObject } from '../json.ts';
 import { type Failure, readOutcome } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-
 
 export interface RunOptions {
   readonly callChild: CallChild;
@@ -71,7 +70,8 @@ function make(call: Call, binding: Binding, create: NonNullable<Binding['entry']
   const made: Promise<MadeHandler> = Promise.resolve()
     .then(() => create(Object.freeze(info)))
     .then((one) => {
-      if (typeof one !== 'object' || one === null || typeof one.handler !== 'function') throw new TypeError(`Expected \`create\` to answer { handler, dispose? }, got ${describe(one)}.`);
+      if (typeof one !== 'object' || one === null || typeof one.handler !== 'function')
+        throw new TypeError(`Expected \`create\` to answer { handler, dispose? }, got ${describe(one)}.`);
       if (binding.made === made) binding.madeNow = one;
       return one;
     })
@@ -230,5 +230,9 @@ function kindOf(thrown: unknown): string {
 
 function failureError(call: Call, failure: Failure): ToolError {
   const { message, reason, details, retryable } = failure;
-  return toolError('handler_error', shortened(scrubText(call, message), longestMessage), { reason, retryable, ...(details === undefined ? {} : { details: scrubJson(call, details) }) });
+  return toolError('handler_error', shortened(scrubText(call, message), longestMessage), {
+    reason,
+    retryable,
+    ...(details === undefined ? {} : { details: scrubJson(call, details) }),
+  });
 }

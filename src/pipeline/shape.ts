@@ -1,10 +1,11 @@
 /** Shape: what a handler returned becomes a JSON snapshot, passes its schema, and fits its budget. */
+
+import { inPolicyTime } from '../call/in-policy-time.ts';
 import { detached } from '../call/shortened.ts';
 import { maxOutputDepth, normalise, type Shaped } from '../call/snapshot.ts';
 import { type ContentPart, contentParts, markContent, ownText, partText, withText } from '../content.ts';
 import { toolError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
-import { inPolicyTime } from '../call/in-policy-time.ts';
 import type { Validated } from '../schema/bind.ts';
 import { issueLines } from '../schema/issues.ts';
 import type { Binding } from '../state/binding.ts';
@@ -14,20 +15,31 @@ import type { Call } from '../state/call.ts';
 export function checkOutput(call: Call, output: unknown): Shaped | Promise<Shaped> {
   const schema = (call.binding as Binding).entry.internals.output;
   if (schema === undefined) return { ok: true, output };
-  if (contentParts(output) !== undefined) return { ok: false, error: toolError('invalid_output', `\`${call.toolName}\` has an output schema and returned content parts instead of data.`, { reason: 'output_schema' }) };
+  if (contentParts(output) !== undefined)
+    return {
+      ok: false,
+      error: toolError('invalid_output', `\`${call.toolName}\` has an output schema and returned content parts instead of data.`, { reason: 'output_schema' }),
+    };
   const validated = schema.validate(output as JsonValue);
   return validated instanceof Promise ? inPolicyTime(call, validated).then((settled) => read(call, settled)) : read(call, validated);
 }
 
 function read(call: Call, validated: Validated): Shaped {
   if (validated.issues !== undefined) {
-    return { ok: false, error: toolError('invalid_output', `The output of \`${call.toolName}\` does not fit its output schema. The tool may have run.\n${issueLines(validated.issues)}`, { reason: 'output_schema', details: validated.issues.map(({ path, message }) => ({ path, message })) }) };
+    return {
+      ok: false,
+      error: toolError(
+        'invalid_output',
+        `The output of \`${call.toolName}\` does not fit its output schema. The tool may have run.\n${issueLines(validated.issues)}`,
+        { reason: 'output_schema', details: validated.issues.map(({ path, message }) => ({ path, message })) },
+      ),
+    };
   }
   return normalise(call, validated.value);
 }
 
 /** Cuts the model-visible text to the budget; data under a schema is never cut. */
-export function fit(call: Call, output: unknown, overflow: number | undefined): Shaped {
+export function withinBudget(call: Call, output: unknown, overflow: number | undefined): Shaped {
   const { maxOutputChars, entry } = call.binding as Binding;
   if (maxOutputChars === Number.POSITIVE_INFINITY) return { ok: true, output };
   const { output: schema, outputStrategy: strategy } = entry.internals;
@@ -39,10 +51,22 @@ export function fit(call: Call, output: unknown, overflow: number | undefined): 
     if (overflow === undefined) return { ok: true, output };
     // The estimate was too high; the value is small enough for a snapshot.
     const whole = normalise(call, output);
-    return whole.ok ? fit(call, whole.output, undefined) : whole;
+    return whole.ok ? withinBudget(call, whole.output, undefined) : whole;
   }
-  if (schema !== undefined) return { ok: false, error: toolError('invalid_output', `The output of \`${call.toolName}\` is over its budget of ${maxOutputChars} characters, and data under an output schema is never cut. Ask for less.`, { reason: 'output_too_large' }) };
-  return { ok: true, output: cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)), truncated: { originalChars: text.length, exact, strategy } };
+  if (schema !== undefined)
+    return {
+      ok: false,
+      error: toolError(
+        'invalid_output',
+        `The output of \`${call.toolName}\` is over its budget of ${maxOutputChars} characters, and data under an output schema is never cut. Ask for less.`,
+        { reason: 'output_too_large' },
+      ),
+    };
+  return {
+    ok: true,
+    output: cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)),
+    truncated: { originalChars: text.length, exact, strategy },
+  };
 }
 
 /** The beginning of a value's JSON text, without writing all of it. */

@@ -1,38 +1,44 @@
 /** The spine: sequences the stages of one call and holds no detail. Every surface goes through it. */
+
+import { HandlerContext } from '../call/handler-context.ts';
+import { failureResult, late, link } from '../call/record.ts';
+import { releaseAll } from '../call/release.ts';
+import { collectSecrets } from '../call/secrets.ts';
+import type { Outcome, Step } from '../call/step.ts';
+import { tellVerdict } from '../call/tell-verdict.ts';
 import type { CallOptions } from '../context.ts';
 import { type ToolError, toolError } from '../errors.ts';
-import type { ToolEvents } from '../events.ts';
-import { HandlerContext } from '../call/handler-context.ts';
-import { cloneJson, type JsonObject } from '../json.ts';
+import { cloneJson } from '../json.ts';
 import { nameOf } from '../names.ts';
-import type { ResultMetadata, ToolResult } from '../result.ts';
+import type { ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import { Call, type Resumed } from '../state/call.ts';
-import type { Spine } from '../state/registry-state.ts';
 import type { SessionState } from '../state/session-state.ts';
-import { releaseAll } from '../call/release.ts';
-import { collectOutputSecrets, collectSecrets, scrubText } from '../call/secrets.ts';
 import { acquire } from './acquire.ts';
 import { admit } from './admit.ts';
-import { after } from './after.ts';
 import { approve } from './approve.ts';
 import { before } from './before.ts';
 import { childProblem } from './child.ts';
 import { decide } from './decide.ts';
 import { guard } from './guard.ts';
 import { gate, lookup, removedMeanwhile } from './lookup.ts';
-import { end, failureResult, late, link, successResult } from '../call/record.ts';
-import { run, type RunOptions } from './run.ts';
-import { normalise, type Shaped } from '../call/snapshot.ts';
-import { checkOutput, fit } from './shape.ts';
-import type { Outcome, Step } from '../call/step.ts';
+import { type RunOptions, run } from './run.ts';
 import { validate } from './validate.ts';
+import { broken, fail, ran, threw } from './way-back.ts';
 
 /** Re-judging ends in a denial if rules change faster than they can be read. */
 const mostRounds = 8;
 
 /** Calls a tool. Resolves always; never throws, never rejects. */
-export function callTool(session: SessionState, toolName: string, input: unknown, options: CallOptions | undefined, parent?: Call, resumed?: Resumed, callId?: string): Promise<ToolResult> {
+export function callTool(
+  session: SessionState,
+  toolName: string,
+  input: unknown,
+  options: CallOptions | undefined,
+  parent?: Call,
+  resumed?: Resumed,
+  callId?: string,
+): Promise<ToolResult> {
   const { registry } = session;
   const given = callId ?? options?.callId;
   const call = new Call(session, toolName, given ?? newId(session), input, options, parent, resumed);
@@ -73,7 +79,9 @@ function begin(call: Call, namedByCaller: boolean): void {
   }
   if (namedByCaller || session.ids !== undefined) {
     if (typeof callId !== 'string' || callId === '' || callId.length > 1_024) {
-      call.resolve(failureResult(call, toolError('invalid_input', 'Expected the call id to be a string of 1 to 1024 characters.', { reason: 'invalid_call_id' })));
+      call.resolve(
+        failureResult(call, toolError('invalid_input', 'Expected the call id to be a string of 1 to 1024 characters.', { reason: 'invalid_call_id' })),
+      );
       return;
     }
     session.ids ??= idsInFlight(session);
@@ -106,7 +114,8 @@ function begin(call: Call, namedByCaller: boolean): void {
 /** Ids are only kept once a caller gives one; those that were given by us until then are looked up. */
 function idsInFlight(session: SessionState): Map<string, Call> {
   const ids = new Map<string, Call>();
-  if (session.inFlight > 0) for (let call = session.registry.calls; call !== undefined; call = call.next) if (call.session === session) ids.set(call.callId, call);
+  if (session.inFlight > 0)
+    for (let call = session.registry.calls; call !== undefined; call = call.next) if (call.session === session) ids.set(call.callId, call);
   return ids;
 }
 
@@ -220,18 +229,6 @@ function judged(call: Call): Step {
   return outcome;
 }
 
-function tellVerdict(call: Call): void {
-  const { session, toolName, callId, verdict } = call;
-  if (verdict === undefined || !session.hears('policy:check')) return;
-  const { effect, ruleId, source, reason } = verdict;
-  const { sessionId, registry } = session;
-  const event: { -readonly [K in keyof ToolEvents['policy:check']]: ToolEvents['policy:check'][K] } & { type: string } = { type: 'policy:check', sessionId, at: registry.now(), seq: ++session.seq, toolName, callId, effect };
-  if (ruleId !== undefined) event.ruleId = ruleId;
-  if (source !== undefined) event.source = source;
-  if (reason !== undefined) event.reason = reason;
-  session.deliver('policy:check', event);
-}
-
 /** A person changed the input: it is validated and judged like any other. */
 function wasEdited(call: Call): boolean {
   const { extra } = call;
@@ -245,7 +242,8 @@ function wasEdited(call: Call): boolean {
 function recheck(call: Call): Step {
   const { session } = call;
   if (!call.waited && call.judgedAt === session.current()) return undefined;
-  if (++call.more.rounds > mostRounds) return toolError('policy_error', 'The rules changed faster than the call could be judged. Try again.', { reason: 'rules_unstable', retryable: true });
+  if (++call.more.rounds > mostRounds)
+    return toolError('policy_error', 'The rules changed faster than the call could be judged. Try again.', { reason: 'rules_unstable', retryable: true });
   const binding = session.binding(call.toolName);
   if (binding === undefined || binding.entry !== call.entry) return removedMeanwhile(call.toolName);
   const gone = gate(call);
@@ -285,109 +283,6 @@ function callChild(parent: Call, tool: unknown, input: unknown, options: CallOpt
   const { callId: _ignored, ...rest } = options ?? {};
   return callTool(session, name, input, rest, parent, undefined, `${parent.callId}/${++more.childCount}`);
 }
-
-function ran(call: Call, value: unknown, metadata: JsonObject | undefined): void {
-  try {
-    const { session, binding } = call;
-    stopClocks(call);
-    call.state = 'shaping';
-    const { entry, maxOutputChars, secretive } = binding as Binding;
-    const bounded = maxOutputChars !== Number.POSITIVE_INFINITY;
-    const plain = session.hooks.length === 0 && entry.internals.output === undefined;
-    // Secrets are collected before hooks and schemas speak of the output, and before it is cut.
-    const shaped = normalise(call, value, plain && bounded && !secretive ? maxOutputChars : undefined);
-    if (secretive && shaped.ok) collectOutputSecrets(call, shaped.output);
-    if (!plain) return shapeOn(call, shaped, metadata);
-    if (!shaped.ok) return fail(call, shaped.error);
-    if (bounded) return settle(call, fit(call, shaped.output, shaped.overflow), metadata);
-    return succeed(call, shaped.output, undefined, metadata);
-  } catch (error) {
-    return broken(call, error);
-  }
-}
-
-/** The clocks are the handler's; what hooks and schemas still do has limits of its own. */
-function stopClocks(call: Call): void {
-  const { deadlines } = call.session.registry;
-  deadlines.remove(call);
-  const idle = call.extra?.idle;
-  if (idle !== undefined) deadlines.remove(idle);
-}
-
-function threw(call: Call, error: ToolError): void {
-  try {
-    stopClocks(call);
-    call.state = 'shaping';
-    if (call.session.hooks.length > 0) return shapeOn(call, { ok: false, error }, undefined);
-    return fail(call, error);
-  } catch (fault) {
-    return broken(call, fault);
-  }
-}
-
-/** After hooks, output schema and budget, for the tools that have them. */
-function shapeOn(call: Call, shaped: Shaped, metadata: JsonObject | undefined): void {
-  const finish = (checked: Shaped): void => (checked.ok ? settle(call, fit(call, checked.output, undefined), metadata) : settle(call, checked, metadata));
-  const check = (hooked: Shaped): void => {
-    if (call.ended) return;
-    if (!hooked.ok) return finish(hooked);
-    const checked = checkOutput(call, hooked.output);
-    if (checked instanceof Promise) {
-      checked.then((settled) => (call.ended ? undefined : finish(settled)), (error: unknown) => broken(call, error));
-      return;
-    }
-    finish(checked);
-  };
-  const hooked = after(call, shaped, metadata);
-  if (hooked instanceof Promise) hooked.then(check, (error: unknown) => broken(call, error));
-  else check(hooked);
-}
-
-function settle(call: Call, shaped: Shaped, handler: JsonObject | undefined): void {
-  if (call.ended) return;
-  if (!shaped.ok) fail(call, shaped.error);
-  else succeed(call, shaped.output, shaped.truncated, handler);
-}
-
-function succeed(call: Call, output: unknown, truncated: ResultMetadata['truncated'], handler: JsonObject | undefined): void {
-  if ((call.binding as Binding).secretive) collectOutputSecrets(call, output);
-  end(call, successResult(call, output, truncated, handler), releaseAll);
-}
-
-function fail(call: Call, error: ToolError): void {
-  end(call, failureResult(call, error), releaseAll);
-}
-
-/** A fault of ours. The host's logger learns of it; the model is told no more than that. */
-function broken(call: Call, error: unknown): void {
-  call.session.registry.warn({ tool: call.toolName, error: error instanceof Error ? scrubText(call, String(error.stack)) : typeof error }, 'internal error');
-  fail(call, toolError('internal', 'The call failed by an internal error. Try again or use another tool.'));
-}
-
-function stop(call: Call, error: ToolError, reason: unknown): void {
-  if (call.ended) return;
-  const { more } = call;
-  more.abortReason = reason;
-  more.endedAt = call.session.registry.monotonic();
-  fail(call, error);
-}
-
-/** What deadlines, signals and closing do to a call. */
-export const spine: Spine = {
-  expired(call, idleMs) {
-    if (call.ended) return;
-    const seconds = (idleMs ?? call.timeoutMs) / 1000;
-    const message = idleMs === undefined ? `\`${call.toolName}\` timed out after ${seconds}s. It may have run; check before you call it again.` : `\`${call.toolName}\` timed out after ${seconds}s without progress. It may have run; check before you call it again.`;
-    stop(call, toolError('timeout', message, { reason: idleMs === undefined ? 'timeout' : 'idle_timeout' }), new DOMException(message, 'TimeoutError'));
-  },
-  cancelled(call, reason) {
-    const text = call.state === 'gates' ? 'The call was cancelled before it started.' : 'The call was cancelled. The tool may have run.';
-    stop(call, toolError('cancelled', text), reason);
-  },
-  closed(call) {
-    stop(call, toolError('session_closed', 'The session was closed before the call ended.'), new DOMException('The session was closed.', 'AbortError'));
-  },
-};
 
 /**
  * A call and a context that stand for nothing. A registry keeps them: an engine forgets the shape of objects of which none is left after a collection,

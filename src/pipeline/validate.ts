@@ -1,12 +1,13 @@
 /** Repair and validation: the arguments become what the schema says, or the model is told what to correct. */
+
+import { inPolicyTime } from '../call/in-policy-time.ts';
+import type { Outcome, Step } from '../call/step.ts';
 import { toolError } from '../errors.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Validated } from '../schema/bind.ts';
 import { issueLines } from '../schema/issues.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import { inPolicyTime } from '../call/in-policy-time.ts';
-import type { Outcome, Step } from '../call/step.ts';
 
 /** Validates the canonical input, after mending it where `repair: "safe"` may; keeps the handler's parse. */
 export function validate(call: Call): Step {
@@ -19,7 +20,14 @@ export function validate(call: Call): Step {
   if (call.unsafe && input.kind !== 'json') return unsafeKey();
   // A raw schema fills its defaults into the canonical input and answers that very object; the handler then needs a copy of its own if anyone reads the canonical one later.
   const { extra } = call;
-  const validated = extra === undefined ? input.validate(call.canonical) : extra.wasEdited ? validateEdited(call) : extra.resumed === undefined ? input.validate(call.canonical) : input.revalidate(call.canonical);
+  const validated =
+    extra === undefined
+      ? input.validate(call.canonical)
+      : extra.wasEdited
+        ? validateEdited(call)
+        : extra.resumed === undefined
+          ? input.validate(call.canonical)
+          : input.revalidate(call.canonical);
   return validated instanceof Promise ? inPolicyTime(call, validated).then((settled) => read(call, settled)) : read(call, validated);
 }
 
@@ -34,7 +42,9 @@ function read(call: Call, validated: Validated): Outcome {
   if (validated.issues !== undefined) {
     const { toolName } = call;
     const text = issueLines(validated.issues);
-    return toolError('invalid_input', `The arguments of \`${toolName}\` are invalid. Correct them and call again.\n${text}`, { details: validated.issues as unknown as JsonValue });
+    return toolError('invalid_input', `The arguments of \`${toolName}\` are invalid. Correct them and call again.\n${text}`, {
+      details: validated.issues as unknown as JsonValue,
+    });
   }
   call.parsed = validated.value;
   return undefined;
@@ -50,7 +60,8 @@ function repairText(call: Call): Outcome {
   if (text === undefined) return undefined;
   call.more.text = undefined;
   const parsed = text.trim() === '' ? {} : parseJson(text);
-  if (!isJsonObject(parsed)) return toolError('invalid_input', 'Expected the arguments to be a JSON object, got a string that holds none.', { reason: 'not_an_object' });
+  if (!isJsonObject(parsed))
+    return toolError('invalid_input', 'Expected the arguments to be a JSON object, got a string that holds none.', { reason: 'not_an_object' });
   call.canonical = parsed;
   record(call, '', text.trim() === '' ? 'empty_string' : 'json_string');
   return undefined;

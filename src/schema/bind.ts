@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { type CompiledSchema, checkSchema, createSchemaCache, type SchemaIssue } from './compile.ts';
 import { type Issue, withoutEcho } from './issues.ts';
 import { type Direction, type SchemaKind, schemaKind, toJsonSchema } from './to-json-schema.ts';
+import { hasHostCode, runWithPromises } from './zod-promises.ts';
 
 /** What validation answers. The shape of Standard Schema's own result, so that the common path passes it on as it is. */
 export type Validated = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly Issue[]; readonly value?: undefined };
@@ -106,7 +107,7 @@ class VendorSchema implements BoundSchema {
   readonly #schema: unknown;
   readonly #options: BindOptions;
   readonly #props: object;
-  readonly #validate: (value: unknown) => unknown;
+  #validate: (value: unknown) => unknown;
   #json: JsonObject | undefined;
 
   constructor(schema: unknown, kind: SchemaKind, options: BindOptions) {
@@ -118,6 +119,14 @@ class VendorSchema implements BoundSchema {
     this.#props = props;
     // Kept, so that a schema that is changed later still validates as it was shown.
     this.#validate = props.validate;
+    if (kind !== 'zod4') return;
+    // Asked at the first value: a schema may refer to others that are not there yet.
+    const { validate } = props;
+    const explain = (value: unknown): unknown => validate.call(props, value);
+    this.#validate = (value) => {
+      this.#validate = hasHostCode(schema) ? (next) => runWithPromises(schema, next, explain) : validate;
+      return this.#validate.call(props, value);
+    };
   }
 
   get json(): JsonObject {
@@ -137,7 +146,9 @@ class VendorSchema implements BoundSchema {
     try {
       const result = this.#validate.call(this.#props, copy) as StandardResult | PromiseLike<StandardResult>;
       if (typeof (result as { then?: unknown }).then === 'function') return Promise.resolve(result).then(readStandard, threw);
-      return (result as StandardResult).issues === undefined && 'value' in (result as StandardResult) ? (result as Validated) : readStandard(result as StandardResult);
+      return (result as StandardResult).issues === undefined && 'value' in (result as StandardResult)
+        ? (result as Validated)
+        : readStandard(result as StandardResult);
     } catch (error) {
       return threw(error);
     }
@@ -149,7 +160,17 @@ class VendorSchema implements BoundSchema {
 }
 
 function fromPointer(issue: SchemaIssue): Issue {
-  return { path: issue.path === '' ? '' : issue.path.slice(1).split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.'), message: issue.message };
+  return {
+    path:
+      issue.path === ''
+        ? ''
+        : issue.path
+            .slice(1)
+            .split('/')
+            .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+            .join('.'),
+    message: issue.message,
+  };
 }
 
 function threw(error: unknown): Validated {
@@ -158,9 +179,14 @@ function threw(error: unknown): Validated {
 }
 
 function readStandard(result: StandardResult): Validated {
-  if (typeof result !== 'object' || result === null || (result.issues === undefined && !('value' in result))) return { issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }] };
+  if (typeof result !== 'object' || result === null || (result.issues === undefined && !('value' in result)))
+    return { issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }] };
   if (result.issues === undefined) return { value: result.value };
-  return { issues: result.issues.slice(0, 20).map((issue) => ({ path: pathText(issue.path), message: typeof issue.message === 'string' ? withoutEcho(issue.message) : 'invalid' })) };
+  return {
+    issues: result.issues
+      .slice(0, 20)
+      .map((issue) => ({ path: pathText(issue.path), message: typeof issue.message === 'string' ? withoutEcho(issue.message) : 'invalid' })),
+  };
 }
 
 function pathText(path: readonly unknown[] | undefined): string {
@@ -174,5 +200,8 @@ function asObjectSchema(schema: JsonObject, where: string): JsonObject {
   const { type } = schema;
   if (type === 'object') return schema;
   if (type === undefined) return Object.freeze({ type: 'object', ...schema });
-  throw new MisuseError('invalid_schema', `${where}: expected a schema of an object (type "object"), got type ${JSON.stringify(type)}. A tool's arguments are named: wrap the value in an object with one property.`);
+  throw new MisuseError(
+    'invalid_schema',
+    `${where}: expected a schema of an object (type "object"), got type ${JSON.stringify(type)}. A tool's arguments are named: wrap the value in an object with one property.`,
+  );
 }

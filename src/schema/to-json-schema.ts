@@ -44,17 +44,30 @@ export function toJsonSchema(schema: unknown, direction: Direction, where: strin
     return deepFreeze(withoutDefaultDialect(converted));
   } catch (error) {
     if (error instanceof MisuseError) throw error;
-    throw new MisuseError('invalid_schema', `${where}: the ${kind} schema cannot be turned into JSON Schema (${messageOf(error)}). Replace the part that JSON Schema cannot express, or pass a raw JSON Schema.`, { cause: error });
+    throw new MisuseError(
+      'invalid_schema',
+      `${where}: the ${kind} schema cannot be turned into JSON Schema (${messageOf(error)}). Replace the part that JSON Schema cannot express, or pass a raw JSON Schema.`,
+      { cause: error },
+    );
   }
 }
 
 function convert(schema: unknown, kind: Exclude<SchemaKind, 'json'>, direction: Direction, where: string): JsonObject {
-  if (kind === 'zod4') return toJSONSchema(schema as Parameters<typeof toJSONSchema>[0], { io: direction, target: 'draft-2020-12', unrepresentable: 'any', override: mend }) as JsonObject;
+  if (kind === 'zod4')
+    return toJSONSchema(schema as Parameters<typeof toJSONSchema>[0], {
+      io: direction,
+      target: 'draft-2020-12',
+      unrepresentable: 'any',
+      override: mend,
+    }) as JsonObject;
   if (kind === 'zod3') return convertZod3(schema, direction);
   const standard = (schema as { '~standard': { vendor?: unknown; jsonSchema?: Record<Direction, (options: object) => JsonObject> } })['~standard'];
   const converter = standard.jsonSchema?.[direction];
   if (typeof converter !== 'function') {
-    throw new MisuseError('invalid_schema', `${where}: this ${String(standard.vendor)} schema gives no JSON Schema. Wrap it by the vendor's converter to Standard JSON Schema (Valibot: \`toStandardJsonSchema\`), or pass a raw JSON Schema.`);
+    throw new MisuseError(
+      'invalid_schema',
+      `${where}: this ${String(standard.vendor)} schema gives no JSON Schema. Wrap it by the vendor's converter to Standard JSON Schema (Valibot: \`toStandardJsonSchema\`), or pass a raw JSON Schema.`,
+    );
   }
   return { ...Reflect.apply(converter, standard.jsonSchema, [{ target: 'draft-2020-12', libraryOptions: { unrepresentable: 'any' } }]) };
 }
@@ -73,7 +86,12 @@ function mend(place: { zodSchema: unknown; jsonSchema: Record<string, unknown> }
 /** zod 3 goes through its own converter, loaded when the first such schema is seen. (That converter answers `{}` for zod 4: never cross them.) */
 function convertZod3(schema: unknown, direction: Direction): JsonObject {
   const { zodToJsonSchema } = createRequire(import.meta.url)('zod-to-json-schema') as { zodToJsonSchema: (schema: unknown, options: object) => JsonObject };
-  const json = zodToJsonSchema(schema, { target: 'jsonSchema7', $refStrategy: 'root', pipeStrategy: direction, effectStrategy: direction === 'input' ? 'input' : 'any' });
+  const json = zodToJsonSchema(schema, {
+    target: 'jsonSchema7',
+    $refStrategy: 'root',
+    pipeStrategy: direction,
+    effectStrategy: direction === 'input' ? 'input' : 'any',
+  });
   return copyOf(json, 'zod 3 schema');
 }
 
@@ -88,7 +106,11 @@ function withoutDefaultDialect(schema: JsonObject): JsonObject {
 function refuseShape(schema: object, where: string): void {
   for (const [key, member] of Object.entries(schema)) {
     const kind = schemaKind(member);
-    if (kind !== undefined && kind !== 'json') throw new MisuseError('invalid_schema', `${where}: expected a schema, got an object whose member \`${key}\` is one. Wrap it: \`z.object({ … })\` or what your library calls it.`);
+    if (kind !== undefined && kind !== 'json')
+      throw new MisuseError(
+        'invalid_schema',
+        `${where}: expected a schema, got an object whose member \`${key}\` is one. Wrap it: \`z.object({ … })\` or what your library calls it.`,
+      );
   }
 }
 

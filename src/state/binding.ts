@@ -4,7 +4,8 @@ import type { MadeHandler } from '../definition.ts';
 import type { HostTool } from '../host-tool.ts';
 import type { Policy } from '../policy.ts';
 import type { CompiledRule } from '../rules.ts';
-import type { Counters, SessionState } from './session-state.ts';
+import type { Counters } from './counters.ts';
+import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 export class Binding {
@@ -100,7 +101,9 @@ export class Binding {
     this.session.releaseHold();
     return made
       .then((one) => one.dispose?.())
-      .then(undefined, (error: unknown) => registry.warn({ tool: this.entry.name, error: error instanceof Error ? error.name : typeof error }, 'disposing a session-scoped handler failed'));
+      .then(undefined, (error: unknown) =>
+        registry.warn({ tool: this.entry.name, error: error instanceof Error ? error.name : typeof error }, 'disposing a session-scoped handler failed'),
+      );
   }
 }
 

@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import type { PendingApproval, ReadAnswer } from '../approval/request.ts';
 import type { CallInfo, CallOptions, Surface } from '../context.ts';
-import type { Verdict } from '../verdict.ts';
 import type { ToolError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { AbortEntry } from '../limits/abort-hub.ts';
 import type { Deadline, DeadlineList } from '../limits/deadlines.ts';
 import type { Holder, Semaphore } from '../limits/semaphore.ts';
 import type { ToolResult } from '../result.ts';
+import type { Verdict } from '../verdict.ts';
 import type { Binding } from './binding.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -78,7 +78,15 @@ export class Call implements Deadline, Holder, AbortEntry {
   // Holder.
   waitingFor: Semaphore | undefined;
 
-  constructor(session: SessionState, toolName: string, callId: string, input: unknown, options: CallOptions | undefined, parent: Call | undefined, resumed: Resumed | undefined) {
+  constructor(
+    session: SessionState,
+    toolName: string,
+    callId: string,
+    input: unknown,
+    options: CallOptions | undefined,
+    parent: Call | undefined,
+    resumed: Resumed | undefined,
+  ) {
     this.session = session;
     this.toolName = toolName;
     this.callId = callId;

@@ -1,9 +1,9 @@
 /** What a registry's sessions share: the tool table, rules, profiles, clocks, timers and events. */
-import { memoryApprovalStore, type ApprovalStore } from '../approval/store.ts';
+import { type ApprovalStore, memoryApprovalStore } from '../approval/store.ts';
+import { createTokenSigner, type TokenSigner } from '../approval/token.ts';
 import { UsedTokens } from '../approval/used-tokens.ts';
-import { createTokenSigner, type Key, type TokenSigner } from '../approval/token.ts';
 import type { Effect } from '../decision.ts';
-import { describe, MisuseError } from '../errors.ts';
+import { MisuseError } from '../errors.ts';
 import { EventHub } from '../events.ts';
 import { deepFreeze } from '../json.ts';
 import { AbortHub } from '../limits/abort-hub.ts';
@@ -16,10 +16,13 @@ import { type Limits, type Profile, type ResolvedProfile, resolveProfile, tighte
 import { createRedactor, type Redactor } from '../redact.ts';
 import { type CompiledRule, compileRules, type Rule } from '../rules.ts';
 import type { Call } from './call.ts';
+import { createIds } from './call-ids.ts';
+import { checkKnobs } from './check-knobs.ts';
+import { checkDuration, checkPolicies, checkStore, knownOptions, type Logger, misuse, type RegistryOptions, safeClock } from './registry-options.ts';
 import type { SessionState } from './session-state.ts';
+import { type Standing, standingOf } from './standing.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { computeView, type Outlook, OutlookCache, type View } from './view.ts';
-import { type Standing, standingOf } from './standing.ts';
 
 /** What the records of calls need of the spine, so that state does not import the pipeline. */
 export interface Spine {
@@ -28,40 +31,6 @@ export interface Spine {
   closed(call: Call): void;
 }
 
-/** A pino-shaped sink for what a host should know and no call can tell. */
-export interface Logger {
-  warn(data: object, message?: string): void;
-  error(data: object, message?: string): void;
-}
-
-export interface RegistryOptions<S = unknown> {
-  /** Rules for every session, judged first. */
-  readonly rules?: readonly Rule[] | undefined;
-  /** Policies for every session, asked after the registry's rules. */
-  readonly policies?: readonly Policy<S>[] | undefined;
-  /** Speaks where no rule or policy does. @default "allow" */
-  readonly default?: Effect | undefined;
-  /** Milliseconds that a handler may run, unless its definition says otherwise. Above 0, at most 2^31-1. @default 120_000 */
-  readonly defaultTimeoutMs?: number | undefined;
-  /** Milliseconds that one policy, one before hook or one operation of the approval store may take; afterwards the call is denied. @default 5_000 */
-  readonly policyTimeoutMs?: number | undefined;
-  /** Milliseconds that a timed-out handler keeps its slots while it has not settled. Starts with the timeout. @default 30_000 */
-  readonly graceMs?: number | undefined;
-  /** How far a `resourceKey` reaches. @default "session" */
-  readonly locks?: 'session' | 'registry' | undefined;
-  /** What approvals that outlive a call need. The first key signs, all verify. `ttlMs` is how long a token lives. @default ttlMs 3_600_000, a store in memory */
-  readonly approvals?: { readonly secret: Key | readonly Key[]; readonly store?: ApprovalStore | undefined; readonly ttlMs?: number | undefined } | undefined;
-  /** Paths whose values are secret wherever events, prompts and errors are written. A path without a dot names a key at any depth. */
-  readonly redact?: readonly string[] | undefined;
-  /** Epoch milliseconds, for timestamps and expiry; deadlines run on a monotonic clock of their own. @default Date.now */
-  readonly now?: (() => number) | undefined;
-  /** Makes call ids. @default short, unique in the process and unlikely to meet elsewhere */
-  readonly newId?: (() => string) | undefined;
-  readonly logger?: Logger | undefined;
-}
-
-const longestTimeout = 2 ** 31 - 1;
-const knownOptions = new Set(['rules', 'policies', 'default', 'defaultTimeoutMs', 'policyTimeoutMs', 'graceMs', 'locks', 'approvals', 'redact', 'now', 'newId', 'logger']);
 const none: readonly never[] = Object.freeze([]);
 
 /** A layer of rules that {@link RegistryState.addRules} brought. */
@@ -114,8 +83,23 @@ export class RegistryState {
   constructor(options: RegistryOptions<never>, spine: Spine) {
     this.spine = spine;
     if (typeof options !== 'object' || options === null) throw misuse('options', 'an object', options);
-    for (const key of Object.keys(options)) if (!knownOptions.has(key)) throw new MisuseError('invalid_option', `HostToolRegistry: unknown option \`${key}\`. Known options: ${[...knownOptions].join(', ')}.`);
-    const { rules = none, policies = none, default: effect = 'allow', defaultTimeoutMs = 120_000, policyTimeoutMs = 5_000, graceMs = 30_000, locks = 'session', approvals, redact = none, now = Date.now, newId, logger } = options;
+    for (const key of Object.keys(options))
+      if (!knownOptions.has(key))
+        throw new MisuseError('invalid_option', `HostToolRegistry: unknown option \`${key}\`. Known options: ${[...knownOptions].join(', ')}.`);
+    const {
+      rules = none,
+      policies = none,
+      default: effect = 'allow',
+      defaultTimeoutMs = 120_000,
+      policyTimeoutMs = 5_000,
+      graceMs = 30_000,
+      locks = 'session',
+      approvals,
+      redact = none,
+      now = Date.now,
+      newId,
+      logger,
+    } = options;
     checkDuration('defaultTimeoutMs', defaultTimeoutMs);
     checkDuration('policyTimeoutMs', policyTimeoutMs);
     checkDuration('graceMs', graceMs);
@@ -196,7 +180,11 @@ export class RegistryState {
     for (const tool of profile.tools.values()) {
       const entry = this.tools.get(tool.name);
       if (entry === undefined) {
-        if (!tool.optional) throw new MisuseError('unknown_tool', `Profile \`${profile.id}\`: expected \`tools\` to name registered tools, got \`${tool.name}\`. Register it first, or mark it \`optional\`.`);
+        if (!tool.optional)
+          throw new MisuseError(
+            'unknown_tool',
+            `Profile \`${profile.id}\`: expected \`tools\` to name registered tools, got \`${tool.name}\`. Register it first, or mark it \`optional\`.`,
+          );
         continue;
       }
       checkKnobs(profile.id, entry, tool.knobs);
@@ -287,82 +275,3 @@ export class RegistryState {
     }
   }
 }
-
-/** Knobs must be ones that the tool has, and fit. @throws MisuseError naming profile, tool and knob. */
-function checkKnobs(profileId: string, entry: ToolEntry, knobs: Readonly<Record<string, unknown>> | undefined): void {
-  if (knobs === undefined) return;
-  const schema = entry.internals.knobs;
-  const names = Object.keys(knobs);
-  const place = `Profile \`${profileId}\`, tool \`${entry.name}\``;
-  if (schema === undefined) {
-    if (names.length > 0) throw new MisuseError('unknown_knob', `${place}: expected no knobs, since the tool declares none in \`policy.knobs\`, got \`${names.join('`, `')}\`.`);
-    return;
-  }
-  const properties = schema.json.properties;
-  if (typeof properties === 'object' && properties !== null && schema.json.additionalProperties === undefined) {
-    const declared = Object.keys(properties);
-    for (const name of names) if (!declared.includes(name)) throw new MisuseError('unknown_knob', `${place}: expected knobs among \`${declared.join('`, `')}\`, got \`${name}\`.`);
-  }
-  const parsed = schema.validate(structuredClone(knobs) as never);
-  if (parsed instanceof Promise) return;
-  if (parsed.issues !== undefined) {
-    const [issue] = parsed.issues;
-    throw new MisuseError('unknown_knob', `${place}: the knobs do not fit \`policy.knobs\`: ${issue?.path === '' ? '' : `\`${issue?.path}\`: `}${issue?.message}.`);
-  }
-}
-
-/** @throws MisuseError when a policy is not `{ id, check }`. */
-export function checkPolicies(policies: readonly Policy<unknown>[], layer: string): readonly Policy<unknown>[] {
-  if (!Array.isArray(policies)) throw misuse('policies', 'an array', policies);
-  for (const [index, policy] of policies.entries()) {
-    if (typeof policy !== 'object' || policy === null || typeof policy.id !== 'string' || policy.id === '' || typeof policy.check !== 'function') {
-      throw new MisuseError('invalid_option', `Expected policy ${index} of the ${layer} to be { id, check }, got ${describe(policy)}.`);
-    }
-  }
-  return Object.freeze([...policies]);
-}
-
-function checkStore(store: ApprovalStore | undefined): ApprovalStore | undefined {
-  if (store === undefined) return undefined;
-  for (const method of ['put', 'take', 'list'] as const) if (typeof store?.[method] !== 'function') throw misuse('approvals.store', 'an object with `put`, `take` and `list`', store);
-  return store;
-}
-
-/** A host's clock that throws or answers nonsense must not cost a call. */
-function safeClock(now: () => number): () => number {
-  return () => {
-    try {
-      const time: unknown = now();
-      if (typeof time === 'number' && Number.isFinite(time)) return time;
-    } catch {
-      // The machine's own clock is there.
-    }
-    return Date.now();
-  };
-}
-
-function checkDuration(field: string, value: unknown): void {
-  if (!(typeof value === 'number' && value > 0 && value <= longestTimeout)) throw misuse(field, `a number of milliseconds above 0 and at most ${longestTimeout}`, value);
-}
-
-function misuse(field: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError('invalid_option', `HostToolRegistry: expected \`${field}\` to be ${expected}, got ${describe(got)}.`);
-}
-
-/** Ids that are cheap, ordered and unlikely to meet those of another process. */
-function createIds(): () => string {
-  const prefix = `call_${Math.trunc(Math.random() * 2 ** 40).toString(36)}${Date.now().toString(36)}_`;
-  let block = prefix;
-  let blocks = 0;
-  let count = 0;
-  return () => {
-    if (count === idBlock.length) {
-      count = 0;
-      block = `${prefix}${++blocks}_`;
-    }
-    return block + idBlock[count++];
-  };
-}
-
-/** Writing a number costs more than the rest of an id: they are written once. */
-const idBlock: readonly string[] = Array.from({ length: 1_000 }, (_, index) => String(index + 1));

@@ -1,15 +1,13 @@
 /** What one session knows: options, facts, tools of its own, calls in flight, counters. Small when idle: everything else is made when first needed. */
 import { ApprovalDesk } from '../approval/desk.ts';
-import type { Approver } from '../context.ts';
 import { MisuseError } from '../errors.ts';
 import { EventHub, type EventType } from '../events.ts';
 import type { Hook } from '../hooks.ts';
 import type { HostTool } from '../host-tool.ts';
 import { deepFreeze, type JsonObject } from '../json.ts';
 import type { Locks } from '../limits/locks.ts';
-import { createLocks } from '../limits/locks.ts';
-import { RateWindow } from '../limits/rate-window.ts';
-import { Semaphore } from '../limits/semaphore.ts';
+import type { RateWindow } from '../limits/rate-window.ts';
+import type { Semaphore } from '../limits/semaphore.ts';
 import { nameSkeleton } from '../names.ts';
 import type { Policy } from '../policy.ts';
 import type { Limits, ResolvedProfile } from '../profile.ts';
@@ -17,31 +15,11 @@ import type { CompiledRule } from '../rules.ts';
 import type { Overrides } from '../workflow/effective.ts';
 import { Binding } from './binding.ts';
 import type { Call } from './call.ts';
+import type { SessionMetrics } from './counters.ts';
 import type { RegistryState } from './registry-state.ts';
+import type { SessionSetup } from './session-setup.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import type { Outlook } from './view.ts';
-
-/** What {@link SessionState} is made from, checked. */
-export interface SessionSetup {
-  readonly sessionId: string;
-  readonly cwd: string;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly metadata: JsonObject;
-  readonly principal: string | undefined;
-  readonly services: unknown;
-  readonly profileId: string | undefined;
-  readonly facts: JsonObject;
-  readonly overrides: Overrides | undefined;
-  readonly rules: readonly CompiledRule[];
-  readonly policies: readonly Policy<unknown>[];
-  readonly hooks: readonly Hook[];
-  readonly approver: Approver | undefined;
-  readonly approvalMode: 'ask' | 'suspend';
-  readonly approvalTimeoutMs: number;
-  readonly repair: 'off' | 'safe';
-  readonly exposeErrors: 'message' | 'masked' | undefined;
-  readonly limits: Limits;
-}
 
 export class SessionState {
   readonly registry: RegistryState;
@@ -188,12 +166,18 @@ export class SessionState {
   /** In the profile, or added by an override, or the session's own; without a profile every tool is. */
   isChosen(name: string): boolean {
     const { profile, overrides } = this;
-    return profile === undefined || profile.tools.has(name) || this.own?.has(name) === true || overrides?.enable?.includes(name) === true || overrides?.force?.includes(name) === true;
+    return (
+      profile === undefined ||
+      profile.tools.has(name) ||
+      this.own?.has(name) === true ||
+      overrides?.enable?.includes(name) === true ||
+      overrides?.force?.includes(name) === true
+    );
   }
 
   /** Whether an event would be heard, here or on the registry. */
   hears(type: EventType): boolean {
-    return this.registry.hub.hears(type) || (this.hub !== undefined && this.hub.hears(type));
+    return this.registry.hub.hears(type) || this.hub?.hears(type) === true;
   }
 
   /**
@@ -277,35 +261,10 @@ export class SessionState {
       const added = [...after.keys()].filter((name) => !before.has(name));
       const removed = [...before.keys()].filter((name) => !after.has(name));
       const modified = [...after].filter(([name, entry]) => before.has(name) && before.get(name) !== entry).map(([name]) => name);
-      if (added.length + removed.length + modified.length > 0) this.hub?.emit('tools:changed', deepFreeze({ type: 'tools:changed', at: this.registry.now(), added, removed, modified }));
+      if (added.length + removed.length + modified.length > 0)
+        this.hub?.emit('tools:changed', deepFreeze({ type: 'tools:changed', at: this.registry.now(), added, removed, modified }));
     }
     if (this.followers !== undefined) for (const follower of [...this.followers]) follower();
-  }
-
-  /** Slots of this session, when its limits bound them. */
-  concurrency(): Semaphore | undefined {
-    const { maxConcurrentCalls } = this.limits;
-    if (maxConcurrentCalls === undefined) return undefined;
-    this.slots ??= new Semaphore(maxConcurrentCalls, { waits: this.registry.waits });
-    if (this.slots.capacity !== maxConcurrentCalls) this.slots.capacity = maxConcurrentCalls;
-    return this.slots;
-  }
-
-  lockTable(): Locks {
-    if (this.registry.locks !== undefined) return this.registry.locks;
-    this.locks ??= createLocks(this.registry.waits);
-    return this.locks;
-  }
-
-  /** Admits one more call this minute. Milliseconds to wait when not. */
-  admitRate(now: number): number | undefined {
-    const { callsPerMinute } = this.limits;
-    if (callsPerMinute === undefined) return undefined;
-    if (this.rate === undefined || this.rateLimit !== callsPerMinute) {
-      this.rate = new RateWindow(callsPerMinute);
-      this.rateLimit = callsPerMinute;
-    }
-    return this.rate.take(now) ? undefined : this.rate.retryAfterMs(now);
   }
 
   /** Who waits and what was granted, made when first needed. */
@@ -315,33 +274,18 @@ export class SessionState {
   }
 
   counters(): SessionMetrics {
-    this.metrics ??= { calls: 0, unknown: { calls: 0, succeeded: 0, failed: 0, rejected: 0, cancelled: 0, pending: 0, denied: 0 }, lateSettles: 0, byReason: new Map() };
+    this.metrics ??= {
+      calls: 0,
+      unknown: { calls: 0, succeeded: 0, failed: 0, rejected: 0, cancelled: 0, pending: 0, denied: 0 },
+      lateSettles: 0,
+      byReason: new Map(),
+    };
     return this.metrics;
   }
 
   /** @throws MisuseError `closed`. */
   checkOpen(action: string): void {
-    if (this.closed || this.registry.closed) throw new MisuseError('closed', `Session \`${this.sessionId}\`: cannot ${action}, because the session is closed. Create another.`);
+    if (this.closed || this.registry.closed)
+      throw new MisuseError('closed', `Session \`${this.sessionId}\`: cannot ${action}, because the session is closed. Create another.`);
   }
-}
-
-export interface Counters {
-  /** Counts here no more, but there. */
-  heir?: Counters | undefined;
-  calls: number;
-  succeeded: number;
-  failed: number;
-  rejected: number;
-  cancelled: number;
-  pending: number;
-  denied: number;
-}
-
-/** Counts beside those that bindings keep. */
-export interface SessionMetrics {
-  calls: number;
-  /** Calls of names that mean nothing here. */
-  unknown: Counters;
-  lateSettles: number;
-  byReason: Map<string, number>;
 }

@@ -41,7 +41,10 @@ export function standingOf(session: SessionState, entry: ToolEntry): Standing {
   const hides = (rule: CompiledRule): boolean => rule.effect === 'deny' && !rule.hasWhen;
   if (registryRules.some(hides) || sessionRules.some(hides)) blocked.push('denied');
   if (knobs === undefined) blocked.push('knobs_missing');
-  const drop = dropCode({ requires: internals.requires, blocked }, { disabledByOverride: session.isDisabled(name), inProfile: session.isChosen(name), facts: session.facts });
+  const drop = dropCode(
+    { requires: internals.requires, blocked },
+    { disabledByOverride: session.isDisabled(name), inProfile: session.isChosen(name), facts: session.facts },
+  );
   const effect = strictest(registry.default, profile?.default ?? 'allow');
   const profileAsks = profileTool?.requiresApproval === true;
   const unjudged = registryRules.length === 0 && sessionRules.length === 0 && registry.policies.length === 0 && effect === 'allow';

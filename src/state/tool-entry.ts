@@ -1,10 +1,10 @@
 /** One definition as a registry or a session holds it: with its source, its slots and the calls that run on it. */
 import { internalsOf, type ToolInternals } from '../definition.ts';
-import type { AnyTool } from '../tool-config.ts';
 import type { JsonObject } from '../json.ts';
 import { Semaphore, type WaitGraph } from '../limits/semaphore.ts';
 import { createRedactor, type Redactor } from '../redact.ts';
 import type { JsonSchema } from '../schema/schema.ts';
+import type { AnyTool } from '../tool-config.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 
 /** Replacing a tool makes a new entry; calls in flight keep theirs. */

@@ -38,7 +38,10 @@ export class OutlookCache {
       this.#epoch = registry.epoch;
     }
     if ((session.own !== undefined && session.own.size > 0) || session.rules.length > 0) return { standings: new Map(), view: undefined };
-    const key = session.profileId === undefined && session.overrides === undefined && Object.keys(session.facts).length === 0 ? '' : canonicalJson([session.profileId ?? null, session.facts, (session.overrides ?? null) as JsonValue]);
+    const key =
+      session.profileId === undefined && session.overrides === undefined && Object.keys(session.facts).length === 0
+        ? ''
+        : canonicalJson([session.profileId ?? null, session.facts, (session.overrides ?? null) as JsonValue]);
     let outlook = this.#outlooks.get(key);
     if (outlook === undefined) {
       outlook = { standings: new Map(), view: undefined };
@@ -58,7 +61,14 @@ export function computeView(session: SessionState): View {
     if (internals.internal) continue;
     const { drop } = registry.standingOf(session, entry);
     // What only the session knows; the rest of the order is computeEffective's.
-    const blocked = drop === 'disabled' ? (['disabled'] as const) : drop === 'denied' ? (['denied'] as const) : drop === 'knobs_missing' ? (['knobs_missing'] as const) : undefined;
+    const blocked =
+      drop === 'disabled'
+        ? (['disabled'] as const)
+        : drop === 'denied'
+          ? (['denied'] as const)
+          : drop === 'knobs_missing'
+            ? (['knobs_missing'] as const)
+            : undefined;
     const spec: ToolSpec = {
       name,
       requires: internals.requires,

@@ -1,9 +1,9 @@
 /** Which tools a model is shown: a pure, deterministic function of tools, profile, overrides and facts. */
 import { createHash } from 'node:crypto';
-import type { FactRule } from '../tool-config.ts';
 import { MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import { nearestNames } from '../names.ts';
+import type { FactRule } from '../tool-config.ts';
 
 /** What planning may know of a tool. */
 export interface ToolSpec {
@@ -129,11 +129,19 @@ export function checkNames(names: readonly string[] | undefined, known: { has(na
   for (const name of names ?? []) {
     if (known.has(name)) continue;
     const near = nearestNames(name, known.keys());
-    throw new MisuseError('unknown_tool', `\`${where}\`: expected names of known tools, got \`${name}\`.${near.length === 0 ? '' : ` Did you mean ${near.map((one) => `\`${one}\``).join(' or ')}?`}`);
+    throw new MisuseError(
+      'unknown_tool',
+      `\`${where}\`: expected names of known tools, got \`${name}\`.${near.length === 0 ? '' : ` Did you mean ${near.map((one) => `\`${one}\``).join(' or ')}?`}`,
+    );
   }
 }
 
-function withinBudget(names: readonly string[], byName: ReadonlyMap<string, ToolSpec>, budget: NonNullable<EffectiveInput['budget']>, dropped: Dropped[]): string[] {
+function withinBudget(
+  names: readonly string[],
+  byName: ReadonlyMap<string, ToolSpec>,
+  budget: NonNullable<EffectiveInput['budget']>,
+  dropped: Dropped[],
+): string[] {
   const { maxTools = Number.POSITIVE_INFINITY, maxTokens = Number.POSITIVE_INFINITY, required = [] } = budget;
   const must = new Set(required);
   const taken = new Set(names.filter((name) => must.has(name)));

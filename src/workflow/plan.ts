@@ -32,9 +32,16 @@ export interface BatchPlan {
  * A call that is not parallel-safe is a group of its own; a resource key that is already in the group opens a new one; anything else joins.
  * Unknown and ineffective calls are rejected and split nothing; of a repeated id the first is planned. `effective` absent = all tools.
  */
-export function planBatch(calls: readonly ToolCall[], tools: readonly ToolSpec[] | ReadonlyMap<string, ToolSpec>, effective?: readonly string[] | { has(name: string): boolean }): BatchPlan {
-  const byName: ReadonlyMap<string, ToolSpec> = Array.isArray(tools) ? new Map((tools as readonly ToolSpec[]).map((tool) => [tool.name, tool])) : (tools as ReadonlyMap<string, ToolSpec>);
-  const allowed = effective === undefined ? undefined : Array.isArray(effective) ? new Set(effective as readonly string[]) : (effective as { has(name: string): boolean });
+export function planBatch(
+  calls: readonly ToolCall[],
+  tools: readonly ToolSpec[] | ReadonlyMap<string, ToolSpec>,
+  effective?: readonly string[] | { has(name: string): boolean },
+): BatchPlan {
+  const byName: ReadonlyMap<string, ToolSpec> = Array.isArray(tools)
+    ? new Map((tools as readonly ToolSpec[]).map((tool) => [tool.name, tool]))
+    : (tools as ReadonlyMap<string, ToolSpec>);
+  const allowed =
+    effective === undefined ? undefined : Array.isArray(effective) ? new Set(effective as readonly string[]) : (effective as { has(name: string): boolean });
   const groups: string[][] = [];
   const planned: PlannedCall[] = [];
   const seen = new Set<string>();
@@ -47,7 +54,13 @@ export function planBatch(calls: readonly ToolCall[], tools: readonly ToolSpec[]
   };
   for (const { id, name, resourceKey } of calls) {
     const spec = byName.get(name);
-    const code: ErrorCode | undefined = seen.has(id) ? 'duplicate_call_id' : spec === undefined ? 'tool_not_found' : allowed !== undefined && !allowed.has(name) ? 'tool_not_available' : undefined;
+    const code: ErrorCode | undefined = seen.has(id)
+      ? 'duplicate_call_id'
+      : spec === undefined
+        ? 'tool_not_found'
+        : allowed !== undefined && !allowed.has(name)
+          ? 'tool_not_available'
+          : undefined;
     seen.add(id);
     if (code !== undefined || spec === undefined) {
       planned.push({ id, name, accepted: false, code: code as ErrorCode });

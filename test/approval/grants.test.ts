@@ -71,7 +71,8 @@ describe('grants behave as this model says', () => {
     uses: number;
     readonly until: number;
   }
-  const covers = (kept: Kept, fingerprint: string, input: string): boolean => kept.fingerprint === fingerprint && (kept.match === 'tool' || kept.input === input);
+  const covers = (kept: Kept, fingerprint: string, input: string): boolean =>
+    kept.fingerprint === fingerprint && (kept.match === 'tool' || kept.input === input);
 
   const fingerprints = fc.constantFrom('f', 'g');
   const inputs = fc.constantFrom('i', 'j');
@@ -107,7 +108,15 @@ describe('grants behave as this model says', () => {
               grants.add(id, subject(input, fingerprint), answer({ decision, grant }), now);
               // The last word on the same question is the only one.
               model = model.filter((kept) => !(kept.match === match && kept.fingerprint === fingerprint && (match === 'tool' || kept.input === input)));
-              model.push({ id, effect: decision === 'allow_always' ? 'allow' : 'reject', match, fingerprint, input, uses: uses ?? Number.POSITIVE_INFINITY, until: expiresInMs === undefined ? Number.POSITIVE_INFINITY : now + expiresInMs });
+              model.push({
+                id,
+                effect: decision === 'allow_always' ? 'allow' : 'reject',
+                match,
+                fingerprint,
+                input,
+                uses: uses ?? Number.POSITIVE_INFINITY,
+                until: expiresInMs === undefined ? Number.POSITIVE_INFINITY : now + expiresInMs,
+              });
               break;
             }
             case 'ask': {

@@ -1,6 +1,18 @@
 /** What the approval tests share: keys, a fixed clock, and a tool whose runs are counted. */
-import { type AnyEvent, type AnyTool, type ApprovalStore, defineTool, HostToolRegistry, type JsonObject, type PendingApproval, type RegistryOptions, type SessionOptions, type ToolResult, type ToolSession } from '../../src/index.ts';
-import { fixedClock, type FixedClock } from '../../src/testing/fixed-clock.ts';
+import {
+  type AnyEvent,
+  type AnyTool,
+  type ApprovalStore,
+  defineTool,
+  HostToolRegistry,
+  type JsonObject,
+  type PendingApproval,
+  type RegistryOptions,
+  type SessionOptions,
+  type ToolResult,
+  type ToolSession,
+} from '../../src/index.ts';
+import { type FixedClock, fixedClock } from '../../src/testing/fixed-clock.ts';
 
 export const key = 'first-key-of-at-least-thirty-two-bytes';
 export const otherKey = 'other-key-of-at-least-thirty-two-bytes';
@@ -66,7 +78,11 @@ export function suspending(options: BenchOptions = {}): Bench {
 }
 
 /** Calls the tool; what was suspended, with its token. */
-export async function suspendOne({ session }: { session: ToolSession }, input: JsonObject = { amount: 5 }, callId?: string): Promise<PendingApproval & { token: string }> {
+export async function suspendOne(
+  { session }: { session: ToolSession },
+  input: JsonObject = { amount: 5 },
+  callId?: string,
+): Promise<PendingApproval & { token: string }> {
   const result = await session.call('pay', input, callId === undefined ? {} : { callId });
   const pending = result.success ? undefined : result.approval;
   if (pending?.token === undefined) throw new Error(`Expected a suspended call, got ${JSON.stringify(result)}.`);

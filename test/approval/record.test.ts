@@ -29,7 +29,16 @@ describe('a record', () => {
     expect(opened?.token).toBe(token);
     expect(JSON.stringify(opened?.call.input)).toBe(JSON.stringify(call.input));
     expect(opened?.call.idempotencyKey).toBe('k');
-    expect(opened?.claims).toMatchObject({ id: 'approval-1', sessionId: 's', principal: 'p', callId: 'c', tool: 't', fingerprint: 'sha256:f', source: 'host', expiresAt: 100 });
+    expect(opened?.claims).toMatchObject({
+      id: 'approval-1',
+      sessionId: 's',
+      principal: 'p',
+      callId: 'c',
+      tool: 't',
+      fingerprint: 'sha256:f',
+      source: 'host',
+      expiresAt: 100,
+    });
   });
 
   test('opens with its members in another order, as databases give them back', () => {
@@ -55,9 +64,25 @@ describe('a record', () => {
     ['null', () => null],
     ['a text', () => JSON.stringify(record)],
     ['a list', () => [record]],
-    ['an input deeper than any stack', (one) => ({ ...one, input: JSON.parse('{"a":'.repeat(20_000) + '1' + '}'.repeat(20_000)) })],
-    ['a getter that throws', (one) => Object.defineProperty(one, 'input', { enumerable: true, get: () => { throw new Error('no'); } })],
-    ['a revoked proxy', () => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy; }],
+    ['an input deeper than any stack', (one) => ({ ...one, input: JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`) })],
+    [
+      'a getter that throws',
+      (one) =>
+        Object.defineProperty(one, 'input', {
+          enumerable: true,
+          get: () => {
+            throw new Error('no');
+          },
+        }),
+    ],
+    [
+      'a revoked proxy',
+      () => {
+        const { proxy, revoke } = Proxy.revocable({}, {});
+        revoke();
+        return proxy;
+      },
+    ],
   ])('with %s does not open, and nothing is thrown', (_, edit) => {
     expect(openRecord(signer, edit(stored()))).toBeUndefined();
   });

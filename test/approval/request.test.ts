@@ -51,9 +51,15 @@ describe('an answer', () => {
   test('no other text is ever one', () => {
     const choices = new Set(['allow_once', 'allow_always', 'reject_once', 'reject_always']);
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.constantFrom(...choices).chain((choice) => fc.string().map((more) => choice + more))), (text) => {
-        expect(readAnswer(text) !== undefined).toBe(choices.has(text));
-      }),
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.constantFrom(...choices).chain((choice) => fc.string().map((more) => choice + more)),
+        ),
+        (text) => {
+          expect(readAnswer(text) !== undefined).toBe(choices.has(text));
+        },
+      ),
     );
   });
 
@@ -63,7 +69,11 @@ describe('an answer', () => {
 
   test('a grant counts only with an answer for always', () => {
     expect(readAnswer({ decision: 'allow_once', grant: { match: 'tool' } })?.grant).toBeUndefined();
-    expect(readAnswer({ decision: 'allow_always', grant: { match: 'tool', uses: 3, expiresInMs: 10 } })?.grant).toEqual({ match: 'tool', uses: 3, expiresInMs: 10 });
+    expect(readAnswer({ decision: 'allow_always', grant: { match: 'tool', uses: 3, expiresInMs: 10 } })?.grant).toEqual({
+      match: 'tool',
+      uses: 3,
+      expiresInMs: 10,
+    });
     expect(readAnswer('allow_always')?.grant).toEqual({ match: 'input', uses: undefined, expiresInMs: undefined });
   });
 

@@ -7,7 +7,12 @@ import { memoryApprovalStore } from '../../src/approval/store.ts';
 import type { ApprovalRecord, ApprovalStore } from '../../src/index.ts';
 
 const id = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
-const record = (n: number, sessionId = 's', expiresAt = 1_000): ApprovalRecord => ({ id: id(n), sessionId, expiresAt, input: JSON.parse('{"a":[1,"é\\ud800",{"__proto__":1}]}') });
+const record = (n: number, sessionId = 's', expiresAt = 1_000): ApprovalRecord => ({
+  id: id(n),
+  sessionId,
+  expiresAt,
+  input: JSON.parse('{"a":[1,"é\\ud800",{"__proto__":1}]}'),
+});
 
 let folder: string;
 beforeEach(async () => {
@@ -78,7 +83,18 @@ describe('the store in memory', () => {
 });
 
 describe('the store of files', () => {
-  test.each(['../secret', '..', '', '/etc/passwd', 'a/b', `${id(1)}/../../x`, `${id(1)}\0`, id(1).toUpperCase().replace('0', 'A'), `${id(1)}.json`, '__proto__'])('looks for no file that an id such as %j names', async (bad) => {
+  test.each([
+    '../secret',
+    '..',
+    '',
+    '/etc/passwd',
+    'a/b',
+    `${id(1)}/../../x`,
+    `${id(1)}\0`,
+    id(1).toUpperCase().replace('0', 'A'),
+    `${id(1)}.json`,
+    '__proto__',
+  ])('looks for no file that an id such as %j names', async (bad) => {
     const store = fileApprovalStore(folder, () => 0);
     await store.put(record(1));
     await writeFile(join(folder, '..', 'secret.json'), '{"id":"x"}');

@@ -4,17 +4,27 @@ import { z } from 'zod';
 import { type AnyTool, defineTool, HostToolRegistry, type ToolResult } from '../../src/index.ts';
 
 const never = z.object({ a: z.number() }).refine(() => new Promise<boolean>(() => {}));
-/** Answers the first validation, and then no more. zod asks twice in one: it tries without waiting first. */
+/** Answers the first validation after 20 ms, however often that asks, and then no more. */
 function onlyOnce(): z.ZodType {
-  let asked = 0;
-  return z.object({ a: z.number() }).refine(() => (++asked <= 2 ? Promise.resolve(true) : new Promise<boolean>(() => {})));
+  let started: number | undefined;
+  return z.object({ a: z.number() }).refine(() => {
+    started ??= Date.now();
+    return new Promise<boolean>((resolve) => {
+      if (Date.now() - (started as number) < 10) setTimeout(resolve, 20, true);
+    });
+  });
 }
 
 describe('a schema that never answers refuses after `policyTimeoutMs`', () => {
   test.each<[place: string, config: Record<string, unknown>, code: string, runs: number]>([
     ['the input', { parameters: never }, 'invalid_input', 0],
     ['the output', { parameters: { type: 'object' }, outputSchema: never }, 'invalid_output', 1],
-    ['the parse of a check', { parameters: onlyOnce(), policy: { check: ({ allow, input }: { allow(): unknown; input: { a: number } }) => (input.a > 0 ? allow() : undefined) } }, 'policy_error', 0],
+    [
+      'the parse of a check',
+      { parameters: onlyOnce(), policy: { check: ({ allow, input }: { allow(): unknown; input: { a: number } }) => (input.a > 0 ? allow() : undefined) } },
+      'policy_error',
+      0,
+    ],
     ['the parse of a resource key', { parameters: onlyOnce(), resourceKey: (input: { a: number }) => `key-${input.a}` }, 'policy_error', 0],
     ['the parse of `requiresApproval`', { parameters: onlyOnce(), requiresApproval: (input: { a: number }) => input.a > 0 }, 'policy_error', 0],
   ])('%s', async (_, config, code, runs) => {
@@ -23,9 +33,12 @@ describe('a schema that never answers refuses after `policyTimeoutMs`', () => {
     const registry = new HostToolRegistry({ policyTimeoutMs: 100 });
     registry.register(defineTool({ name: 'slow', description: 'Waits.', handler, ...config } as never) as AnyTool<unknown>);
     let result: ToolResult | undefined;
-    void registry.createSession({ sessionId: 's' }).call('slow', { a: 1 }).then((settled) => {
-      result = settled;
-    });
+    void registry
+      .createSession({ sessionId: 's' })
+      .call('slow', { a: 1 })
+      .then((settled) => {
+        result = settled;
+      });
     await vi.advanceTimersByTimeAsync(300);
     expect(result?.error?.code).toBe(code);
     expect(handler).toHaveBeenCalledTimes(runs);

@@ -1,8 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type Approver, type Coordinator, deny, type Effect, type Hook, HostToolRegistry, mount, type Policy, type Rule, type SessionOptions, type ToolResult } from '../../src/index.ts';
-import { define, type Setup, setup } from './define.ts';
+import {
+  type Approver,
+  type Coordinator,
+  deny,
+  type Effect,
+  type Hook,
+  HostToolRegistry,
+  mount,
+  type Policy,
+  type Rule,
+  type SessionOptions,
+  type ToolResult,
+} from '../../src/index.ts';
+import { andThen, define, type Setup, setup } from './define.ts';
 import { gate, turns } from './world.ts';
 
 const numbers = z.object({ n: z.number() });
@@ -18,7 +30,9 @@ describe('the order of the gates: of two that would end a call, the earlier does
   const bad = { n: 'x' };
   const never = vi.fn();
 
-  test.each<[string, unknown, Partial<SessionOptions> & { tool?: Record<string, unknown>; name?: string; twice?: unknown; aborted?: boolean }, string, string?]>([
+  test.each<
+    [string, unknown, Partial<SessionOptions> & { tool?: Record<string, unknown>; name?: string; twice?: unknown; aborted?: boolean }, string, string?]
+  >([
     ['the size of the input comes before the name', { n: 'x'.repeat(200) }, { name: 'unknown', limits: { maxInputBytes: 100 } }, 'invalid_input', 'too_large'],
     ['calls a minute come before the name', { n: 1 }, { name: 'unknown', limits: { callsPerMinute: 1 }, twice: { n: 1 } }, 'rate_limited', 'calls_per_minute'],
     ['an aborted signal comes before the name', { n: 1 }, { name: 'unknown', aborted: true }, 'cancelled'],
@@ -26,10 +40,27 @@ describe('the order of the gates: of two that would end a call, the earlier does
     ['availability comes before hooks', { n: 1 }, { tool: { requires: [{ fact: 'f', equals: 1 }] }, hooks: [noHook] }, 'tool_not_available', 'fact_unmet'],
     ['before hooks come before validation', bad, { hooks: [noHook] }, 'policy_denied', 'hooked'],
     ['validation comes before the loop guard', bad, { limits: { loopGuard: 1 }, twice: bad }, 'invalid_input'],
-    ['the loop guard comes before policy', { n: 1 }, { limits: { loopGuard: 1 }, twice: { n: 1 }, rules: [{ effect: 'deny', when: { n: 1 } }] }, 'loop_detected'],
+    [
+      'the loop guard comes before policy',
+      { n: 1 },
+      { limits: { loopGuard: 1 }, twice: { n: 1 }, rules: [{ effect: 'deny', when: { n: 1 } }] },
+      'loop_detected',
+    ],
     ['validation comes before policy', bad, { rules: [{ effect: 'deny', when: { n: 'x' } }] }, 'invalid_input'],
-    ['policy comes before approval', { n: 1 }, { tool: { requiresApproval: true }, approver: never, rules: [{ effect: 'deny', when: { n: 1 } }] }, 'policy_denied', 'denied_by_rule'],
-    ['approval comes before slots', { n: 1 }, { tool: { requiresApproval: true }, limits: { maxConcurrentCalls: 1, maxQueuedCalls: 0 } }, 'approval_denied', 'no_approver'],
+    [
+      'policy comes before approval',
+      { n: 1 },
+      { tool: { requiresApproval: true }, approver: never, rules: [{ effect: 'deny', when: { n: 1 } }] },
+      'policy_denied',
+      'denied_by_rule',
+    ],
+    [
+      'approval comes before slots',
+      { n: 1 },
+      { tool: { requiresApproval: true }, limits: { maxConcurrentCalls: 1, maxQueuedCalls: 0 } },
+      'approval_denied',
+      'no_approver',
+    ],
   ])('%s', async (_, input, { tool: more = {}, name = 't', twice, aborted = false, ...options }, code, reason) => {
     const { session } = setup([tool(more)], options);
     if (twice !== undefined) await session.call(name, twice);
@@ -42,7 +73,7 @@ describe('the order of the gates: of two that would end a call, the earlier does
 
   test('each stage is passed once, in order, and events tell of it', async () => {
     const order: string[] = [];
-    const said = <T>(what: string, answer: T): T => (order.push(what), answer);
+    const said = <T>(what: string, answer: T): T => andThen(order.push(what), answer);
     const policy: Policy = { id: 'p', check: () => said('policy', undefined) };
     const late: Policy = { id: 'q', check: () => said('session policy', undefined) };
     const parameters = z.object({ n: z.number() }).refine(() => said('validate', true));
@@ -96,7 +127,11 @@ describe('the order of the gates: of two that would end a call, the earlier does
     const before = vi.fn();
     const approver = vi.fn<Approver>(() => ({ decision: 'allow_once', input: { n: 5 } }));
     const seen = vi.fn((input: unknown) => input);
-    const { session } = setup([define('t', { parameters: numbers, requiresApproval: true, handler: seen })], { approver, hooks: [{ before }], rules: [{ effect: 'deny', when: { n: 6 } }] });
+    const { session } = setup([define('t', { parameters: numbers, requiresApproval: true, handler: seen })], {
+      approver,
+      hooks: [{ before }],
+      rules: [{ effect: 'deny', when: { n: 6 } }],
+    });
     expect(await session.call('t', { n: 1 })).toMatchObject({ success: true, output: { n: 5 } });
     expect(approver).toHaveBeenCalledTimes(1);
     expect(before).toHaveBeenCalledTimes(1);
@@ -122,20 +157,37 @@ describe('what waited is judged again', () => {
 
   const changes: [what: string, change: (world: Setup) => void, code: string, reason?: string][] = [
     ['rules are tightened', ({ registry }) => void registry.addRules([{ effect: 'deny', tools: 't', reason: 'tightened' }]), 'policy_denied', 'tightened'],
-    ['rules for this input are tightened', ({ registry }) => void registry.addRules([{ effect: 'deny', when: { n: 1 }, reason: 'tightened' }]), 'policy_denied', 'tightened'],
+    [
+      'rules for this input are tightened',
+      ({ registry }) => void registry.addRules([{ effect: 'deny', when: { n: 1 }, reason: 'tightened' }]),
+      'policy_denied',
+      'tightened',
+    ],
     ['the profile is switched to one without the tool', ({ session }) => session.setProfile('without'), 'tool_not_available', 'not_in_profile'],
     ['the profile is switched to a stricter one', ({ session }) => session.setProfile('strict'), 'policy_denied', 'not_here'],
     ['the profile is defined anew', ({ registry }) => registry.defineProfile({ id: 'with', tools: ['other'] }), 'tool_not_available', 'not_in_profile'],
     ['a fact is dropped', ({ session }) => session.setFacts({ ready: null }), 'tool_not_available', 'fact_unmet'],
     ['an override disables the tool', ({ session }) => session.setOverrides({ disable: ['t'] }), 'tool_not_available', 'disabled'],
-    ['the tool is replaced', ({ registry }) => void registry.registerOrReplace(define('t', { handler, parameters: numbers, description: 'Another.' })), 'tool_not_available', 'removed'],
+    [
+      'the tool is replaced',
+      ({ registry }) => void registry.registerOrReplace(define('t', { handler, parameters: numbers, description: 'Another.' })),
+      'tool_not_available',
+      'removed',
+    ],
     ['the tool is replaced by the same', ({ registry }) => void registry.registerOrReplace(registry.get('t') as never), 'tool_not_available', 'removed'],
     ['the tool is removed', ({ registry }) => void registry.unregister('t'), 'tool_not_available', 'removed'],
-    ['the tool is removed and comes back', ({ registry }) => (registry.unregister('t'), void registry.register(define('t', { handler, parameters: numbers }))), 'tool_not_available', 'removed'],
+    [
+      'the tool is removed and comes back',
+      ({ registry }) => andThen(registry.unregister('t'), void registry.register(define('t', { handler, parameters: numbers }))),
+      'tool_not_available',
+      'removed',
+    ],
     ['the session is closed', ({ session }) => void session.close(), 'session_closed'],
   ];
 
-  const table = (Object.keys(ways) as (keyof typeof ways)[]).flatMap((way) => changes.map(([what, change, code, reason]) => ({ way, what, change, code, reason })));
+  const table = (Object.keys(ways) as (keyof typeof ways)[]).flatMap((way) =>
+    changes.map(([what, change, code, reason]) => ({ way, what, change, code, reason })),
+  );
   test.each(table)('while $way keeps it waiting, $what: the call is refused', async ({ way, change, code, reason }) => {
     handler.mockClear();
     const going = gate();
@@ -143,7 +195,11 @@ describe('what waited is judged again', () => {
     const resource = way === 'a lock' ? { resourceKey: 'r' } : {};
     const parameters = way === 'an asynchronous schema' ? numbers.refine(() => going.promise.then(() => true)) : numbers;
     const world = setup(
-      [define('t', { handler, parameters, requires: [{ fact: 'ready', equals: true }], ...resource }), define('other', resource), define('holder', { ...resource, handler: () => busy.promise })],
+      [
+        define('t', { handler, parameters, requires: [{ fact: 'ready', equals: true }], ...resource }),
+        define('other', resource),
+        define('holder', { ...resource, handler: () => busy.promise }),
+      ],
       { facts: { ready: true }, ...ways[way](going.promise) },
     );
     world.registry.defineProfile({ id: 'with', tools: ['t', 'other', 'holder'] });
@@ -168,7 +224,10 @@ describe('what waited is judged again', () => {
     const busy = gate();
     const resource = way === 'a lock' ? { resourceKey: 'r' } : {};
     const parameters = way === 'an asynchronous schema' ? numbers.refine(() => going.promise.then(() => true)) : numbers;
-    const { session, registry } = setup([define('t', { handler, parameters, ...resource }), define('holder', { ...resource, handler: () => busy.promise })], ways[way](going.promise));
+    const { session, registry } = setup(
+      [define('t', { handler, parameters, ...resource }), define('holder', { ...resource, handler: () => busy.promise })],
+      ways[way](going.promise),
+    );
     const holding = way === 'a slot' || way === 'a lock' ? session.call('holder', {}) : undefined;
     const calling = session.call('t', { n: 1 });
     await turns();
@@ -184,7 +243,10 @@ describe('what waited is judged again', () => {
     const busy = gate();
     const answer = gate<'allow_once'>();
     const approver = vi.fn(() => answer.promise);
-    const { session, registry } = setup([define('t'), define('u'), define('holder', { handler: () => busy.promise })], { limits: { maxConcurrentCalls: 1 }, approver });
+    const { session, registry } = setup([define('t'), define('u'), define('holder', { handler: () => busy.promise })], {
+      limits: { maxConcurrentCalls: 1 },
+      approver,
+    });
     const holding = session.call('holder');
     const calling = session.call('t');
     await turns();
@@ -236,7 +298,16 @@ describe('no way around the spine', () => {
   const never: Rule[] = [{ effect: 'deny', tools: 't', reason: 'never', when: { n: 1 } }];
   const guarded = (options: Partial<SessionOptions> = {}, more: Record<string, unknown> = {}) => {
     ran.mockClear();
-    return setup([define('t', { handler: ran, parameters: numbers, ...more }), define('caller', { uses: ['t'], handler: (_: unknown, context: { tools: { call(name: string, input: unknown): unknown } }) => context.tools.call('t', { n: 1 }) })], { rules: never, ...options });
+    return setup(
+      [
+        define('t', { handler: ran, parameters: numbers, ...more }),
+        define('caller', {
+          uses: ['t'],
+          handler: (_: unknown, context: { tools: { call(name: string, input: unknown): unknown } }) => context.tools.call('t', { n: 1 }),
+        }),
+      ],
+      { rules: never, ...options },
+    );
   };
 
   /** Everything that can be reached from a value by reading: members, symbols, getters, prototypes, Maps and Sets. */
@@ -277,16 +348,37 @@ describe('no way around the spine', () => {
     await session.call('made');
     await session.call('far');
     const secret = [ran, check, create, execute];
-    const places = { definitions: tools, registry, listed: registry.listTools(), scope, registration, session, tools: session.tools(), effective: session.effectiveTools(), events, prototype: Object.getPrototypeOf(session) };
+    const places = {
+      definitions: tools,
+      registry,
+      listed: registry.listTools(),
+      scope,
+      registration,
+      session,
+      tools: session.tools(),
+      effective: session.effectiveTools(),
+      events,
+      prototype: Object.getPrototypeOf(session),
+    };
     for (const [name, place] of Object.entries(places)) {
       const found = reachable(place);
-      expect(secret.filter((one) => found.has(one)), name).toEqual([]);
+      expect(
+        secret.filter((one) => found.has(one)),
+        name,
+      ).toEqual([]);
     }
   });
 
   test('what a handler is given leads to no other handler', async () => {
     let found: Set<unknown> | undefined;
-    const { session } = setup([define('t', { handler: ran }), define('spy', { handler: (_: unknown, context: object) => void (found = reachable(context)) })]);
+    const { session } = setup([
+      define('t', { handler: ran }),
+      define('spy', {
+        handler: (_: unknown, context: object) => {
+          found = reachable(context);
+        },
+      }),
+    ]);
     await session.call('spy');
     expect(found?.has(ran)).toBe(false);
     expect(found?.size).toBeGreaterThan(5);
@@ -325,7 +417,14 @@ describe('no way around the spine', () => {
 
   test('a schema that is changed after the definition changes nothing', async () => {
     const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as Record<string, unknown>;
-    const vendor = { '~standard': { version: 1, vendor: 'v', validate: (value: unknown) => (typeof (value as { n?: unknown }).n === 'number' ? { value } : { issues: [{ message: 'no' }] }), jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) } } };
+    const vendor = {
+      '~standard': {
+        version: 1,
+        vendor: 'v',
+        validate: (value: unknown) => (typeof (value as { n?: unknown }).n === 'number' ? { value } : { issues: [{ message: 'no' }] }),
+        jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
+      },
+    };
     const { session, registry } = setup([define('raw', { parameters: schema, handler: ran }), define('vendor', { parameters: vendor, handler: ran })]);
     ran.mockClear();
     schema.properties = {};
@@ -338,7 +437,7 @@ describe('no way around the spine', () => {
   });
 
   test('a hook cannot skip a gate: what it changes is judged, what it touches is its own copy, what it throws denies', async () => {
-    const hooks: Hook[] = [{ before: ({ input }) => void ((input as { n: number }).n = 2) }];
+    const hooks: Hook[] = [{ before: ({ input }) => void Object.assign(input, { n: 2 }) }];
     expect(await guarded({ hooks }).session.call('t', { n: 1 })).toMatchObject(refused);
     expect(await guarded({ hooks: [{ before: () => ({ action: 'modify', input: { n: 1 } }) }] }).session.call('t', { n: 2 })).toMatchObject(refused);
     expect(codeOf(await guarded({ hooks: [{ before: () => ({ action: 'allow' }) as never }] }).session.call('t', { n: 2 }))).toBe('policy_error');
@@ -357,7 +456,10 @@ describe('no way around the spine', () => {
   });
 
   test('for a child call `uses` stands for the profile alone: facts, disabling, knobs and denials hold', async () => {
-    const { session, registry } = guarded({ facts: { ready: true } }, { requires: [{ fact: 'ready', equals: true }], policy: { knobs: z.object({ depth: z.number() }) } });
+    const { session, registry } = guarded(
+      { facts: { ready: true } },
+      { requires: [{ fact: 'ready', equals: true }], policy: { knobs: z.object({ depth: z.number() }) } },
+    );
     registry.defineProfile({ id: 'open', tools: ['caller', { name: 't', knobs: { depth: 1 } }] });
     registry.defineProfile({ id: 'p', tools: ['caller'] });
     const child = async () => ((await session.call('caller')).output as ToolResult).error;
@@ -403,7 +505,8 @@ describe('no way around the spine', () => {
   test('a tool that a rule hides is policy_denied by name, whatever the input, and says nothing of its schema', async () => {
     const { session } = setup([define('t', { parameters: numbers, handler: ran })], { rules: [{ id: 'hidden', effect: 'deny', tools: 't' }] });
     expect(session.tools()).toEqual([]);
-    for (const input of [{ n: 1 }, { n: 'x' }, {}]) expect(await session.call('t', input)).toMatchObject({ error: { code: 'policy_denied', ruleId: 'hidden', reason: 'denied_by_rule' } });
+    for (const input of [{ n: 1 }, { n: 'x' }, {}])
+      expect(await session.call('t', input)).toMatchObject({ error: { code: 'policy_denied', ruleId: 'hidden', reason: 'denied_by_rule' } });
     expect(await session.explain('t', {})).toMatchObject({ visible: false, hiddenBy: 'denied', code: 'policy_denied', ruleId: 'hidden' });
     const { results } = await session.executeBatch([{ id: 'a', name: 't', arguments: {} }]);
     expect(results[0]?.result).toMatchObject({ error: { code: 'policy_denied' } });
@@ -421,13 +524,32 @@ describe('no way around the spine', () => {
 
 describe('explain and call agree', () => {
   const effect = fc.constantFrom<Effect>('allow', 'ask', 'deny');
-  const when = fc.constantFrom<Rule['when']>(undefined, { n: 1 }, { n: { in: [2, 3] } }, { s: { glob: 'a*' } }, { s: { matches: 'b' } }, { 'list.*': 'x' }, { mode: 'fast' }, [{ path: ['list', '0'], equals: 'y' }]);
+  const when = fc.constantFrom<Rule['when']>(
+    undefined,
+    { n: 1 },
+    { n: { in: [2, 3] } },
+    { s: { glob: 'a*' } },
+    { s: { matches: 'b' } },
+    { 'list.*': 'x' },
+    { mode: 'fast' },
+    [{ path: ['list', '0'], equals: 'y' }],
+  );
   const rule: fc.Arbitrary<Rule> = fc
-    .record({ effect, tools: fc.constantFrom(undefined, '*', 'r*', ['write', 'other'], '?ead'), tags: fc.constantFrom(undefined, 'net'), when, annotations: fc.constantFrom(undefined, { readOnly: true }), source: fc.constantFrom(undefined, 'host', 'plugin') })
+    .record({
+      effect,
+      tools: fc.constantFrom(undefined, '*', 'r*', ['write', 'other'], '?ead'),
+      tags: fc.constantFrom(undefined, 'net'),
+      when,
+      annotations: fc.constantFrom(undefined, { readOnly: true }),
+      source: fc.constantFrom(undefined, 'host', 'plugin'),
+    })
     .map((given) => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as unknown as Rule);
   const rules = fc.array(rule, { maxLength: 3 });
   const input = fc.oneof(
-    fc.record({ n: fc.integer({ min: 0, max: 4 }), s: fc.constantFrom('a', 'ab', 'b', 'c'), list: fc.array(fc.constantFrom('x', 'y'), { maxLength: 2 }) }, { requiredKeys: [] }),
+    fc.record(
+      { n: fc.integer({ min: 0, max: 4 }), s: fc.constantFrom('a', 'ab', 'b', 'c'), list: fc.array(fc.constantFrom('x', 'y'), { maxLength: 2 }) },
+      { requiredKeys: [] },
+    ),
     fc.record({ n: fc.constantFrom('1', null), mode: fc.constantFrom('fast', 'slow') }),
     fc.constantFrom<unknown>(undefined, 7, 'text', '{"n":1}', [], null),
   );
@@ -452,7 +574,14 @@ describe('explain and call agree', () => {
         fc.record({ registry: rules, profile: rules, session: rules }),
         fc.record({ registry: effect, profile: fc.option(effect, { nil: undefined }) }),
         fc.record({ registry: policyAnswer, session: policyAnswer, check: fc.constantFrom('allow', 'allow', 'ask', 'deny', 'throw', 'knob') }),
-        fc.record({ profile: fc.option(fc.subarray([...names]), { nil: undefined }), overrides: sets, facts, depth: fc.constantFrom<unknown>(undefined, 1, 9), asks: fc.boolean(), repair: fc.constantFrom<'off' | 'safe'>('off', 'safe') }),
+        fc.record({
+          profile: fc.option(fc.subarray([...names]), { nil: undefined }),
+          overrides: sets,
+          facts,
+          depth: fc.constantFrom<unknown>(undefined, 1, 9),
+          asks: fc.boolean(),
+          repair: fc.constantFrom<'off' | 'safe'>('off', 'safe'),
+        }),
         fc.constantFrom(...names, 'unknown'),
         input,
         async (layers, defaults, policies, world, name, given) => {
@@ -465,11 +594,16 @@ describe('explain and call agree', () => {
           registry.registerAll([
             define('read', { parameters, annotations: { readOnly: true }, requires: [{ fact: 'ready', equals: true }] }),
             define('write', { parameters, tags: ['net'], policy: { knobs: z.object({ depth: z.number() }), check }, requiresApproval: world.asks }),
-            define('other', { parameters: { type: 'object', properties: { n: { type: 'number' }, mode: { type: 'string', default: 'fast' } } }, requiresApproval: ({ n }: { n?: number }) => n === 2 }),
+            define('other', {
+              parameters: { type: 'object', properties: { n: { type: 'number' }, mode: { type: 'string', default: 'fast' } } },
+              requiresApproval: ({ n }: { n?: number }) => n === 2,
+            }),
           ]);
           registry.scope('plugin').register(define('plugged', { parameters, requires: [{ fact: 'mode', in: ['a'] }] }));
           if (world.profile !== undefined) {
-            const tools = world.profile.map((tool) => (tool === 'write' && world.depth !== undefined ? { name: tool, knobs: { depth: world.depth as number } } : tool));
+            const tools = world.profile.map((tool) =>
+              tool === 'write' && world.depth !== undefined ? { name: tool, knobs: { depth: world.depth as number } } : tool,
+            );
             registry.defineProfile({ id: 'p', tools, rules: layers.profile, ...(defaults.profile === undefined ? {} : { default: defaults.profile }) });
           }
           let asked = 0;
@@ -496,12 +630,18 @@ describe('explain and call agree', () => {
           expect(said.hiddenBy).toBe(session.effectiveTools().dropped.find((dropped) => dropped.name === name)?.code);
           const { decision } = said;
           expect(asked).toBe(decision?.effect === 'ask' ? 1 : 0);
-          if (decision?.effect === 'deny') expect(result.error).toMatchObject({ reason: decision.reason, ...(said.ruleId === undefined ? {} : { ruleId: said.ruleId }), ...(said.source === undefined ? {} : { source: said.source }) });
+          if (decision?.effect === 'deny')
+            expect(result.error).toMatchObject({
+              reason: decision.reason,
+              ...(said.ruleId === undefined ? {} : { ruleId: said.ruleId }),
+              ...(said.source === undefined ? {} : { source: said.source }),
+            });
         },
       ),
       { numRuns: 600 },
     );
-    for (const outcome of ['ran', 'asked', 'policy_denied', 'policy_error', 'tool_not_found', 'tool_not_available', 'invalid_input']) expect([...met], 'the property met every kind of outcome').toContain(outcome);
+    for (const outcome of ['ran', 'asked', 'policy_denied', 'policy_error', 'tool_not_found', 'tool_not_available', 'invalid_input'])
+      expect([...met], 'the property met every kind of outcome').toContain(outcome);
   });
 
   test('explain says which rule, why a tool is hidden and what unlocks it', async () => {
@@ -518,7 +658,11 @@ describe('explain and call agree', () => {
     const handler = vi.fn();
     const before = vi.fn();
     const approver = vi.fn<Approver>();
-    const { session, events } = setup([define('t', { handler, requiresApproval: true })], { approver, hooks: [{ before }], limits: { callsPerMinute: 1, loopGuard: 1 } });
+    const { session, events } = setup([define('t', { handler, requiresApproval: true })], {
+      approver,
+      hooks: [{ before }],
+      limits: { callsPerMinute: 1, loopGuard: 1 },
+    });
     for (let times = 0; times < 5; times++) expect(await session.explain('t', {})).toMatchObject({ decision: { effect: 'ask' } });
     expect([handler, before, approver].map((mock) => mock.mock.calls.length)).toEqual([0, 0, 0]);
     expect(events).toEqual([]);

@@ -23,7 +23,13 @@ describe('exactly one terminal event for every tool:pre, and nothing of that cal
     ['a handler that fails', 'tool:error handler_error', { handler: () => fail('no') }, {}, {}],
     ['an output that JSON cannot hold', 'tool:error invalid_output', { handler: () => 1n }, {}, {}],
     ['an output that its schema refuses', 'tool:error invalid_output', { handler: () => 1, outputSchema: z.string() }, {}, {}],
-    ['a hook that replaces the result by a failure', 'tool:error handler_error', {}, {}, { hooks: [{ after: (_, { metadata }) => ({ success: false, error: { code: 'handler_error', message: 'no', retryable: false }, metadata }) }] }],
+    [
+      'a hook that replaces the result by a failure',
+      'tool:error handler_error',
+      {},
+      {},
+      { hooks: [{ after: (_, { metadata }) => ({ success: false, error: { code: 'handler_error', message: 'no', retryable: false }, metadata }) }] },
+    ],
     ['a limit', 'tool:error rate_limited', { requiresApproval: true }, {}, { approver: () => 'allow_once', limits: { maxPendingApprovals: 0 } }],
     ['a timeout', 'tool:error timeout', { timeoutMs: 30, handler: unending }, {}, {}],
   ];
@@ -116,30 +122,49 @@ describe('exactly one terminal event for every tool:pre, and nothing of that cal
     cancel.abort();
     await calling;
     const ends = events.filter(({ type }) => type === 'tool:pre' || type === 'tool:error');
-    expect(ends.map((event) => `${event.type} ${'callId' in event ? event.callId : ''}`)).toEqual(['tool:pre p', 'tool:pre p/1', 'tool:error p/1', 'tool:error p']);
+    expect(ends.map((event) => `${event.type} ${'callId' in event ? event.callId : ''}`)).toEqual([
+      'tool:pre p',
+      'tool:pre p/1',
+      'tool:error p/1',
+      'tool:error p',
+    ]);
     expect(ends[1]).toMatchObject({ parentCallId: 'p' });
   });
 
   test('many calls at once, with every kind of end: each has one', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.scheduler(), fc.array(fc.constantFrom('ok', 'fail', 'bad', 'denied', 'slow', 'cancelled', 'twice', 'unknown'), { minLength: 1, maxLength: 12 }), async (scheduler, kinds) => {
-        const { session, events } = setup(
-          [define('ok'), define('fail', { handler: () => scheduler.schedule(Promise.resolve()).then(() => Promise.reject(new Error('no'))) }), define('bad', { parameters: z.object({ n: z.number() }) }), define('denied'), define('slow', { handler: () => scheduler.schedule(Promise.resolve(1)) })],
-          { rules: [{ effect: 'deny', tools: 'denied', when: { n: 1 } }], policies: [{ id: 'p', check: () => scheduler.schedule(Promise.resolve(undefined)) } as Policy], hooks: [{ after: () => scheduler.schedule(Promise.resolve()) } as Hook] },
-        );
-        const calls = kinds.map((kind, index) => {
-          if (kind === 'twice') return session.call('slow', {}, { callId: 'same' });
-          if (kind !== 'cancelled') return session.call(kind, { n: kind === 'denied' ? 1 : 'x' }, { callId: `c${index}` });
-          const cancel = new AbortController();
-          void scheduler.schedule(Promise.resolve()).then(() => cancel.abort());
-          return session.call('slow', {}, { callId: `c${index}`, signal: cancel.signal });
-        });
-        await scheduler.waitFor(Promise.all(calls));
-        const results = await Promise.all(calls);
-        expectOneEnd(events);
-        const announced = events.filter(({ type }) => type === 'tool:pre').length;
-        expect(announced).toBe(results.filter(({ error }) => error?.code !== 'duplicate_call_id').length);
-      }),
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.array(fc.constantFrom('ok', 'fail', 'bad', 'denied', 'slow', 'cancelled', 'twice', 'unknown'), { minLength: 1, maxLength: 12 }),
+        async (scheduler, kinds) => {
+          const { session, events } = setup(
+            [
+              define('ok'),
+              define('fail', { handler: () => scheduler.schedule(Promise.resolve()).then(() => Promise.reject(new Error('no'))) }),
+              define('bad', { parameters: z.object({ n: z.number() }) }),
+              define('denied'),
+              define('slow', { handler: () => scheduler.schedule(Promise.resolve(1)) }),
+            ],
+            {
+              rules: [{ effect: 'deny', tools: 'denied', when: { n: 1 } }],
+              policies: [{ id: 'p', check: () => scheduler.schedule(Promise.resolve(undefined)) } as Policy],
+              hooks: [{ after: () => scheduler.schedule(Promise.resolve()) } as Hook],
+            },
+          );
+          const calls = kinds.map((kind, index) => {
+            if (kind === 'twice') return session.call('slow', {}, { callId: 'same' });
+            if (kind !== 'cancelled') return session.call(kind, { n: kind === 'denied' ? 1 : 'x' }, { callId: `c${index}` });
+            const cancel = new AbortController();
+            void scheduler.schedule(Promise.resolve()).then(() => cancel.abort());
+            return session.call('slow', {}, { callId: `c${index}`, signal: cancel.signal });
+          });
+          await scheduler.waitFor(Promise.all(calls));
+          const results = await Promise.all(calls);
+          expectOneEnd(events);
+          const announced = events.filter(({ type }) => type === 'tool:pre').length;
+          expect(announced).toBe(results.filter(({ error }) => error?.code !== 'duplicate_call_id').length);
+        },
+      ),
       { numRuns: 40 },
     );
   });
@@ -147,18 +172,28 @@ describe('exactly one terminal event for every tool:pre, and nothing of that cal
 
 describe('what the events carry', () => {
   test('tool:pre carries the input as it was sent, before hooks, repair and defaults', async () => {
-    const { session, events } = setup([define('t', { parameters: { type: 'object', properties: { list: { type: 'array' }, n: { type: 'number', default: 3 } } }, requiresApproval: true })], {
-      repair: 'safe',
-      hooks: [{ before: ({ input }) => ({ action: 'modify', input: { ...input, hooked: true } }) }],
-      approver: () => 'allow_once',
-    });
+    const { session, events } = setup(
+      [define('t', { parameters: { type: 'object', properties: { list: { type: 'array' }, n: { type: 'number', default: 3 } } }, requiresApproval: true })],
+      {
+        repair: 'safe',
+        hooks: [{ before: ({ input }) => ({ action: 'modify', input: { ...input, hooked: true } }) }],
+        approver: () => 'allow_once',
+      },
+    );
     await session.call('t', { list: '[1]' });
     expect(events.find(({ type }) => type === 'tool:pre')).toMatchObject({ input: { list: '[1]' } });
-    expect(events.find(({ type }) => type === 'approval:required'), 'later events carry the canonical input').toMatchObject({ request: { input: { list: [1], n: 3, hooked: true } } });
+    expect(
+      events.find(({ type }) => type === 'approval:required'),
+      'later events carry the canonical input',
+    ).toMatchObject({ request: { input: { list: [1], n: 3, hooked: true } } });
   });
 
   test('tool:pre hides what the schema of the tool marks as secret, and what the redact paths name for an unknown tool', async () => {
-    const { session, events } = setup([define('t', { parameters: z.object({ key: z.string().meta({ secret: true }), n: z.number() }) })], {}, { redact: ['password'] });
+    const { session, events } = setup(
+      [define('t', { parameters: z.object({ key: z.string().meta({ secret: true }), n: z.number() }) })],
+      {},
+      { redact: ['password'] },
+    );
     await session.call('t', { key: 'CANARY', n: 'bad' });
     await session.call('nope', { password: 'CANARY' });
     expect(events.filter(({ type }) => type === 'tool:pre')).toMatchObject([{ input: { n: 'bad' } }, { toolName: 'nope' }]);
@@ -170,7 +205,10 @@ describe('what the events carry', () => {
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
     await session.call('t', cyclic);
-    expect(events).toMatchObject([{ type: 'tool:pre', input: null }, { type: 'tool:error', error: { code: 'invalid_input' } }]);
+    expect(events).toMatchObject([
+      { type: 'tool:pre', input: null },
+      { type: 'tool:error', error: { code: 'invalid_input' } },
+    ]);
   });
 
   test('payloads are JSON with sessionId, callId, toolName, at and a growing seq; the event itself is frozen', async () => {

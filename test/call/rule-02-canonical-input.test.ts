@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type Approver, type ApprovalRequest, type Hook, type JsonObject, type Policy, type SessionOptions } from '../../src/index.ts';
-import { define, setup } from './define.ts';
+import type { ApprovalRequest, Approver, Hook, JsonObject, Policy, SessionOptions } from '../../src/index.ts';
+import { andThen, define, setup } from './define.ts';
 
 /** The input as each of those who judge or record saw it. */
 async function seenBy(input: unknown, parameters: unknown, options: Partial<SessionOptions> = {}) {
@@ -40,7 +40,15 @@ describe('the canonical input is the JSON after hooks, repair and raw-schema def
     const { result, seen, required } = await seenBy({ list: '[1]' }, raw, { hooks, repair: 'safe' });
     const canonical = { list: [1], n: 3, hooked: true };
     expect(result).toMatchObject({ success: true, metadata: { repaired: [{ path: 'list', rule: 'json_string' }] } });
-    expect(seen).toEqual({ policy: canonical, check: canonical, requiresApproval: canonical, approver: canonical, resourceKey: canonical, handler: canonical, after: canonical });
+    expect(seen).toEqual({
+      policy: canonical,
+      check: canonical,
+      requiresApproval: canonical,
+      approver: canonical,
+      resourceKey: canonical,
+      handler: canonical,
+      after: canonical,
+    });
     expect(required).toEqual(canonical);
   });
 
@@ -69,7 +77,8 @@ describe('the canonical input is the JSON after hooks, repair and raw-schema def
   test('absent arguments are {}', async () => {
     const handler = vi.fn((input: unknown) => input);
     const { session } = setup([define('t', { handler })]);
-    for (const call of [() => session.call('t'), () => session.call('t', undefined), () => session.tool('t')?.execute(undefined as never)]) expect(await call()).toMatchObject({ output: {} });
+    for (const call of [() => session.call('t'), () => session.call('t', undefined), () => session.tool('t')?.execute(undefined as never)])
+      expect(await call()).toMatchObject({ output: {} });
   });
 });
 
@@ -93,7 +102,13 @@ describe('nobody changes anybody else’s object', () => {
   test.each<[string, unknown]>([
     ['a raw schema', rawSchema],
     ['a schema that passes values through', z.object({ inner: z.any() }).loose()],
-    ['an asynchronous schema', z.object({ inner: z.any() }).loose().refine(async () => true)],
+    [
+      'an asynchronous schema',
+      z
+        .object({ inner: z.any() })
+        .loose()
+        .refine(async () => true),
+    ],
   ])('with %s', async (_, parameters) => {
     const seen: [string, unknown][] = [];
     const look = (who: string, value: unknown): void => {
@@ -102,18 +117,25 @@ describe('nobody changes anybody else’s object', () => {
     };
     const policy: Policy = { id: 'p', check: ({ input }) => look('policy', input) as undefined };
     const again: Policy = { id: 'q', check: ({ input }) => look('second policy', input) as undefined };
-    const approver: Approver = ({ input }) => (look('approver', input), 'allow_once');
+    const approver: Approver = ({ input }) => andThen(look('approver', input), 'allow_once');
     const { session } = setup(
       [
         define('t', {
           parameters,
-          policy: { check: ({ input, allow }: { input: unknown; allow(): unknown }) => (look('check', input), allow()) },
-          requiresApproval: (input: unknown) => (look('requiresApproval', input), true),
-          resourceKey: (input: unknown) => (look('resourceKey', input), 'k'),
+          policy: { check: ({ input, allow }: { input: unknown; allow(): unknown }) => andThen(look('check', input), allow()) },
+          requiresApproval: (input: unknown) => andThen(look('requiresApproval', input), true),
+          resourceKey: (input: unknown) => andThen(look('resourceKey', input), 'k'),
           handler: (input: unknown) => look('handler', input),
         }),
       ],
-      { policies: [policy, again], approver, hooks: [{ before: ({ input }) => look('before', input), after: ({ input }) => look('after', input) }, { before: ({ input }) => look('second before', input), after: ({ input }) => look('second after', input) }] },
+      {
+        policies: [policy, again],
+        approver,
+        hooks: [
+          { before: ({ input }) => look('before', input), after: ({ input }) => look('after', input) },
+          { before: ({ input }) => look('second before', input), after: ({ input }) => look('second after', input) },
+        ],
+      },
     );
     const mine = structuredClone(nested);
     expect(await session.call('t', mine)).toMatchObject({ success: true });
@@ -158,7 +180,10 @@ describe('hostile keys and sizes', () => {
     const schemas = { raw: { type: 'object' }, loose: z.object({ a: z.number() }).loose(), record: z.record(z.string(), z.any()) };
     for (const [kind, parameters] of Object.entries(schemas)) {
       const handler = vi.fn((input: object) => ({ own: Object.hasOwn(input, key), prototype: Object.getPrototypeOf(input) === Object.prototype }));
-      const { session } = setup([define('t', { parameters, handler })], { policies: [{ id: 'p', check: ({ input }) => void Object.assign({}, input) }], rules: [{ effect: 'deny', when: { polluted: true } }] });
+      const { session } = setup([define('t', { parameters, handler })], {
+        policies: [{ id: 'p', check: ({ input }) => void Object.assign({}, input) }],
+        rules: [{ effect: 'deny', when: { polluted: true } }],
+      });
       const result = await session.call('t', hostile(key));
       if (key === '__proto__' && kind !== 'raw') expect(result, kind).toMatchObject({ error: { code: 'invalid_input', reason: 'unsafe_key' } });
       else expect(result, kind).toMatchObject({ success: true, output: { own: true, prototype: true } });
@@ -196,15 +221,40 @@ describe('hostile keys and sizes', () => {
     ['one byte more is too large', () => ({ a: 'x'.repeat(mebibyte - 7) }), 'too_large'],
     ['bytes count, not characters', () => ({ a: '€'.repeat(mebibyte / 3) }), 'too_large'],
     ['escapes count as they are written', () => ({ a: '\u0001'.repeat(mebibyte / 5) }), 'too_large'],
-    ['fractions count as they are written', () => ({ a: Array.from({ length: 49_000 }, () => 0.12345678901234567), b: 'x'.repeat(200_000) }), 'too_large'],
+    ['fractions count as they are written', () => ({ a: Array.from({ length: 49_000 }, () => 0.1234567890123457), b: 'x'.repeat(200_000) }), 'too_large'],
     ['a million values are too many', () => ({ a: Array(1_000_000).fill(1) }), 'too_large'],
+    [
+      'parts that are shared and doubled a hundred times',
+      () => {
+        let value: unknown = 1;
+        for (let level = 0; level < 100; level++) value = [value, value];
+        return { a: value };
+      },
+      'too_deep',
+    ],
     ['a cycle', () => Object.assign([], { 0: {} }).map((item: object) => Object.assign(item, { item }))[0], 'not_json'],
     ['a BigInt', () => ({ a: 1n }), 'not_json'],
     ['NaN', () => ({ a: [Number.NaN] }), 'not_json'],
     ['a function', () => ({ a: () => 1 }), 'not_json'],
     ['a symbol', () => ({ a: Symbol('s') }), 'not_json'],
-    ['a getter that throws', () => ({ get a() { throw new Error('no'); } }), 'not_json'],
-    ['a revoked proxy', () => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy; }, 'not_json'],
+    [
+      'a getter that throws',
+      () => ({
+        get a() {
+          throw new Error('no');
+        },
+      }),
+      'not_json',
+    ],
+    [
+      'a revoked proxy',
+      () => {
+        const { proxy, revoke } = Proxy.revocable({}, {});
+        revoke();
+        return proxy;
+      },
+      'not_json',
+    ],
     ['null', () => null, 'not_an_object'],
     ['an array', () => [1], 'not_an_object'],
     ['a number', () => 5, 'not_an_object'],
@@ -221,7 +271,9 @@ describe('hostile keys and sizes', () => {
   test('`maxInputBytes` can be set', async () => {
     const { session } = setup([define('t')], { limits: { maxInputBytes: 20 } });
     expect(await session.call('t', { a: 'x'.repeat(12) })).toMatchObject({ success: true });
-    expect(await session.call('t', { a: 'x'.repeat(13) })).toMatchObject({ error: { code: 'invalid_input', reason: 'too_large', message: expect.stringContaining('20 bytes') } });
+    expect(await session.call('t', { a: 'x'.repeat(13) })).toMatchObject({
+      error: { code: 'invalid_input', reason: 'too_large', message: expect.stringContaining('20 bytes') },
+    });
   });
 
   test('a getter is read once: what was judged is what runs', async () => {

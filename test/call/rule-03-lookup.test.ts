@@ -1,15 +1,31 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type Surface } from '../../src/index.ts';
+import type { Surface } from '../../src/index.ts';
 import { define, setup } from './define.ts';
 
 describe('an unknown name is tool_not_found', () => {
   test('with “did you mean” among the names that are visible in this session only', async () => {
-    const { session, registry } = setup([define('read_file'), define('read_files', { requires: [{ fact: 'f', equals: 1 }] }), define('read_fil', { exposure: 'internal' }), define('secret_read_file')], { rules: [{ effect: 'deny', tools: 'secret_*' }] });
+    const { session, registry } = setup(
+      [
+        define('read_file'),
+        define('read_files', { requires: [{ fact: 'f', equals: 1 }] }),
+        define('read_fil', { exposure: 'internal' }),
+        define('secret_read_file'),
+      ],
+      { rules: [{ effect: 'deny', tools: 'secret_*' }] },
+    );
     const other = registry.createSession({ sessionId: 'other' });
     other.register(define('read_filx'));
     const result = await session.call('read-fle', {});
-    expect(result).toMatchObject({ error: { code: 'tool_not_found', retryable: false, details: { didYouMean: ['read_file'] }, message: expect.stringContaining('Did you mean `read_file`?') }, metadata: { status: 'rejected' } });
+    expect(result).toMatchObject({
+      error: {
+        code: 'tool_not_found',
+        retryable: false,
+        details: { didYouMean: ['read_file'] },
+        message: expect.stringContaining('Did you mean `read_file`?'),
+      },
+      metadata: { status: 'rejected' },
+    });
   });
 
   test('without a hint where nothing is near', async () => {
@@ -28,7 +44,10 @@ describe('an unknown name is tool_not_found', () => {
   });
 
   test('an internal tool does not exist by name, but through `uses`', async () => {
-    const { session } = setup([define('inner', { exposure: 'internal' }), define('outer', { uses: ['inner'], handler: (_: unknown, { tools }: { tools: { call(name: string): unknown } }) => tools.call('inner') })]);
+    const { session } = setup([
+      define('inner', { exposure: 'internal' }),
+      define('outer', { uses: ['inner'], handler: (_: unknown, { tools }: { tools: { call(name: string): unknown } }) => tools.call('inner') }),
+    ]);
     expect(session.tools().map(({ name }) => name)).toEqual(['outer']);
     expect(session.tool('inner')).toBeUndefined();
     expect(await session.call('inner')).toMatchObject({ error: { code: 'tool_not_found' } });
@@ -61,14 +80,27 @@ describe('an unknown name is tool_not_found', () => {
 
 describe('a known tool that is not available is tool_not_available, with the reason', () => {
   const world = () => {
-    const made = setup([define('gated', { requires: [{ fact: 'host.status', in: ['ready', 'busy'] }] }), define('starter', { provides: ['host.status'] }), define('plain'), define('knobbed', { policy: { knobs: z.object({ depth: z.number() }) } })]);
+    const made = setup([
+      define('gated', { requires: [{ fact: 'host.status', in: ['ready', 'busy'] }] }),
+      define('starter', { provides: ['host.status'] }),
+      define('plain'),
+      define('knobbed', { policy: { knobs: z.object({ depth: z.number() }) } }),
+    ]);
     made.registry.defineProfile({ id: 'only_starter', tools: ['starter'] });
     return made;
   };
 
   test('a fact that does not hold, and the tool that would bring it about', async () => {
     const { session } = world();
-    expect(await session.call('gated')).toMatchObject({ error: { code: 'tool_not_available', reason: 'fact_unmet', retryable: true, details: { fact: 'host.status', unlockedBy: 'starter' }, message: expect.stringContaining('Call `starter` first') } });
+    expect(await session.call('gated')).toMatchObject({
+      error: {
+        code: 'tool_not_available',
+        reason: 'fact_unmet',
+        retryable: true,
+        details: { fact: 'host.status', unlockedBy: 'starter' },
+        message: expect.stringContaining('Call `starter` first'),
+      },
+    });
     session.setFacts({ 'host.status': 'starting' });
     expect(await session.call('gated')).toMatchObject({ error: { reason: 'fact_unmet' } });
     session.setFacts({ 'host.status': 'busy' });

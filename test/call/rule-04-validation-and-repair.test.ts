@@ -1,12 +1,12 @@
-import * as v from 'valibot';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
 import fc from 'fast-check';
+import * as v from 'valibot';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import * as zm from 'zod/mini';
 import { z as z3 } from 'zod3';
-import { type JsonValue } from '../../src/index.ts';
+import type { JsonValue } from '../../src/index.ts';
 import { define, setup } from './define.ts';
 
 const secret = 'CANARY-value';
@@ -14,11 +14,44 @@ const secret = 'CANARY-value';
 /** The same schema by every kind. */
 const kinds: [string, unknown][] = [
   ['zod 4', z.object({ mode: z.enum(['fast', 'slow']), n: z.number().max(3), text: z.string().min(50), inner: z.object({ flag: z.boolean() }).optional() })],
-  ['zod/mini', zm.object({ mode: zm.enum(['fast', 'slow']), n: zm.number().check(zm.maximum(3)), text: zm.string().check(zm.minLength(50)), inner: zm.optional(zm.object({ flag: zm.boolean() })) })],
-  ['zod 3', z3.object({ mode: z3.enum(['fast', 'slow']), n: z3.number().max(3), text: z3.string().min(50), inner: z3.object({ flag: z3.boolean() }).optional() })],
-  ['Valibot', toStandardJsonSchema(v.object({ mode: v.picklist(['fast', 'slow']), n: v.pipe(v.number(), v.maxValue(3)), text: v.pipe(v.string(), v.minLength(50)), inner: v.optional(v.object({ flag: v.boolean() })) }))],
+  [
+    'zod/mini',
+    zm.object({
+      mode: zm.enum(['fast', 'slow']),
+      n: zm.number().check(zm.maximum(3)),
+      text: zm.string().check(zm.minLength(50)),
+      inner: zm.optional(zm.object({ flag: zm.boolean() })),
+    }),
+  ],
+  [
+    'zod 3',
+    z3.object({ mode: z3.enum(['fast', 'slow']), n: z3.number().max(3), text: z3.string().min(50), inner: z3.object({ flag: z3.boolean() }).optional() }),
+  ],
+  [
+    'Valibot',
+    toStandardJsonSchema(
+      v.object({
+        mode: v.picklist(['fast', 'slow']),
+        n: v.pipe(v.number(), v.maxValue(3)),
+        text: v.pipe(v.string(), v.minLength(50)),
+        inner: v.optional(v.object({ flag: v.boolean() })),
+      }),
+    ),
+  ],
   ['ArkType', type({ mode: "'fast'|'slow'", n: 'number<=3', text: 'string>=50', 'inner?': { flag: 'boolean' } })],
-  ['raw JSON Schema', { type: 'object', properties: { mode: { enum: ['fast', 'slow'] }, n: { type: 'number', maximum: 3 }, text: { type: 'string', minLength: 50 }, inner: { type: 'object', properties: { flag: { type: 'boolean' } }, required: ['flag'] } }, required: ['mode', 'n', 'text'] }],
+  [
+    'raw JSON Schema',
+    {
+      type: 'object',
+      properties: {
+        mode: { enum: ['fast', 'slow'] },
+        n: { type: 'number', maximum: 3 },
+        text: { type: 'string', minLength: 50 },
+        inner: { type: 'object', properties: { flag: { type: 'boolean' } }, required: ['flag'] },
+      },
+      required: ['mode', 'n', 'text'],
+    },
+  ],
 ];
 
 describe.each(kinds)('a validation failure is invalid_input: %s', (_, parameters) => {
@@ -59,7 +92,16 @@ describe('how a failure is told', () => {
   });
 
   test('a validator that throws or rejects is a failure, not a crash', async () => {
-    const throwing = { '~standard': { version: 1, vendor: 'v', validate: () => { throw new Error(secret); }, jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) } } };
+    const throwing = {
+      '~standard': {
+        version: 1,
+        vendor: 'v',
+        validate: () => {
+          throw new Error(secret);
+        },
+        jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
+      },
+    };
     const rejecting = { '~standard': { ...throwing['~standard'], validate: () => Promise.reject(new Error(secret)) } };
     const nonsense = { '~standard': { ...throwing['~standard'], validate: () => 7 } };
     const nothing = { '~standard': { ...throwing['~standard'], validate: () => undefined } };
@@ -76,8 +118,16 @@ describe('how a failure is told', () => {
   });
 
   test('nothing is coerced', async () => {
-    const { session } = setup([define('t', { parameters: { type: 'object', properties: { n: { type: 'number' }, b: { type: 'boolean' }, s: { type: 'string' }, list: { type: 'array' } } } })], { repair: 'safe' });
-    for (const input of [{ n: '1' }, { b: 'true' }, { b: 1 }, { s: 1 }, { list: 'a' }, { list: {} }, { n: null }]) expect(await session.call('t', input), JSON.stringify(input)).toMatchObject({ error: { code: 'invalid_input' } });
+    const { session } = setup(
+      [
+        define('t', {
+          parameters: { type: 'object', properties: { n: { type: 'number' }, b: { type: 'boolean' }, s: { type: 'string' }, list: { type: 'array' } } },
+        }),
+      ],
+      { repair: 'safe' },
+    );
+    for (const input of [{ n: '1' }, { b: 'true' }, { b: 1 }, { s: 1 }, { list: 'a' }, { list: {} }, { n: null }])
+      expect(await session.call('t', input), JSON.stringify(input)).toMatchObject({ error: { code: 'invalid_input' } });
   });
 });
 
@@ -147,21 +197,30 @@ describe('repair: "safe"', () => {
 
   test('what is mended is judged: a rule sees through the text', async () => {
     const { session } = setup([define('t', { parameters })], { repair: 'safe', rules: [{ effect: 'deny', when: { 'options.depth': 9 }, reason: 'too_deep' }] });
-    expect(await session.call('t', { options: '{"depth":9}' })).toMatchObject({ error: { code: 'policy_denied', reason: 'too_deep' }, metadata: { repaired: [json('options')] } });
+    expect(await session.call('t', { options: '{"depth":9}' })).toMatchObject({
+      error: { code: 'policy_denied', reason: 'too_deep' },
+      metadata: { repaired: [json('options')] },
+    });
   });
 
   test('what the caller holds is not touched, and mending twice changes nothing more', async () => {
-    const value: fc.Arbitrary<JsonValue> = fc.oneof(fc.constantFrom<JsonValue>('', '[]', '{}', '{"depth":"x"}', '[{"tags":"[]"}]', 'x', 1, null), fc.array(fc.constantFrom<JsonValue>('{}', '{"tags":"[1]"}', {}), { maxLength: 2 }));
+    const value: fc.Arbitrary<JsonValue> = fc.oneof(
+      fc.constantFrom<JsonValue>('', '[]', '{}', '{"depth":"x"}', '[{"tags":"[]"}]', 'x', 1, null),
+      fc.array(fc.constantFrom<JsonValue>('{}', '{"tags":"[1]"}', {}), { maxLength: 2 }),
+    );
     await fc.assert(
-      fc.asyncProperty(fc.dictionary(fc.constantFrom('list', 'options', 'maybe', 'text', 'either', 'any', 'nullable'), value, { noNullPrototype: true }), async (input) => {
-        const before = structuredClone(input);
-        const first = await call(input);
-        expect(input).toEqual(before);
-        if (!first.success) return;
-        const second = await call(first.output);
-        expect(second).toMatchObject({ success: true, output: first.output });
-        expect(second.metadata).not.toHaveProperty('repaired');
-      }),
+      fc.asyncProperty(
+        fc.dictionary(fc.constantFrom('list', 'options', 'maybe', 'text', 'either', 'any', 'nullable'), value, { noNullPrototype: true }),
+        async (input) => {
+          const before = structuredClone(input);
+          const first = await call(input);
+          expect(input).toEqual(before);
+          if (!first.success) return;
+          const second = await call(first.output);
+          expect(second).toMatchObject({ success: true, output: first.output });
+          expect(second.metadata).not.toHaveProperty('repaired');
+        },
+      ),
       { numRuns: 150 },
     );
   });

@@ -1,11 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { allow, ask, type Decision, deny, type Effect, type JsonObject, type Policy, type PolicyCall, type Rule, type ToolResult } from '../../src/index.ts';
-import { define, setup } from './define.ts';
+import { andThen, define, setup } from './define.ts';
 
 type Layer = 'registry rules' | 'registry policies' | 'profile rules' | 'session rules' | 'session policies' | 'check';
 const layers: readonly Layer[] = ['registry rules', 'registry policies', 'profile rules', 'session rules', 'session policies', 'check'];
-const sources: Record<Layer, string> = { 'registry rules': 'registry', 'registry policies': 'registry', 'profile rules': 'profile:p', 'session rules': 'session', 'session policies': 'session', check: 'tool' };
+const sources: Record<Layer, string> = {
+  'registry rules': 'registry',
+  'registry policies': 'registry',
+  'profile rules': 'profile:p',
+  'session rules': 'session',
+  'session policies': 'session',
+  check: 'tool',
+};
 
 interface Given {
   readonly says?: Partial<Record<Layer, Effect>>;
@@ -16,20 +23,23 @@ interface Given {
 
 /** What a call comes to, with an approver that says yes. */
 async function verdict({ says = {}, registryDefault, profileDefault, requiresApproval = false }: Given): Promise<{ effect: Effect; result: ToolResult }> {
-  const rule = (layer: Layer): Rule[] => (says[layer] === undefined ? [] : [{ id: layer.replace(' ', '-'), effect: says[layer], when: { n: 1 }, ...(says[layer] === 'deny' ? { reason: 'by_rule' } : {}) }]);
+  const rule = (layer: Layer): Rule[] =>
+    says[layer] === undefined
+      ? []
+      : [{ id: layer.replace(' ', '-'), effect: says[layer], when: { n: 1 }, ...(says[layer] === 'deny' ? { reason: 'by_rule' } : {}) }];
   const decision = (effect: Effect): Decision => (effect === 'deny' ? deny('by_policy') : effect === 'ask' ? ask() : allow());
   const policy = (layer: Layer): Policy[] => (says[layer] === undefined ? [] : [{ id: layer.replace(' ', '-'), check: () => decision(says[layer] as Effect) }]);
-  let asked = false;
+  const asked = vi.fn();
   const tool = define('t', { requiresApproval, ...(says.check === undefined ? {} : { policy: { check: () => decision(says.check as Effect) } }) });
   const { session, registry } = setup(
     [tool],
-    { rules: rule('session rules'), policies: policy('session policies'), approver: () => ((asked = true), 'allow_once') },
+    { rules: rule('session rules'), policies: policy('session policies'), approver: () => andThen(asked(), 'allow_once') },
     { rules: rule('registry rules'), policies: policy('registry policies'), ...(registryDefault === undefined ? {} : { default: registryDefault }) },
   );
   registry.defineProfile({ id: 'p', tools: ['t'], rules: rule('profile rules'), ...(profileDefault === undefined ? {} : { default: profileDefault }) });
   session.setProfile('p');
   const result = await session.call('t', { n: 1 });
-  return { effect: result.success ? (asked ? 'ask' : 'allow') : 'deny', result };
+  return { effect: result.success ? (asked.mock.calls.length > 0 ? 'ask' : 'allow') : 'deny', result };
 }
 
 const order: readonly Effect[] = ['allow', 'ask', 'deny'];
@@ -38,20 +48,38 @@ const strictest = (effects: readonly Effect[]): Effect => order[Math.max(...effe
 describe('deny > ask > allow, over all layers', () => {
   test.each(layers)('a deny of the %s is a deny, and says where it came from', async (layer) => {
     const { result } = await verdict({ says: { [layer]: 'deny' } });
-    expect(result).toMatchObject({ error: { code: 'policy_denied', source: sources[layer], reason: layer.endsWith('rules') ? 'by_rule' : 'by_policy', ...(layer === 'check' ? {} : { ruleId: layer.replace(' ', '-') }) } });
+    expect(result).toMatchObject({
+      error: {
+        code: 'policy_denied',
+        source: sources[layer],
+        reason: layer.endsWith('rules') ? 'by_rule' : 'by_policy',
+        ...(layer === 'check' ? {} : { ruleId: layer.replace(' ', '-') }),
+      },
+    });
   });
 
   test('the strictest of all layers holds; an allow lifts only a default, never an ask, a deny or requiresApproval', async () => {
     const effect = fc.constantFrom<Effect>(...order);
     const says = fc.record(Object.fromEntries(layers.map((layer) => [layer, effect])) as Record<Layer, typeof effect>, { requiredKeys: [] });
     await fc.assert(
-      fc.asyncProperty(says, fc.option(effect, { nil: undefined }), fc.option(effect, { nil: undefined }), fc.boolean(), async (given, registryDefault, profileDefault, requiresApproval) => {
-        const spoken = Object.values(given) as Effect[];
-        const silent = spoken.length === 0 ? strictest([registryDefault ?? 'allow', profileDefault ?? 'allow']) : 'allow';
-        const expected = strictest([...spoken, silent, requiresApproval ? 'ask' : 'allow']);
-        const { effect: came } = await verdict({ says: given as Partial<Record<Layer, Effect>>, ...(registryDefault === undefined ? {} : { registryDefault }), ...(profileDefault === undefined ? {} : { profileDefault }), requiresApproval });
-        expect(came).toBe(expected);
-      }),
+      fc.asyncProperty(
+        says,
+        fc.option(effect, { nil: undefined }),
+        fc.option(effect, { nil: undefined }),
+        fc.boolean(),
+        async (given, registryDefault, profileDefault, requiresApproval) => {
+          const spoken = Object.values(given) as Effect[];
+          const silent = spoken.length === 0 ? strictest([registryDefault ?? 'allow', profileDefault ?? 'allow']) : 'allow';
+          const expected = strictest([...spoken, silent, requiresApproval ? 'ask' : 'allow']);
+          const { effect: came } = await verdict({
+            says: given as Partial<Record<Layer, Effect>>,
+            ...(registryDefault === undefined ? {} : { registryDefault }),
+            ...(profileDefault === undefined ? {} : { profileDefault }),
+            requiresApproval,
+          });
+          expect(came).toBe(expected);
+        },
+      ),
       { numRuns: 400 },
     );
   });
@@ -67,7 +95,10 @@ describe('deny > ask > allow, over all layers', () => {
     ['ask', 'deny', 'deny'],
     [undefined, 'ask', 'ask'],
   ])('the strictest default speaks where nobody does: registry %s, profile %s → %s', async (registryDefault, profileDefault, expected) => {
-    const { effect, result } = await verdict({ ...(registryDefault === undefined ? {} : { registryDefault }), ...(profileDefault === undefined ? {} : { profileDefault }) });
+    const { effect, result } = await verdict({
+      ...(registryDefault === undefined ? {} : { registryDefault }),
+      ...(profileDefault === undefined ? {} : { profileDefault }),
+    });
     expect(effect).toBe(expected);
     if (expected === 'deny') expect(result).toMatchObject({ error: { code: 'policy_denied', reason: 'denied_by_default', source: 'default' } });
   });
@@ -116,8 +147,20 @@ describe('a policy that fails denies: policy_error', () => {
     return proxy;
   };
   const failures: [string, () => unknown, string][] = [
-    ['throws an Error', () => { throw new Error('CANARY'); }, 'policy_threw'],
-    ['throws undefined', () => { throw undefined; }, 'policy_threw'],
+    [
+      'throws an Error',
+      () => {
+        throw new Error('CANARY');
+      },
+      'policy_threw',
+    ],
+    [
+      'throws undefined',
+      () => {
+        throw undefined;
+      },
+      'policy_threw',
+    ],
     ['rejects', () => Promise.reject(new Error('CANARY')), 'policy_threw'],
     ['answers true', () => true, 'policy_nonsense'],
     ['answers "allow"', () => 'allow', 'policy_nonsense'],
@@ -127,7 +170,15 @@ describe('a policy that fails denies: policy_error', () => {
     ['answers a truthy array', () => [allow()], 'policy_nonsense'],
     ['resolves to nonsense', async () => 'yes', 'policy_nonsense'],
     ['answers a revoked proxy', revoked, 'policy_'],
-    ['answers an effect by a getter that throws', () => ({ get effect() { throw new Error('no'); } }), 'policy_nonsense'],
+    [
+      'answers an effect by a getter that throws',
+      () => ({
+        get effect() {
+          throw new Error('no');
+        },
+      }),
+      'policy_nonsense',
+    ],
     ['denies without a reason', () => ({ effect: 'deny' }), 'policy_nonsense'],
     ['denies with a reason in capitals', () => deny('NotAllowed'), 'policy_nonsense'],
     ['denies with a reason of two lines', () => deny('no\nway'), 'policy_nonsense'],
@@ -138,9 +189,16 @@ describe('a policy that fails denies: policy_error', () => {
     const approver = vi.fn(() => 'allow_once' as const);
     for (const place of ['registry', 'session', 'tool'] as const) {
       const policies = [{ id: 'broken', check } as Policy];
-      const { session, events } = setup([define('t', { handler, ...(place === 'tool' ? { policy: { check } } : {}) })], { approver, rules: [{ effect: 'allow' }], ...(place === 'session' ? { policies } : {}) }, place === 'registry' ? { policies } : {});
+      const { session, events } = setup(
+        [define('t', { handler, ...(place === 'tool' ? { policy: { check } } : {}) })],
+        { approver, rules: [{ effect: 'allow' }], ...(place === 'session' ? { policies } : {}) },
+        place === 'registry' ? { policies } : {},
+      );
       const result = await session.call('t');
-      expect(result).toMatchObject({ error: { code: 'policy_error', reason: expect.stringContaining(reason), source: place, ...(place === 'tool' ? {} : { ruleId: 'broken' }) }, metadata: { status: 'rejected' } });
+      expect(result).toMatchObject({
+        error: { code: 'policy_error', reason: expect.stringContaining(reason), source: place, ...(place === 'tool' ? {} : { ruleId: 'broken' }) },
+        metadata: { status: 'rejected' },
+      });
       expect(JSON.stringify([result, events])).not.toContain('CANARY');
     }
     expect(handler).not.toHaveBeenCalled();
@@ -148,7 +206,9 @@ describe('a policy that fails denies: policy_error', () => {
   });
 
   test('`check` must have an opinion, a policy need not', async () => {
-    expect(await setup([define('t', { policy: { check: () => undefined } })]).session.call('t')).toMatchObject({ error: { code: 'policy_error', source: 'tool' } });
+    expect(await setup([define('t', { policy: { check: () => undefined } })]).session.call('t')).toMatchObject({
+      error: { code: 'policy_error', source: 'tool' },
+    });
     expect(await setup([define('t')], { policies: [{ id: 'p', check: async () => undefined }] }).session.call('t')).toMatchObject({ success: true });
   });
 
@@ -156,8 +216,14 @@ describe('a policy that fails denies: policy_error', () => {
     vi.useFakeTimers();
     const handler = vi.fn();
     const hang = () => new Promise<never>(() => {});
-    const tool = define('t', { handler, ...(place === 'check' ? { policy: { check: hang } } : place === 'requiresApproval' ? { requiresApproval: hang } : {}) });
-    for (const [options, ms] of [[{}, 5_000], [{ policyTimeoutMs: 200 }, 200]] as const) {
+    const tool = define('t', {
+      handler,
+      ...(place === 'check' ? { policy: { check: hang } } : place === 'requiresApproval' ? { requiresApproval: hang } : {}),
+    });
+    for (const [options, ms] of [
+      [{}, 5_000],
+      [{ policyTimeoutMs: 200 }, 200],
+    ] as const) {
       const { session } = setup([tool], place === 'policies' ? { policies: [{ id: 'slow', check: hang }] } : {}, options);
       let result: ToolResult | undefined;
       void session.call('t').then((settled) => {
@@ -172,7 +238,15 @@ describe('a policy that fails denies: policy_error', () => {
   });
 
   test('requiresApproval that throws or answers nonsense denies', async () => {
-    for (const requiresApproval of [() => { throw new Error('no'); }, () => 'yes', () => undefined, () => ({ title: '' }), async () => 1]) {
+    for (const requiresApproval of [
+      () => {
+        throw new Error('no');
+      },
+      () => 'yes',
+      () => undefined,
+      () => ({ title: '' }),
+      async () => 1,
+    ]) {
       const approver = vi.fn(() => 'allow_once' as const);
       const { session } = setup([define('t', { requiresApproval })], { approver });
       expect(await session.call('t')).toMatchObject({ error: { code: 'policy_error', source: 'tool' } });
@@ -188,8 +262,12 @@ describe('a deny carries its reason, its rule and its source', () => {
   });
 
   test('the message of a policy is told to the model', async () => {
-    const { session } = setup([define('t', { policy: { check: ({ deny: no }: PolicyCall<unknown, unknown, unknown>) => no('dirty_worktree', 'Commit your changes first.') } })]);
-    expect(await session.call('t')).toMatchObject({ error: { code: 'policy_denied', reason: 'dirty_worktree', message: 'Commit your changes first.', source: 'tool' } });
+    const { session } = setup([
+      define('t', { policy: { check: ({ deny: no }: PolicyCall<unknown, unknown, unknown>) => no('dirty_worktree', 'Commit your changes first.') } }),
+    ]);
+    expect(await session.call('t')).toMatchObject({
+      error: { code: 'policy_denied', reason: 'dirty_worktree', message: 'Commit your changes first.', source: 'tool' },
+    });
   });
 
   test('the same in result, events, metrics and explain', async () => {
@@ -215,15 +293,27 @@ describe('a deny carries its reason, its rule and its source', () => {
 describe('what gates are given', () => {
   test('a policy: the tool’s summary, the canonical input, who calls, and the knobs', async () => {
     const check = vi.fn<Policy['check']>(() => undefined);
-    const { session, registry } = setup([define('t', { tags: ['x'], annotations: { destructive: true } })], { policies: [{ id: 'p', check }], principal: 'ann', cwd: '/w', services: { db: 1 } });
+    const { session, registry } = setup([define('t', { tags: ['x'], annotations: { destructive: true } })], {
+      policies: [{ id: 'p', check }],
+      principal: 'ann',
+      cwd: '/w',
+      services: { db: 1 },
+    });
     await session.call('t', { n: 1 }, { callId: 'c1' });
     const subject = check.mock.calls[0]?.[0];
-    expect(subject).toMatchObject({ tool: { name: 't', source: 'host', tags: ['x'], annotations: { destructive: true }, fingerprint: registry.get('t')?.fingerprint }, input: { n: 1 }, context: { sessionId: 's', principal: 'ann', cwd: '/w', services: { db: 1 }, callId: 'c1', toolName: 't' }, knobs: {} });
+    expect(subject).toMatchObject({
+      tool: { name: 't', source: 'host', tags: ['x'], annotations: { destructive: true }, fingerprint: registry.get('t')?.fingerprint },
+      input: { n: 1 },
+      context: { sessionId: 's', principal: 'ann', cwd: '/w', services: { db: 1 }, callId: 'c1', toolName: 't' },
+      knobs: {},
+    });
     expect(Object.isFrozen(subject?.tool) && Object.isFrozen(subject?.context)).toBe(true);
   });
 
   test('check: the parsed input, the profile’s knobs, and the three answers', async () => {
-    const check = vi.fn(({ input, knobs, deny: no, allow: yes }: PolicyCall<{ path: string }, { roots: string[] }, unknown>) => (knobs.roots.some((root) => input.path.startsWith(root)) ? yes() : no('outside_roots')));
+    const check = vi.fn(({ input, knobs, deny: no, allow: yes }: PolicyCall<{ path: string }, { roots: string[] }, unknown>) =>
+      knobs.roots.some((root) => input.path.startsWith(root)) ? yes() : no('outside_roots'),
+    );
     const knobs = { type: 'object', properties: { roots: { type: 'array', items: { type: 'string' }, default: [] } } };
     const { session, registry } = setup([define('t', { policy: { knobs, check } })]);
     registry.defineProfile({ id: 'p', tools: [{ name: 't', knobs: { roots: ['/tmp/'] } as JsonObject }] });
@@ -284,13 +374,30 @@ describe('globs and when cannot be dodged', () => {
   });
 
   test('an allow takes the narrowest reading: all elements, the very type, nothing absent', async () => {
-    const { session } = setup([define('t', { parameters: input })], { rules: [{ effect: 'allow', when: { 'files.*': { glob: '/tmp/*' } } }, { effect: 'allow', when: { port: 80 } }] }, { default: 'deny' });
-    for (const given of [{ files: ['/tmp/a', '/etc/b'] }, { files: [] }, { files: [['/tmp/a'], 5] }, {}, { port: '80' }, { port: [80, 81] }]) expect(await session.call('t', given), JSON.stringify(given)).toMatchObject({ error: { reason: 'denied_by_default' } });
-    for (const given of [{ files: ['/tmp/a', '/tmp/b'] }, { port: 80 }, { port: [80] }]) expect(await session.call('t', given), JSON.stringify(given)).toMatchObject({ success: true });
+    const { session } = setup(
+      [define('t', { parameters: input })],
+      {
+        rules: [
+          { effect: 'allow', when: { 'files.*': { glob: '/tmp/*' } } },
+          { effect: 'allow', when: { port: 80 } },
+        ],
+      },
+      { default: 'deny' },
+    );
+    for (const given of [{ files: ['/tmp/a', '/etc/b'] }, { files: [] }, { files: [['/tmp/a'], 5] }, {}, { port: '80' }, { port: [80, 81] }])
+      expect(await session.call('t', given), JSON.stringify(given)).toMatchObject({ error: { reason: 'denied_by_default' } });
+    for (const given of [{ files: ['/tmp/a', '/tmp/b'] }, { port: 80 }, { port: [80] }])
+      expect(await session.call('t', given), JSON.stringify(given)).toMatchObject({ success: true });
   });
 
   test('a rule by tags, annotations or source cannot be dodged by a name', async () => {
-    const { session, registry } = setup([define('a', { tags: ['net'] }), define('b', { annotations: { destructive: true } })], { rules: [deny_({ tags: 'net', when: { n: 1 } }), deny_({ annotations: { destructive: true }, when: { n: 1 } }), deny_({ source: 'plug*', when: { n: 1 } })] });
+    const { session, registry } = setup([define('a', { tags: ['net'] }), define('b', { annotations: { destructive: true } })], {
+      rules: [
+        deny_({ tags: 'net', when: { n: 1 } }),
+        deny_({ annotations: { destructive: true }, when: { n: 1 } }),
+        deny_({ source: 'plug*', when: { n: 1 } }),
+      ],
+    });
     registry.scope('plugin').register(define('c'));
     for (const name of ['a', 'b', 'c']) expect(await session.call(name, { n: 1 }), name).toMatchObject({ error: { reason: 'caught' } });
   });

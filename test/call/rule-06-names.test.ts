@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type HostToolRegistry, isMisuseError } from '../../src/index.ts';
-import { define, setup, thrownBy } from './define.ts';
+import { andThen, define, setup, thrownBy } from './define.ts';
 
 /** Names that a person or a model takes for one another. */
 const twins: [kind: string, name: string, twin: string][] = [
@@ -21,7 +21,10 @@ const twins: [kind: string, name: string, twin: string][] = [
 
 describe('names cannot be shadowed by twins (case, -/_, NFKC, confusables)', () => {
   test.each(twins)('%s: the registry refuses the second', (kind, name, twin) => {
-    for (const [first, second] of [[name, twin], [twin, name]] as const) {
+    for (const [first, second] of [
+      [name, twin],
+      [twin, name],
+    ] as const) {
       const { registry } = setup([define(first)]);
       const thrown = thrownBy(() => registry.register(define(second)));
       expect(thrown).toMatchObject({ code: kind === 'the same name' ? 'duplicate_name' : 'name_conflict', message: expect.stringContaining(second) });
@@ -46,7 +49,10 @@ describe('names cannot be shadowed by twins (case, -/_, NFKC, confusables)', () 
 
   test.each(twins)('%s: a session’s tool cannot take it, nor two of a session', (_, name, twin) => {
     const { session } = setup([define(name)]);
-    expect(thrownBy(() => session.register(define(twin)))).toMatchObject({ code: expect.stringMatching(/duplicate_name|name_conflict/), message: expect.stringContaining('Session `s`') });
+    expect(thrownBy(() => session.register(define(twin)))).toMatchObject({
+      code: expect.stringMatching(/duplicate_name|name_conflict/),
+      message: expect.stringContaining('Session `s`'),
+    });
     const alone = setup([]).session;
     alone.register(define(name));
     expect(isMisuseError(thrownBy(() => alone.register(define(twin))))).toBe(true);
@@ -101,7 +107,9 @@ describe('names cannot be shadowed by twins (case, -/_, NFKC, confusables)', () 
 
   test('a call under a twin’s spelling is not found, and runs nothing', async () => {
     const { session } = setup([define('read_file')]);
-    for (const [, name, twin] of twins) if (name === 'read_file' && twin !== name) expect(await session.call(twin), twin).toMatchObject({ error: { code: 'tool_not_found', details: { didYouMean: ['read_file'] } } });
+    for (const [, name, twin] of twins)
+      if (name === 'read_file' && twin !== name)
+        expect(await session.call(twin), twin).toMatchObject({ error: { code: 'tool_not_found', details: { didYouMean: ['read_file'] } } });
   });
 });
 
@@ -146,8 +154,12 @@ describe('a source cannot be impersonated', () => {
     ['a scope named host', (registry) => registry.scope('host'), 'invalid_option'],
     ['a scope named session', (registry) => registry.scope('session'), 'invalid_option'],
     ['a blank scope', (registry) => registry.scope(' '), 'invalid_option'],
-    ['a scope that exists', (registry) => (registry.scope('a'), registry.scope('a')), 'duplicate_name'],
-    ['the host replacing a scope’s tool', (registry) => (registry.scope('a').register(define('t')), registry.registerOrReplace(define('t'))), 'name_conflict'],
+    ['a scope that exists', (registry) => andThen(registry.scope('a'), registry.scope('a')), 'duplicate_name'],
+    [
+      'the host replacing a scope’s tool',
+      (registry) => andThen(registry.scope('a').register(define('t')), registry.registerOrReplace(define('t'))),
+      'name_conflict',
+    ],
   ])('%s is refused', (_, act, code) => {
     expect(thrownBy(() => act(setup([]).registry))).toMatchObject({ code });
   });

@@ -2,13 +2,29 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { fixedClock } from '../../src/testing/fixed-clock.ts';
-import { type ApprovalAnswer, type ApprovalRequest, type ApprovalStore, type Approver, defineTool, HostToolRegistry, isMisuseError, type JsonObject, serializeOutput, type ToolResult } from '../../src/index.ts';
-import { createDefinition } from '../../src/internal.ts';
+import { type SuspendedCall, sealRecord } from '../../src/approval/record.ts';
 import { memoryApprovalStore } from '../../src/approval/store.ts';
+import { createTokenSigner } from '../../src/approval/token.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type ApprovalStore,
+  type Approver,
+  defineTool,
+  HostToolRegistry,
+  isMisuseError,
+  type JsonObject,
+  serializeOutput,
+  type ToolResult,
+} from '../../src/index.ts';
+import { createDefinition } from '../../src/internal.ts';
+import { fixedClock } from '../../src/testing/fixed-clock.ts';
 import { bench, counted, deferred, key, suspending, suspendOne, why } from '../approval/kit.ts';
 
-const says = (answer: unknown): Approver => () => answer as ApprovalAnswer;
+const says =
+  (answer: unknown): Approver =>
+  () =>
+    answer as ApprovalAnswer;
 const types = (events: readonly { readonly type: string }[]): string[] => events.map(({ type }) => type);
 
 describe('ask: a person answers before the call runs', () => {
@@ -27,16 +43,59 @@ describe('ask: a person answers before the call runs', () => {
     ['no approver', undefined, 'no_approver'],
     ['a no', says('reject_once'), 'rejected'],
     ['a no for always', says('reject_always'), 'rejected'],
-    ['an approver that throws', () => { throw new Error('gone'); }, 'approver_failed'],
-    ['one that throws nothing', () => { throw undefined; }, 'approver_failed'],
+    [
+      'an approver that throws',
+      () => {
+        throw new Error('gone');
+      },
+      'approver_failed',
+    ],
+    [
+      'one that throws nothing',
+      () => {
+        throw undefined;
+      },
+      'approver_failed',
+    ],
     ['one that rejects', () => Promise.reject(new Error('gone')), 'approver_failed'],
-    ['a thenable that throws', () => ({ then: () => { throw new Error('no'); } }) as never, 'approver_failed'],
+    [
+      'a thenable that throws',
+      () =>
+        ({
+          // biome-ignore lint/suspicious/noThenProperty: a hostile thenable is what is tried
+          then: () => {
+            throw new Error('no');
+          },
+        }) as never,
+      'approver_failed',
+    ],
     ['yes', says('yes'), 'invalid_answer'],
     ['true', says(true), 'invalid_answer'],
     ['nothing', says(undefined), 'invalid_answer'],
-    ['an answer that cannot be read', says(new Proxy({}, { ownKeys: () => { throw new Error('no'); } })), 'invalid_answer'],
+    [
+      'an answer that cannot be read',
+      says(
+        new Proxy(
+          {},
+          {
+            ownKeys: () => {
+              throw new Error('no');
+            },
+          },
+        ),
+      ),
+      'invalid_answer',
+    ],
     ['an edit that is no JSON', says({ decision: 'allow_once', input: { amount: 5n } }), 'invalid_answer'],
-    ['an edit that holds itself', () => { const input: Record<string, unknown> = {}; input.input = input; return { decision: 'allow_once', input } as never; }, 'invalid_answer'],
+    [
+      'an edit that holds itself',
+      () => {
+        const input: Record<string, unknown> = {};
+        input.input = input;
+        return { decision: 'allow_once', input } as never;
+      },
+      'invalid_answer',
+    ],
   ])('%s rejects', async (_, approver, reason) => {
     const { session, runs } = bench({ session: approver === undefined ? {} : { approver } });
     expect(why(await session.call('pay', { amount: 5 }))).toEqual(['approval_denied', reason]);
@@ -90,7 +149,14 @@ describe('ask: a person answers before the call runs', () => {
   test('the first answer wins, whether it comes from the approver or through `answer`', async () => {
     const answer = deferred<ApprovalAnswer>();
     let asked: AbortSignal | undefined;
-    const { session, runs } = bench({ session: { approver: (_request, { signal }) => { asked = signal; return answer.promise; } } });
+    const { session, runs } = bench({
+      session: {
+        approver: (_request, { signal }) => {
+          asked = signal;
+          return answer.promise;
+        },
+      },
+    });
     const called = session.call('pay', { amount: 5 });
     const [pending] = await session.approvals.pending();
     expect(session.approvals.answer(pending?.id as string, 'reject_once')).toBe(true);
@@ -128,7 +194,14 @@ describe('ask: a person answers before the call runs', () => {
     vi.useFakeTimers();
     const answer = deferred<ApprovalAnswer>();
     let asked: AbortSignal | undefined;
-    const { session, runs } = bench({ session: { approver: (_request, { signal }) => { asked = signal; return answer.promise; } } });
+    const { session, runs } = bench({
+      session: {
+        approver: (_request, { signal }) => {
+          asked = signal;
+          return answer.promise;
+        },
+      },
+    });
     const controller = new AbortController();
     const called = session.call('pay', { amount: 5 }, { signal: controller.signal });
     const [pending] = await session.approvals.pending();
@@ -144,7 +217,14 @@ describe('ask: a person answers before the call runs', () => {
 
   test('an approver that closes the session, and then allows, allows nothing', async () => {
     vi.useFakeTimers();
-    const { session, runs } = bench({ session: { approver: () => { void session.close(); return 'allow_once'; } } });
+    const { session, runs } = bench({
+      session: {
+        approver: () => {
+          void session.close();
+          return 'allow_once';
+        },
+      },
+    });
     expect(why(await session.call('pay', { amount: 5 }))?.[0]).toBe('session_closed');
     await vi.advanceTimersByTimeAsync(0);
     expect(runs).toEqual([]);
@@ -152,7 +232,7 @@ describe('ask: a person answers before the call runs', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('a call that may be approved by nobody but a surface is approved by that; the session\'s own approver stands before it', async () => {
+  test("a call that may be approved by nobody but a surface is approved by that; the session's own approver stands before it", async () => {
     const surface = { name: 'test', approver: says('allow_once') };
     const open = bench();
     expect(await open.session.call('pay', { amount: 5 }, { surface })).toMatchObject({ success: true });
@@ -172,7 +252,10 @@ describe('ask: a person answers before the call runs', () => {
   test('the time a person takes never counts in a timeout', async () => {
     vi.useFakeTimers();
     const answer = deferred<ApprovalAnswer>();
-    const { session } = bench({ session: { approver: () => answer.promise }, tool: { timeoutMs: 100, handler: () => new Promise((resolve) => setTimeout(resolve, 80, 'paid')) } });
+    const { session } = bench({
+      session: { approver: () => answer.promise },
+      tool: { timeoutMs: 100, handler: () => new Promise((resolve) => setTimeout(resolve, 80, 'paid')) },
+    });
     const called = session.call('pay', { amount: 5 });
     await vi.advanceTimersByTimeAsync(200_000);
     answer.resolve('allow_once');
@@ -186,10 +269,23 @@ describe('what is shown is what runs', () => {
     let seen: ApprovalRequest | undefined;
     const { session, runs } = bench({
       tool: { parameters: { type: 'object', properties: { amount: { type: 'number' }, to: { type: 'string', default: 'till' } } } },
-      session: { hooks: [{ before: ({ input }) => ({ action: 'modify', input: { ...input, amount: 7 } }) }], approver: (request) => { seen = request; return 'allow_once'; } },
+      session: {
+        hooks: [{ before: ({ input }) => ({ action: 'modify', input: { ...input, amount: 7 } }) }],
+        approver: (request) => {
+          seen = request;
+          return 'allow_once';
+        },
+      },
     });
     await session.call('pay', { amount: 5 });
-    expect(seen).toMatchObject({ sessionId: 'conversation', principal: 'user:ann', tool: { name: 'pay', source: 'host' }, input: { amount: 7, to: 'till' }, source: 'tool', hiddenFields: [] });
+    expect(seen).toMatchObject({
+      sessionId: 'conversation',
+      principal: 'user:ann',
+      tool: { name: 'pay', source: 'host' },
+      input: { amount: 7, to: 'till' },
+      source: 'tool',
+      hiddenFields: [],
+    });
     expect(Object.isFrozen(seen)).toBe(true);
     expect(Object.isFrozen(seen?.input)).toBe(true);
     expect(runs).toEqual([{ amount: 7, to: 'till' }]);
@@ -207,15 +303,31 @@ describe('what is shown is what runs', () => {
   });
 
   test('a policy, a check and a prompt that change what they are given change nothing', async () => {
-    const spoil = ({ input }: { input: unknown }): undefined => void ((input as { amount: number }).amount = 500);
+    const spoil = ({ input }: { input: unknown }): undefined => {
+      (input as { amount: number }).amount = 500;
+      return undefined;
+    };
     let shown: unknown;
     const { session, runs } = bench({
       registry: { policies: [{ id: 'spoiler', check: spoil }] },
       tool: {
-        policy: { check: (call: { input: unknown; allow(): unknown }) => { spoil(call); return call.allow(); } },
-        requiresApproval: (input: unknown) => { spoil({ input }); return true; },
+        policy: {
+          check: (call: { input: unknown; allow(): unknown }) => {
+            spoil(call);
+            return call.allow();
+          },
+        },
+        requiresApproval: (input: unknown) => {
+          spoil({ input });
+          return true;
+        },
       },
-      session: { approver: (request) => { shown = request.input; return 'allow_once'; } },
+      session: {
+        approver: (request) => {
+          shown = request.input;
+          return 'allow_once';
+        },
+      },
     });
     await session.call('pay', { amount: 5 });
     expect(shown).toEqual({ amount: 5 });
@@ -225,13 +337,18 @@ describe('what is shown is what runs', () => {
   test('a field that the tool marks secret is hidden and named; the marks of a tool from outside hide nothing from the approver, but in events', async () => {
     const parameters = { type: 'object', properties: { amount: { type: 'number' }, pin: { type: 'string', 'x-secret': true } } };
     const seen: ApprovalRequest[] = [];
-    const approver: Approver = (request) => { seen.push(request); return 'allow_once'; };
+    const approver: Approver = (request) => {
+      seen.push(request);
+      return 'allow_once';
+    };
     const own = bench({ tool: { parameters }, session: { approver } });
     await own.session.call('pay', { amount: 5, pin: 'canary-1' });
     expect(seen[0]).toMatchObject({ input: { amount: 5, pin: '[redacted]' }, hiddenFields: ['/pin'] });
 
     const outside = bench({ session: { approver } });
-    outside.registry.register(createDefinition({ name: 'theirs', description: 'From outside.', parameters, requiresApproval: true, handler: () => 1 }, undefined, false) as never);
+    outside.registry.register(
+      createDefinition({ name: 'theirs', description: 'From outside.', parameters, requiresApproval: true, handler: () => 1 }, undefined, false) as never,
+    );
     await outside.session.call('theirs', { amount: 5, pin: 'canary-1' });
     expect(seen[1]).toMatchObject({ input: { amount: 5, pin: 'canary-1' }, hiddenFields: [] });
     expect(JSON.stringify(outside.events)).not.toContain('canary-1');
@@ -241,7 +358,12 @@ describe('what is shown is what runs', () => {
     let seen: ApprovalRequest | undefined;
     const { session, events } = bench({
       tool: { parameters: { type: 'object', properties: { pin: { type: 'string', 'x-secret': true }, command: { type: 'string' } } } },
-      session: { approver: (request) => { seen = request; return 'reject_once'; } },
+      session: {
+        approver: (request) => {
+          seen = request;
+          return 'reject_once';
+        },
+      },
     });
     await session.call('pay', { pin: 'rm -rf /', command: 'rm -rf /' });
     expect(seen?.input).toEqual({ pin: '[redacted]', command: 'rm -rf /' });
@@ -340,26 +462,36 @@ describe('an edit at approval is validated and judged again', () => {
   });
 
   test('what a rule denies is policy_denied', async () => {
-    const { session, runs } = bench({ registry: { rules: [{ effect: 'deny', tools: 'pay', when: { amount: 50 }, reason: 'too_much' }] }, session: { approver: editing({ amount: 50 }) } });
+    const { session, runs } = bench({
+      registry: { rules: [{ effect: 'deny', tools: 'pay', when: { amount: 50 }, reason: 'too_much' }] },
+      session: { approver: editing({ amount: 50 }) },
+    });
     expect(why(await session.call('pay', { amount: 5 }))).toEqual(['policy_denied', 'too_much']);
     expect(runs).toEqual([]);
   });
 
-  test('a tool\'s own check sees the edited input', async () => {
-    const check = ({ input, allow, deny }: { input: { amount: number }; allow(): unknown; deny(reason: string): unknown }): unknown => (input.amount > 10 ? deny('too_much') : allow());
+  test("a tool's own check sees the edited input", async () => {
+    const check = ({ input, allow, deny }: { input: { amount: number }; allow(): unknown; deny(reason: string): unknown }): unknown =>
+      input.amount > 10 ? deny('too_much') : allow();
     const { session, runs } = bench({ tool: { policy: { check } }, session: { approver: editing({ amount: 11 }) } });
     expect(why(await session.call('pay', { amount: 5 }))).toEqual(['policy_denied', 'too_much']);
     expect(runs).toEqual([]);
   });
 
   test('what the person left out is filled in', async () => {
-    const { session, runs } = bench({ tool: { parameters: { type: 'object', properties: { amount: { type: 'number' }, to: { type: 'string', default: 'till' } } } }, session: { approver: editing({ amount: 1 }) } });
+    const { session, runs } = bench({
+      tool: { parameters: { type: 'object', properties: { amount: { type: 'number' }, to: { type: 'string', default: 'till' } } } },
+      session: { approver: editing({ amount: 1 }) },
+    });
     await session.call('pay', { amount: 5 });
     expect(runs).toEqual([{ amount: 1, to: 'till' }]);
   });
 
   test('an own __proto__ in it pollutes nothing and is refused', async () => {
-    const { session, runs } = bench({ tool: { parameters: z.object({ amount: z.number() }) }, session: { approver: editing(JSON.parse('{"amount":1,"__proto__":{"polluted":true}}')) } });
+    const { session, runs } = bench({
+      tool: { parameters: z.object({ amount: z.number() }) },
+      session: { approver: editing(JSON.parse('{"amount":1,"__proto__":{"polluted":true}}')) },
+    });
     expect(why(await session.call('pay', { amount: 5 }))).toEqual(['invalid_input', 'unsafe_key']);
     expect(runs).toEqual([]);
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
@@ -377,7 +509,10 @@ describe('an edit at approval is validated and judged again', () => {
   test('a grant given with it is for the edited input, as it was filled in', async () => {
     const answers: ApprovalAnswer[] = [{ decision: 'allow_always', input: { amount: 1 } }];
     const approver = vi.fn<Approver>(() => answers.shift() ?? 'reject_once');
-    const { session } = bench({ tool: { parameters: { type: 'object', properties: { amount: { type: 'number' }, to: { type: 'string', default: 'till' } } } }, session: { approver } });
+    const { session } = bench({
+      tool: { parameters: { type: 'object', properties: { amount: { type: 'number' }, to: { type: 'string', default: 'till' } } } },
+      session: { approver },
+    });
     await session.call('pay', { amount: 5 });
     expect(await session.call('pay', { amount: 1 })).toMatchObject({ success: true });
     expect(why(await session.call('pay', { amount: 5 }))).toEqual(['approval_denied', 'rejected']);
@@ -414,7 +549,15 @@ describe('suspend: the call ends at once and is resumed later', () => {
     expect(result).toMatchObject({ success: false, error: { code: 'approval_pending' }, metadata: { status: 'pending', attempt: 1 } });
     const { token } = (result.success ? undefined : result.approval) as { token: string };
     expect(Object.keys(result)).not.toContain('approval');
-    for (const told of [JSON.stringify(result), JSON.stringify({ ...result }), JSON.stringify(structuredClone(result)), serializeOutput(result), JSON.stringify(events), JSON.stringify(warnings), JSON.stringify(session.metrics())]) {
+    for (const told of [
+      JSON.stringify(result),
+      JSON.stringify({ ...result }),
+      JSON.stringify(structuredClone(result)),
+      serializeOutput(result),
+      JSON.stringify(events),
+      JSON.stringify(warnings),
+      JSON.stringify(session.metrics()),
+    ]) {
       expect(told).not.toContain(token.split('.')[1]);
     }
     expect(await session.approvals.pending()).toMatchObject([{ token, input: { amount: 5 } }]);
@@ -423,10 +566,21 @@ describe('suspend: the call ends at once and is resumed later', () => {
 
   test('resumes under the same call id as a second attempt with its own tool:pre, and keeps the idempotency key', async () => {
     const keys: string[] = [];
-    const { session, events } = suspending({ tool: { handler: (_input: unknown, { idempotencyKey }: { idempotencyKey: string }) => { keys.push(idempotencyKey); return 'paid'; } } });
+    const { session, events } = suspending({
+      tool: {
+        handler: (_input: unknown, { idempotencyKey }: { idempotencyKey: string }) => {
+          keys.push(idempotencyKey);
+          return 'paid';
+        },
+      },
+    });
     const first = await session.call('pay', { amount: 5 }, { callId: 'call-1', idempotencyKey: 'mine' });
     const { token } = (first.success ? undefined : first.approval) as { token: string };
-    expect(await session.approvals.resume(token, 'allow_once')).toMatchObject({ success: true, output: 'paid', metadata: { callId: 'call-1', attempt: 2, status: 'succeeded' } });
+    expect(await session.approvals.resume(token, 'allow_once')).toMatchObject({
+      success: true,
+      output: 'paid',
+      metadata: { callId: 'call-1', attempt: 2, status: 'succeeded' },
+    });
     expect(keys).toEqual(['mine']);
     const later = events.slice(4);
     expect(types(later)).toEqual(['tool:pre', 'policy:check', 'approval:granted', 'tool:post']);
@@ -503,14 +657,37 @@ describe('suspend: the call ends at once and is resumed later', () => {
   });
 
   test.each<[what: string, change: (bed: ReturnType<typeof suspending>) => void, outcome: readonly [string, string]]>([
-    ['a changed definition', ({ registry }) => void registry.registerOrReplace(counted({ description: 'Pays twice.' }).definition), ['approval_denied', 'definition_changed']],
-    ['a changed schema', ({ registry }) => void registry.registerOrReplace(counted({ parameters: { type: 'object' } }).definition), ['approval_denied', 'definition_changed']],
-    ['another source of the same definition', ({ registry }) => { const { definition } = counted(); registry.unregister('pay'); registry.scope('plugin').register(definition); }, ['approval_denied', 'definition_changed']],
+    [
+      'a changed definition',
+      ({ registry }) => void registry.registerOrReplace(counted({ description: 'Pays twice.' }).definition),
+      ['approval_denied', 'definition_changed'],
+    ],
+    [
+      'a changed schema',
+      ({ registry }) => void registry.registerOrReplace(counted({ parameters: { type: 'object' } }).definition),
+      ['approval_denied', 'definition_changed'],
+    ],
+    [
+      'another source of the same definition',
+      ({ registry }) => {
+        const { definition } = counted();
+        registry.unregister('pay');
+        registry.scope('plugin').register(definition);
+      },
+      ['approval_denied', 'definition_changed'],
+    ],
     ['a removed tool', ({ registry }) => void registry.unregister('pay'), ['approval_denied', 'definition_changed']],
     ['a disabled tool', ({ session }) => session.setOverrides({ disable: ['pay'] }), ['tool_not_available', 'disabled']],
     ['a fact that is gone', ({ session }) => session.setFacts({ till: null }), ['tool_not_available', 'fact_unmet']],
     ['a tightened rule', ({ registry }) => void registry.addRules([{ effect: 'deny', tools: 'pay', reason: 'frozen' }]), ['policy_denied', 'frozen']],
-    ['a tightened profile', ({ registry, session }) => { registry.defineProfile({ id: 'strict', tools: [] }); session.setProfile('strict'); }, ['tool_not_available', 'not_in_profile']],
+    [
+      'a tightened profile',
+      ({ registry, session }) => {
+        registry.defineProfile({ id: 'strict', tools: [] });
+        session.setProfile('strict');
+      },
+      ['tool_not_available', 'not_in_profile'],
+    ],
   ])('%s is found out on resume', async (_, change, outcome) => {
     const bed = suspending({ tool: { requires: [{ fact: 'till', equals: 'open' }] }, session: { facts: { till: 'open' } } });
     const { token } = await suspendOne(bed);
@@ -560,10 +737,25 @@ describe('suspend: the call ends at once and is resumed later', () => {
 
   test('an ask of a child call is approval_in_child: approvals are not inherited', async () => {
     const bed = suspending({ tool: { requiresApproval: true } });
-    bed.registry.register(defineTool({ name: 'parent', description: 'Pays through another.', parameters: { type: 'object' }, uses: ['pay'], requiresApproval: true, handler: async (_input, { tools }) => { const result = await tools.call('pay', { amount: 5 }); return result.success ? 'paid' : [result.error.code, result.error.reason ?? null]; } }));
+    bed.registry.register(
+      defineTool({
+        name: 'parent',
+        description: 'Pays through another.',
+        parameters: { type: 'object' },
+        uses: ['pay'],
+        requiresApproval: true,
+        handler: async (_input, { tools }) => {
+          const result = await tools.call('pay', { amount: 5 });
+          return result.success ? 'paid' : [result.error.code, result.error.reason ?? null];
+        },
+      }),
+    );
     const first = await bed.session.call('parent', {});
     const { token } = (first.success ? undefined : first.approval) as { token: string };
-    expect(await bed.session.approvals.resume(token, { decision: 'allow_always', grant: { match: 'tool' } })).toMatchObject({ success: true, output: ['approval_denied', 'approval_in_child'] });
+    expect(await bed.session.approvals.resume(token, { decision: 'allow_always', grant: { match: 'tool' } })).toMatchObject({
+      success: true,
+      output: ['approval_denied', 'approval_in_child'],
+    });
     expect(bed.runs).toEqual([]);
   });
 
@@ -577,13 +769,24 @@ describe('suspend: the call ends at once and is resumed later', () => {
     await bed.session.approvals.resume(one?.token as string, 'reject_once');
     expect(why(await bed.session.call('pay', { amount: 1 }))?.[0]).toBe('approval_pending');
   });
+
+  test('those that wait already, and those on their way, count together', async () => {
+    const bed = suspending({ session: { limits: { maxPendingApprovals: 3 } } });
+    await suspendOne(bed, { amount: 1 });
+    await suspendOne(bed, { amount: 2 });
+    const results = await Promise.all([3, 4, 5].map((amount) => bed.session.call('pay', { amount })));
+    expect(results.filter((result) => why(result)?.[0] === 'approval_pending')).toHaveLength(1);
+    expect(await bed.session.approvals.pending()).toHaveLength(3);
+  });
 });
 
 describe('a store that fails costs the call and nothing more', () => {
   const now = (): number => 0;
   const memory = (): ApprovalStore => memoryApprovalStore(now);
   const hang = (): Promise<never> => new Promise(() => {});
-  const boom = (): never => { throw new Error('the disk is full'); };
+  const boom = (): never => {
+    throw new Error('the disk is full');
+  };
 
   test.each<[what: string, store: Partial<ApprovalStore>]>([
     ['put throws', { put: boom }],
@@ -611,7 +814,15 @@ describe('a store that fails costs the call and nothing more', () => {
   test('a record that arrives after its call was refused is taken back: nobody can approve it', async () => {
     vi.useFakeTimers();
     const store = memory();
-    const bed = suspending({ store: { ...store, put: async (record) => { await new Promise((resolve) => setTimeout(resolve, 9_000)); await store.put(record); } } });
+    const bed = suspending({
+      store: {
+        ...store,
+        put: async (record) => {
+          await new Promise((resolve) => setTimeout(resolve, 9_000));
+          await store.put(record);
+        },
+      },
+    });
     const called = bed.session.call('pay', { amount: 5 });
     await vi.advanceTimersByTimeAsync(5_000);
     expect(why(await called)).toEqual(['approval_denied', 'store_unavailable']);
@@ -622,7 +833,15 @@ describe('a store that fails costs the call and nothing more', () => {
   test('so is one whose call was aborted while the store worked', async () => {
     const store = memory();
     const gate = deferred<void>();
-    const bed = suspending({ store: { ...store, put: async (record) => { await gate.promise; await store.put(record); } } });
+    const bed = suspending({
+      store: {
+        ...store,
+        put: async (record) => {
+          await gate.promise;
+          await store.put(record);
+        },
+      },
+    });
     const controller = new AbortController();
     const called = bed.session.call('pay', { amount: 5 }, { signal: controller.signal });
     await Promise.resolve();
@@ -660,10 +879,34 @@ describe('a store that fails costs the call and nothing more', () => {
     ['a text', () => 'x'],
     ['true', () => true],
     ['another input', (record) => ({ ...record, input: { amount: 500 } })],
-    ['a proxy that throws', (record) => new Proxy(record, { ownKeys: () => { throw new Error('no'); } })],
+    [
+      'a proxy that throws',
+      (record) =>
+        new Proxy(record, {
+          ownKeys: () => {
+            throw new Error('no');
+          },
+        }),
+    ],
   ])('what take answers instead of the record (%s) is token_invalid', async (_, lie) => {
     const store = memory();
     const bed = suspending({ store: { ...store, take: async (id) => lie((await store.take(id)) as JsonObject) as JsonObject } });
+    const { token } = await suspendOne(bed);
+    expect(why(await bed.session.approvals.resume(token, 'allow_once'))).toEqual(['approval_denied', 'token_invalid']);
+    expect(bed.runs).toEqual([]);
+  });
+
+  test('a genuine record that was sealed for the same id, but for another token, is token_invalid', async () => {
+    const store = memory();
+    const bed = suspending({
+      store: {
+        ...store,
+        take: async (id) => {
+          const { request, principal, idempotencyKey } = (await store.take(id)) as unknown as SuspendedCall;
+          return sealRecord(createTokenSigner(key), { request, principal, idempotencyKey, input: { amount: 500 } }).record;
+        },
+      },
+    });
     const { token } = await suspendOne(bed);
     expect(why(await bed.session.approvals.resume(token, 'allow_once'))).toEqual(['approval_denied', 'token_invalid']);
     expect(bed.runs).toEqual([]);
@@ -680,7 +923,7 @@ describe('a store that fails costs the call and nothing more', () => {
     expect(bed.runs).toHaveLength(1);
   });
 
-  test('a store that lists what is not genuine, or other people\'s, shows nothing of it', async () => {
+  test("a store that lists what is not genuine, or other people's, shows nothing of it", async () => {
     const store = memory();
     const theirs = suspending({ store, session: { principal: 'user:bob' } });
     await suspendOne(theirs);
@@ -692,7 +935,11 @@ describe('a store that fails costs the call and nothing more', () => {
 
 describe('racing resumes behave as this model says', () => {
   test('of each token one resume at most runs, whoever answers what, and in whatever order the store works', async () => {
-    const resume = fc.record({ token: fc.nat(2), who: fc.constantFrom('ann', 'again', 'bob', 'other'), answer: fc.constantFrom<ApprovalAnswer>('allow_once', 'reject_once', 'allow_always', { decision: 'allow_once', input: { amount: 99 } }) });
+    const resume = fc.record({
+      token: fc.nat(2),
+      who: fc.constantFrom('ann', 'again', 'bob', 'other'),
+      answer: fc.constantFrom<ApprovalAnswer>('allow_once', 'reject_once', 'allow_always', { decision: 'allow_once', input: { amount: 99 } }),
+    });
     await fc.assert(
       fc.asyncProperty(fc.array(resume, { minLength: 1, maxLength: 12 }), fc.scheduler(), async (attempts, scheduler) => {
         const inner = memoryApprovalStore(() => 0);
@@ -708,11 +955,14 @@ describe('racing resumes behave as this model says', () => {
         };
         const clock = fixedClock(0);
         const bed = suspending({ store, clock });
-        const open = (sessionId: string, principal: string): typeof bed.session => bed.registry.createSession({ sessionId, principal, approvalMode: 'suspend' });
+        const open = (sessionId: string, principal: string): typeof bed.session =>
+          bed.registry.createSession({ sessionId, principal, approvalMode: 'suspend' });
         const sessions = { ann: bed.session, again: open('conversation', 'user:ann'), bob: open('conversation', 'user:bob'), other: open('other', 'user:ann') };
         const tokens: string[] = [];
         for (const amount of [0, 1, 2]) tokens.push((await suspendOne(bed, { amount })).token);
-        const racing = Promise.all(attempts.map(({ token, who, answer }) => sessions[who as keyof typeof sessions].approvals.resume(tokens[token] as string, answer)));
+        const racing = Promise.all(
+          attempts.map(({ token, who, answer }) => sessions[who as keyof typeof sessions].approvals.resume(tokens[token] as string, answer)),
+        );
         await scheduler.waitFor(racing);
         const results = await racing;
         for (const token of [0, 1, 2]) {
@@ -731,11 +981,33 @@ describe('racing resumes behave as this model says', () => {
 });
 
 describe('what waited for a person is judged again', () => {
-  const changes: readonly (readonly [what: string, change: (bed: ReturnType<typeof bench>) => void, outcome: readonly [string, string | undefined] | undefined])[] = [
+  const changes: readonly (readonly [
+    what: string,
+    change: (bed: ReturnType<typeof bench>) => void,
+    outcome: readonly [string, string | undefined] | undefined,
+  ])[] = [
     ['a deny that came', ({ registry }) => void registry.addRules([{ effect: 'deny', tools: 'pay', reason: 'frozen' }]), ['policy_denied', 'frozen']],
-    ['a deny for this input that came', ({ registry }) => void registry.addRules([{ effect: 'deny', tools: 'pay', when: { amount: 5 }, reason: 'frozen' }]), ['policy_denied', 'frozen']],
-    ['a profile without the tool', ({ registry, session }) => { registry.defineProfile({ id: 'none', tools: [] }); session.setProfile('none'); }, ['tool_not_available', 'not_in_profile']],
-    ['a profile that denies', ({ registry, session }) => { registry.defineProfile({ id: 'deny', tools: ['pay'], rules: [{ effect: 'deny', tools: 'pay', reason: 'not_here' }] }); session.setProfile('deny'); }, ['policy_denied', 'not_here']],
+    [
+      'a deny for this input that came',
+      ({ registry }) => void registry.addRules([{ effect: 'deny', tools: 'pay', when: { amount: 5 }, reason: 'frozen' }]),
+      ['policy_denied', 'frozen'],
+    ],
+    [
+      'a profile without the tool',
+      ({ registry, session }) => {
+        registry.defineProfile({ id: 'none', tools: [] });
+        session.setProfile('none');
+      },
+      ['tool_not_available', 'not_in_profile'],
+    ],
+    [
+      'a profile that denies',
+      ({ registry, session }) => {
+        registry.defineProfile({ id: 'deny', tools: ['pay'], rules: [{ effect: 'deny', tools: 'pay', reason: 'not_here' }] });
+        session.setProfile('deny');
+      },
+      ['policy_denied', 'not_here'],
+    ],
     ['a fact that was dropped', ({ session }) => session.setFacts({ till: null }), ['tool_not_available', 'fact_unmet']],
     ['a disabled tool', ({ session }) => session.setOverrides({ disable: ['pay'] }), ['tool_not_available', 'disabled']],
     ['a tool replaced by its like', ({ registry }) => void registry.registerOrReplace(counted().definition), ['tool_not_available', 'removed']],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type AnyEvent, type CallOptions, type SessionOptions, type ToolContext, type ToolResult } from '../../src/index.ts';
+import type { AnyEvent, CallOptions, SessionOptions, ToolContext, ToolResult } from '../../src/index.ts';
 import { define, setup } from './define.ts';
 import { gate, turns } from './world.ts';
 
@@ -26,14 +26,24 @@ function calling(more: Record<string, unknown>, sessionOptions: Partial<SessionO
 describe('a timeout is a hard race and an abort of context.signal with the same reason', () => {
   test.each<[string, () => unknown]>([
     ['never settles', forever],
-    ['answers a thenable that never calls back', () => ({ then() {} })],
-    ['is a generator that hangs', async function* () { yield 'started'; await forever(); }],
+    ['answers a thenable that never calls back', () => Object.fromEntries([['then', () => {}]])],
+    [
+      'is a generator that hangs',
+      async function* () {
+        yield 'started';
+        await forever();
+      },
+    ],
   ])('a handler that %s ends as timeout at its limit', async (_, handler) => {
     const { state } = calling({ handler, timeoutMs: 100 });
     await vi.advanceTimersByTimeAsync(95);
     expect(state.result).toBeUndefined();
     await vi.advanceTimersByTimeAsync(30);
-    expect(state.result).toMatchObject({ success: false, error: { code: 'timeout', reason: 'timeout', retryable: true, message: expect.stringContaining('timed out after 0.1s') }, metadata: { status: 'failed' } });
+    expect(state.result).toMatchObject({
+      success: false,
+      error: { code: 'timeout', reason: 'timeout', retryable: true, message: expect.stringContaining('timed out after 0.1s') },
+      metadata: { status: 'failed' },
+    });
     expect(state.result?.error?.message).toContain('may have run');
   });
 
@@ -54,7 +64,13 @@ describe('a timeout is a hard race and an abort of context.signal with the same 
 
   test('a signal that is first read after the timeout is aborted already', async () => {
     let context: ToolContext | undefined;
-    calling({ timeoutMs: 50, handler: (_: unknown, given: ToolContext) => ((context = given), forever()) });
+    calling({
+      timeoutMs: 50,
+      handler: (_: unknown, given: ToolContext) => {
+        context = given;
+        return forever();
+      },
+    });
     await vi.advanceTimersByTimeAsync(80);
     expect(context?.signal.aborted).toBe(true);
     expect(context?.signal.reason).toMatchObject({ name: 'TimeoutError' });
@@ -72,14 +88,23 @@ describe('a timeout is a hard race and an abort of context.signal with the same 
 
   test('a handler that is in time leaves its signal alone', async () => {
     let signal: AbortSignal | undefined;
-    const { state } = calling({ timeoutMs: 50, handler: (_: unknown, context: ToolContext) => ((signal = context.signal), 'done') });
+    const { state } = calling({
+      timeoutMs: 50,
+      handler: (_: unknown, context: ToolContext) => {
+        signal = context.signal;
+        return 'done';
+      },
+    });
     await vi.advanceTimersByTimeAsync(200);
     expect(state.result).toMatchObject({ success: true });
     expect(signal?.aborted).toBe(false);
   });
 
   test('a handler’s own TimeoutError is a handler_error', async () => {
-    for (const thrown of [new DOMException('mine timed out', 'TimeoutError'), Object.assign(new Error('timed out after 3s'), { name: 'TimeoutError', code: 'timeout' })]) {
+    for (const thrown of [
+      new DOMException('mine timed out', 'TimeoutError'),
+      Object.assign(new Error('timed out after 3s'), { name: 'TimeoutError', code: 'timeout' }),
+    ]) {
       const { state } = calling({ handler: () => Promise.reject(thrown) });
       await vi.advanceTimersByTimeAsync(1);
       expect(state.result).toMatchObject({ error: { code: 'handler_error', message: thrown.message } });
@@ -114,7 +139,14 @@ describe('which limit holds', () => {
 
   test('idleTimeoutMs starts anew with each progress, and does not lengthen the timeout', async () => {
     let context: ToolContext | undefined;
-    const { state } = calling({ idleTimeoutMs: 100, timeoutMs: 300, handler: (_: unknown, given: ToolContext) => ((context = given), forever()) });
+    const { state } = calling({
+      idleTimeoutMs: 100,
+      timeoutMs: 300,
+      handler: (_: unknown, given: ToolContext) => {
+        context = given;
+        return forever();
+      },
+    });
     for (let step = 0; step < 2; step++) {
       await vi.advanceTimersByTimeAsync(80);
       context?.progress(step);
@@ -122,7 +154,9 @@ describe('which limit holds', () => {
     await vi.advanceTimersByTimeAsync(80);
     expect(state.result).toBeUndefined();
     await vi.advanceTimersByTimeAsync(40);
-    expect(state.result).toMatchObject({ error: { code: 'timeout', reason: 'idle_timeout', message: expect.stringContaining('timed out after 0.1s without progress') } });
+    expect(state.result).toMatchObject({
+      error: { code: 'timeout', reason: 'idle_timeout', message: expect.stringContaining('timed out after 0.1s without progress') },
+    });
   });
 });
 
@@ -155,7 +189,9 @@ describe('the clock starts with the handler', () => {
   });
 
   test('nor does the time in a queue', async () => {
-    const { session } = setup([define('t', { maxConcurrency: 1, timeoutMs: 100, handler: () => new Promise((resolve) => setTimeout(() => resolve('in time'), 80)) })]);
+    const { session } = setup([
+      define('t', { maxConcurrency: 1, timeoutMs: 100, handler: () => new Promise((resolve) => setTimeout(() => resolve('in time'), 80)) }),
+    ]);
     const calls = [session.call('t'), session.call('t'), session.call('t')];
     await vi.advanceTimersByTimeAsync(1_000);
     for (const call of calls) expect(await call).toMatchObject({ success: true });
@@ -238,7 +274,17 @@ describe('deadlines run on a monotonic clock; `now` is for timestamps', () => {
 
   test('context.deadline is epoch milliseconds by `now`', () => {
     let deadline: number | undefined;
-    calling({ timeoutMs: 100, handler: (_: unknown, context: ToolContext) => void (deadline = context.deadline) }, {}, {}, { now: () => 5_000 });
+    calling(
+      {
+        timeoutMs: 100,
+        handler: (_: unknown, context: ToolContext) => {
+          deadline = context.deadline;
+        },
+      },
+      {},
+      {},
+      { now: () => 5_000 },
+    );
     expect(deadline).toBeGreaterThan(5_090);
     expect(deadline).toBeLessThanOrEqual(5_100);
   });

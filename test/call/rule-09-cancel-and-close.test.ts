@@ -21,7 +21,15 @@ describe('rule 9: abort by the caller', () => {
   test('during the handler it ends at once, aborts `context.signal` with the same reason, and says that the tool may have run', async () => {
     const w = world();
     let signal: AbortSignal | undefined;
-    w.add(tool((_: never, context: ToolContext) => { signal = context.signal; return never(); }, { name: 'a' }));
+    w.add(
+      tool(
+        (_: never, context: ToolContext) => {
+          signal = context.signal;
+          return never();
+        },
+        { name: 'a' },
+      ),
+    );
     const controller = new AbortController();
     const called = w.session.call('a', {}, { signal: controller.signal });
     const reason = new Error('enough');
@@ -36,7 +44,15 @@ describe('rule 9: abort by the caller', () => {
     const w = world();
     const hold = gate();
     let late: ToolContext | undefined;
-    w.add(tool(async (_: never, context: ToolContext) => { late = context; await hold.promise; }, { name: 'a' }));
+    w.add(
+      tool(
+        async (_: never, context: ToolContext) => {
+          late = context;
+          await hold.promise;
+        },
+        { name: 'a' },
+      ),
+    );
     const controller = new AbortController();
     const called = w.session.call('a', {}, { signal: controller.signal });
     controller.abort('enough');
@@ -48,7 +64,15 @@ describe('rule 9: abort by the caller', () => {
   test('a call that succeeds leaves its signal alone, and nothing on the caller', async () => {
     const w = world();
     let signal: AbortSignal | undefined;
-    w.add(tool((_: never, context: ToolContext) => { signal = context.signal; return 1; }, { name: 'a' }));
+    w.add(
+      tool(
+        (_: never, context: ToolContext) => {
+          signal = context.signal;
+          return 1;
+        },
+        { name: 'a' },
+      ),
+    );
     const controller = new AbortController();
     await w.session.call('a', {}, { signal: controller.signal });
     controller.abort();
@@ -85,7 +109,19 @@ describe('rule 9: closing', () => {
     const w = world();
     let signal: AbortSignal | undefined;
     const dispose = vi.fn();
-    const tools = [tool(undefined as never, { name: 'a', handler: undefined, create: () => ({ handler: (_: never, context: ToolContext) => { signal = context.signal; return never(); }, dispose }) })];
+    const tools = [
+      tool(undefined as never, {
+        name: 'a',
+        handler: undefined,
+        create: () => ({
+          handler: (_: never, context: ToolContext) => {
+            signal = context.signal;
+            return never();
+          },
+          dispose,
+        }),
+      }),
+    ];
     w.add(...tools);
     const called = w.session.call('a');
     await turns();
@@ -106,7 +142,13 @@ describe('rule 9: closing', () => {
     expect(outcome(await w.session.call('a'))).toBe('session_closed');
     expect(outcome(await w.session.call('nobody'))).toBe('session_closed');
     expect(handler).not.toHaveBeenCalled();
-    for (const change of [() => w.session.setFacts({}), () => w.session.setOverrides({}), () => w.session.setProfile('p'), () => w.session.use({ before: () => undefined }), () => w.session.register(tool(() => 1))]) {
+    for (const change of [
+      () => w.session.setFacts({}),
+      () => w.session.setOverrides({}),
+      () => w.session.setProfile('p'),
+      () => w.session.use({ before: () => undefined }),
+      () => w.session.register(tool(() => 1)),
+    ]) {
       expect(change).toThrow(expect.objectContaining({ code: 'closed' }));
     }
   });
@@ -146,7 +188,14 @@ describe('rule 9: closing', () => {
   });
 
   test('a disposal that throws or rejects is logged and holds nothing', async () => {
-    for (const dispose of [() => { throw new Error('no'); }, async () => { throw new Error('no'); }]) {
+    for (const dispose of [
+      () => {
+        throw new Error('no');
+      },
+      async () => {
+        throw new Error('no');
+      },
+    ]) {
       const w = world();
       w.add(tool(undefined as never, { name: 'a', handler: undefined, create: () => ({ handler: () => 1, dispose }) }));
       await w.session.call('a');

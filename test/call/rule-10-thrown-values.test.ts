@@ -20,7 +20,11 @@ describe('rule 10: whatever is thrown becomes `handler_error` with a message', (
   ])('%s', async (_, value, message) => {
     const w = world();
     for (const handler of [throwing(value), async () => throwing(value)()]) {
-      expect(await w.run(handler)).toMatchObject({ success: false, error: { code: 'handler_error', message, retryable: false }, metadata: { status: 'failed' } });
+      expect(await w.run(handler)).toMatchObject({
+        success: false,
+        error: { code: 'handler_error', message, retryable: false },
+        metadata: { status: 'failed' },
+      });
     }
     await w.settle();
   });
@@ -47,7 +51,10 @@ describe('rule 10: whatever is thrown becomes `handler_error` with a message', (
 
   test('masking hides what was thrown, not what the handler said by fail()', async () => {
     const w = world({ exposeErrors: 'masked' });
-    expect((await w.run(() => fail({ message: 'the tree is dirty', reason: 'dirty_worktree' }))).error).toMatchObject({ message: 'the tree is dirty', reason: 'dirty_worktree' });
+    expect((await w.run(() => fail({ message: 'the tree is dirty', reason: 'dirty_worktree' }))).error).toMatchObject({
+      message: 'the tree is dirty',
+      reason: 'dirty_worktree',
+    });
   });
 
   test("the session's `exposeErrors` stands over a surface's; without one, the surface's holds", async () => {
@@ -67,7 +74,16 @@ describe('rule 10: whatever is thrown becomes `handler_error` with a message', (
   test('a `create` that throws is a handler_error, and the next call tries again', async () => {
     const w = world();
     let made = 0;
-    w.add(tool(undefined as never, { name: 'a', handler: undefined, create: () => { if (++made === 1) throw new Error('not yet'); return { handler: () => 'made' }; } }));
+    w.add(
+      tool(undefined as never, {
+        name: 'a',
+        handler: undefined,
+        create: () => {
+          if (++made === 1) throw new Error('not yet');
+          return { handler: () => 'made' };
+        },
+      }),
+    );
     expect(outcome(await w.session.call('a'))).toBe('handler_error');
     expect(outcome(await w.session.call('a'))).toBe('made');
   });

@@ -20,7 +20,8 @@ describe('rule 11: what a handler returns', () => {
     ['what looks like content', { type: 'text', text: 'hi' }, { type: 'text', text: 'hi' }],
   ])('%s succeeds', async (_, value, output) => {
     const w = world();
-    for (const handler of [() => value, async () => value, () => ok(value)]) expect(await w.run(handler)).toMatchObject({ success: true, output, metadata: { status: 'succeeded' } });
+    for (const handler of [() => value, async () => value, () => ok(value)])
+      expect(await w.run(handler)).toMatchObject({ success: true, output, metadata: { status: 'succeeded' } });
     await w.settle();
   });
 
@@ -32,7 +33,13 @@ describe('rule 11: what a handler returns', () => {
 
   test('fail() is a handler_error with its reason, its details and its word on trying again', async () => {
     const w = world();
-    expect((await w.run(() => fail({ message: 'dirty', reason: 'dirty_worktree', details: { files: 2 }, retryable: true }))).error).toEqual({ code: 'handler_error', message: 'dirty', reason: 'dirty_worktree', details: { files: 2 }, retryable: true });
+    expect((await w.run(() => fail({ message: 'dirty', reason: 'dirty_worktree', details: { files: 2 }, retryable: true }))).error).toEqual({
+      code: 'handler_error',
+      message: 'dirty',
+      reason: 'dirty_worktree',
+      details: { files: 2 },
+      retryable: true,
+    });
     expect((await w.run(() => fail('plain'))).error).toEqual({ code: 'handler_error', message: 'plain', retryable: false });
     expect((await w.run(async () => fail(' '))).error?.message).toMatch(/\S/);
   });
@@ -76,7 +83,10 @@ describe('rule 11: what a handler returns', () => {
       return ok('all', { rows: 3 });
     });
     expect(result).toMatchObject({ output: 'all', metadata: { handler: { rows: 3 } } });
-    expect(w.of('tool:progress').map(({ done, total, message }) => ({ done, total, message }))).toEqual([{ done: 1, total: 2, message: 'half' }, { done: 0, total: undefined, message: 'nearly' }]);
+    expect(w.of('tool:progress').map(({ done, total, message }) => ({ done, total, message }))).toEqual([
+      { done: 1, total: 2, message: 'half' },
+      { done: 0, total: undefined, message: 'nearly' },
+    ]);
     expect(w.of('tool:event').map(({ name, data }) => ({ name, data }))).toEqual([{ name: 'yield', data: { rows: 3 } }]);
   });
 
@@ -84,7 +94,20 @@ describe('rule 11: what a handler returns', () => {
     const w = world();
     let closed = 0;
     const controller = new AbortController();
-    w.add(tool(async function* () { try { yield 'on it'; await new Promise((resolve) => setImmediate(resolve)); yield 'more'; } finally { closed++; } }, { name: 'a' }));
+    w.add(
+      tool(
+        async function* () {
+          try {
+            yield 'on it';
+            await new Promise((resolve) => setImmediate(resolve));
+            yield 'more';
+          } finally {
+            closed++;
+          }
+        },
+        { name: 'a' },
+      ),
+    );
     const called = w.session.call('a', {}, { signal: controller.signal });
     controller.abort();
     expect(outcome(await called)).toBe('cancelled');
@@ -107,9 +130,20 @@ describe('rule 11: after hooks', () => {
 
   test('may turn a failure into a success and back', async () => {
     const w = world();
-    w.session.use({ after: (_, result) => (result.success ? { ...result, success: false, output: undefined, error: { code: 'handler_error', message: 'no', retryable: false } } : { ...result, success: true, error: undefined, output: 'yes' }) as never });
+    w.session.use({
+      after: (_, result) =>
+        (result.success
+          ? { ...result, success: false, output: undefined, error: { code: 'handler_error', message: 'no', retryable: false } }
+          : { ...result, success: true, error: undefined, output: 'yes' }) as never,
+    });
     expect(outcome(await w.run(() => 1))).toBe('handler_error');
-    expect(outcome(await w.run(() => { throw new Error('x'); }))).toBe('yes');
+    expect(
+      outcome(
+        await w.run(() => {
+          throw new Error('x');
+        }),
+      ),
+    ).toBe('yes');
   });
 
   test('do not run for a call that never ran', async () => {
@@ -123,10 +157,28 @@ describe('rule 11: after hooks', () => {
   });
 
   test.each([
-    ['throws', () => { throw new Error('mine'); }],
-    ['rejects', async () => { throw new Error('mine'); }],
+    [
+      'throws',
+      () => {
+        throw new Error('mine');
+      },
+    ],
+    [
+      'rejects',
+      async () => {
+        throw new Error('mine');
+      },
+    ],
     ['answers nonsense', () => 'nonsense' as never],
-    ['answers what cannot be read', async () => Object.defineProperty({}, 'success', { get: () => { throw new Error('mine'); } }) as never],
+    [
+      'answers what cannot be read',
+      async () =>
+        Object.defineProperty({}, 'success', {
+          get: () => {
+            throw new Error('mine');
+          },
+        }) as never,
+    ],
   ])('one that %s changes nothing', async (_, hook) => {
     const w = world();
     w.session.use({ after: hook });
@@ -147,10 +199,19 @@ describe('rule 11: after hooks', () => {
 
   test('what it changes in the result that it was shown changes nothing, unless it returns it', async () => {
     const w = world();
-    const off = w.session.use({ after: (_, result) => { (result.output as { n: number }).n = 2; } });
+    const off = w.session.use({
+      after: (_, result) => {
+        (result.output as { n: number }).n = 2;
+      },
+    });
     expect((await w.run(() => ({ n: 1 }))).output).toEqual({ n: 1 });
     off();
-    w.session.use({ after: (_, result) => { (result.output as { n: number }).n = 2; return result; } });
+    w.session.use({
+      after: (_, result) => {
+        (result.output as { n: number }).n = 2;
+        return result;
+      },
+    });
     expect((await w.run(() => ({ n: 1 }))).output).toEqual({ n: 2 });
   });
 
@@ -159,6 +220,8 @@ describe('rule 11: after hooks', () => {
     w.session.use({ after: (_, result) => result });
     w.add(tool(() => [content.text('see'), content.image('AAAA', 'image/png')], { name: 'shows' }));
     expect(serializeOutput(await w.session.call('shows'))).toBe('see\n[image: image/png]');
-    expect(serializeOutput(await w.run(async (_: never, context: ToolContext) => (await context.tools.call('shows')).output, { uses: ['shows'] }))).toBe('see\n[image: image/png]');
+    expect(serializeOutput(await w.run(async (_: never, context: ToolContext) => (await context.tools.call('shows')).output, { uses: ['shows'] }))).toBe(
+      'see\n[image: image/png]',
+    );
   });
 });

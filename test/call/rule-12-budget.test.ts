@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { content, type Content, HostToolRegistry, serializeOutput } from '../../src/index.ts';
+import { type Content, content, HostToolRegistry, serializeOutput } from '../../src/index.ts';
 import { outcome, tool, world } from './world.ts';
 
 describe('rule 12: the budget of the model-visible text', () => {
@@ -17,7 +17,8 @@ describe('rule 12: the budget of the model-visible text', () => {
     registry.register(tool(() => 'x'.repeat(1_000), { name: 'a', maxOutputChars: 300 }));
     registry.defineProfile({ id: 'p', tools: [{ name: 'a', maxOutputChars: 200 }] });
     registry.defineProfile({ id: 'q', tools: [{ name: 'a', maxOutputChars: 400 }], limits: { maxOutputChars: 250 } });
-    const length = async (options: object): Promise<unknown> => ((await registry.createSession({ sessionId: 's', ...options }).call('a')).output as string).length;
+    const length = async (options: object): Promise<unknown> =>
+      ((await registry.createSession({ sessionId: 's', ...options }).call('a')).output as string).length;
     expect(await length({})).toBe(300);
     expect(await length({ profile: 'p' })).toBe(200);
     expect(await length({ profile: 'q' })).toBe(250);
@@ -77,7 +78,10 @@ describe('rule 12: the budget of the model-visible text', () => {
   test('a tool with an output schema is never cut: over budget it is `invalid_output`', async () => {
     const w = world();
     const outputSchema = z.array(z.string());
-    expect((await w.run(() => ['x'.repeat(200)], { maxOutputChars: 100, outputSchema })).error).toMatchObject({ code: 'invalid_output', reason: 'output_too_large' });
+    expect((await w.run(() => ['x'.repeat(200)], { maxOutputChars: 100, outputSchema })).error).toMatchObject({
+      code: 'invalid_output',
+      reason: 'output_too_large',
+    });
     expect((await w.run(() => ['x'], { maxOutputChars: 100, outputSchema })).output).toEqual(['x']);
     expect(outcome(await w.run(() => 'x'.repeat(200), { maxOutputChars: 100, outputSchema: z.string() }))).toBe('invalid_output');
   });
@@ -92,7 +96,11 @@ describe('rule 12: the budget of the model-visible text', () => {
     const w = world();
     const outputSchema = undefined;
     const secret = 's3cr3t-s3cr3t-s3cr3t';
-    await w.run(({ key }: { key: string }) => `${'x'.repeat(45)}${key}${'x'.repeat(500)}`, { maxOutputChars: 100, outputSchema, parameters: z.object({ key: z.string().meta({ secret: true }) }) }, { key: secret });
+    await w.run(
+      ({ key }: { key: string }) => `${'x'.repeat(45)}${key}${'x'.repeat(500)}`,
+      { maxOutputChars: 100, outputSchema, parameters: z.object({ key: z.string().meta({ secret: true }) }) },
+      { key: secret },
+    );
     expect(JSON.stringify(w.events)).not.toContain(secret);
   });
 
@@ -130,7 +138,10 @@ describe('rule 12: the budget of the model-visible text', () => {
   test('media stay whole, texts share the budget in order, and the cut is marked', async () => {
     const w = world();
     const image = content.image('A'.repeat(1_000), 'image/png');
-    const result = await w.run(() => [content.text('a'.repeat(60)), image, content.resource({ uri: 'file:///r', text: 'r'.repeat(20_000) }), content.text('never')], { maxOutputChars: 200 });
+    const result = await w.run(
+      () => [content.text('a'.repeat(60)), image, content.resource({ uri: 'file:///r', text: 'r'.repeat(20_000) }), content.text('never')],
+      { maxOutputChars: 200 },
+    );
     const text = serializeOutput(result);
     expect(text.length).toBeLessThanOrEqual(200);
     expect(text).toMatch(/^a{60}\n\[image: image\/png\]\nr+\n\[output cut: \d+ characters, limit 200\]$/);
@@ -139,7 +150,15 @@ describe('rule 12: the budget of the model-visible text', () => {
 
   test('what is kept of a large text holds none of its memory', async () => {
     const w = world();
-    w.add(tool(() => Buffer.alloc(20_000_000, 'x').toString('latin1'), { name: 'a', maxOutputChars: 200 }), tool(() => { throw new Error(Buffer.alloc(20_000_000, 'x').toString('latin1')); }, { name: 'b' }));
+    w.add(
+      tool(() => Buffer.alloc(20_000_000, 'x').toString('latin1'), { name: 'a', maxOutputChars: 200 }),
+      tool(
+        () => {
+          throw new Error(Buffer.alloc(20_000_000, 'x').toString('latin1'));
+        },
+        { name: 'b' },
+      ),
+    );
     const kept: unknown[] = [];
     const before = process.memoryUsage().rss;
     for (let round = 0; round < 30; round++) kept.push(await w.session.call('a'), await w.session.call('b'));

@@ -3,12 +3,17 @@ import { HostToolRegistry, type ToolContext, type ToolResult } from '../../src/i
 import { gate, outcome, tool, turns, world } from './world.ts';
 
 type Context = ToolContext;
-const calls = (name: string, input?: unknown, options?: object) => (_: never, context: Context): Promise<ToolResult> => context.tools.call(name, input, options);
+const calls =
+  (name: string, input?: unknown, options?: object) =>
+  (_: never, context: Context): Promise<ToolResult> =>
+    context.tools.call(name, input, options);
 /** The child's result as the parent's output. */
-const codeOf = (name: string, input?: unknown) => async (_: never, context: Context): Promise<unknown> => {
-  const { success, output, error, metadata } = await context.tools.call(name, input);
-  return success ? { output, id: metadata.callId } : { code: error.code, reason: error.reason ?? null };
-};
+const codeOf =
+  (name: string, input?: unknown) =>
+  async (_: never, context: Context): Promise<unknown> => {
+    const { success, output, error, metadata } = await context.tools.call(name, input);
+    return success ? { output, id: metadata.callId } : { code: error.code, reason: error.reason ?? null };
+  };
 
 describe('rule 13: a tool calls others', () => {
   afterEach(() => void vi.useRealTimers());
@@ -16,7 +21,12 @@ describe('rule 13: a tool calls others', () => {
   test('only those that `uses` names, by name or definition', async () => {
     const w = world();
     const other = tool(() => 'hi', { name: 'other' });
-    w.add(other, tool(codeOf('other'), { name: 'by_name', uses: ['other'] }), tool(codeOf('other'), { name: 'by_definition', uses: [other] }), tool(codeOf('other'), { name: 'undeclared' }));
+    w.add(
+      other,
+      tool(codeOf('other'), { name: 'by_name', uses: ['other'] }),
+      tool(codeOf('other'), { name: 'by_definition', uses: [other] }),
+      tool(codeOf('other'), { name: 'undeclared' }),
+    );
     expect((await w.session.call('by_name')).output).toMatchObject({ output: 'hi' });
     expect((await w.session.call('by_definition')).output).toMatchObject({ output: 'hi' });
     expect((await w.session.call('undeclared')).output).toEqual({ code: 'tool_not_available', reason: 'not_declared' });
@@ -26,8 +36,15 @@ describe('rule 13: a tool calls others', () => {
   test('through the whole spine: validation, rules, hooks, events', async () => {
     const seen: string[] = [];
     const w = world({ rules: [{ effect: 'deny', tools: 'denied', reason: 'not_here' }], hooks: [{ before: ({ tool: { name } }) => void seen.push(name) }] });
-    w.add(tool(() => 1, { name: 'denied' }), tool(() => 1, { name: 'strict', parameters: { type: 'object', required: ['n'] } }));
-    w.add(tool(codeOf('denied'), { name: 'a', uses: ['denied'] }), tool(codeOf('strict', {}), { name: 'b', uses: ['strict'] }), tool(codeOf('nobody'), { name: 'c', uses: ['nobody'] }));
+    w.add(
+      tool(() => 1, { name: 'denied' }),
+      tool(() => 1, { name: 'strict', parameters: { type: 'object', required: ['n'] } }),
+    );
+    w.add(
+      tool(codeOf('denied'), { name: 'a', uses: ['denied'] }),
+      tool(codeOf('strict', {}), { name: 'b', uses: ['strict'] }),
+      tool(codeOf('nobody'), { name: 'c', uses: ['nobody'] }),
+    );
     expect((await w.session.call('a')).output).toEqual({ code: 'policy_denied', reason: 'not_here' });
     expect((await w.session.call('b')).output).toMatchObject({ code: 'invalid_input' });
     expect((await w.session.call('c')).output).toMatchObject({ code: 'tool_not_found' });
@@ -37,9 +54,23 @@ describe('rule 13: a tool calls others', () => {
 
   test('child ids count below their parent, whatever the handler asks for', async () => {
     const w = world();
-    w.add(tool(() => 1, { name: 'leaf' }), tool(async (_: never, context: Context) => [(await context.tools.call('leaf', {}, { callId: 'mine' })).metadata.callId, (await context.tools.call('leaf')).metadata.callId], { name: 'a', uses: ['leaf'] }));
+    w.add(
+      tool(() => 1, { name: 'leaf' }),
+      tool(
+        async (_: never, context: Context) => [
+          (await context.tools.call('leaf', {}, { callId: 'mine' })).metadata.callId,
+          (await context.tools.call('leaf')).metadata.callId,
+        ],
+        { name: 'a', uses: ['leaf'] },
+      ),
+    );
     expect((await w.session.call('a', {}, { callId: 'top' })).output).toEqual(['top/1', 'top/2']);
-    expect(w.of('tool:pre').filter(({ toolName }) => toolName === 'leaf').map(({ parentCallId }) => parentCallId)).toEqual(['top', 'top']);
+    expect(
+      w
+        .of('tool:pre')
+        .filter(({ toolName }) => toolName === 'leaf')
+        .map(({ parentCallId }) => parentCallId),
+    ).toEqual(['top', 'top']);
   });
 
   test('a tool that is in the chain already is `tool_cycle`, itself included', async () => {
@@ -50,7 +81,16 @@ describe('rule 13: a tool calls others', () => {
 
   test('eight child calls deep is the most', async () => {
     const w = world();
-    for (let level = 0; level <= 9; level++) w.add(tool(async (_: never, context: Context) => { const { success, output, error } = await context.tools.call(`l${level + 1}`); return success ? output : [level, error.code]; }, { name: `l${level}`, uses: [`l${level + 1}`] }));
+    for (let level = 0; level <= 9; level++)
+      w.add(
+        tool(
+          async (_: never, context: Context) => {
+            const { success, output, error } = await context.tools.call(`l${level + 1}`);
+            return success ? output : [level, error.code];
+          },
+          { name: `l${level}`, uses: [`l${level + 1}`] },
+        ),
+      );
     expect((await w.session.call('l0')).output).toEqual([8, 'tool_cycle']);
     w.registry.registerOrReplace(tool(() => 'bottom', { name: 'l8' }));
     expect((await w.session.call('l0')).output).toBe('bottom');
@@ -58,7 +98,10 @@ describe('rule 13: a tool calls others', () => {
 
   test('internal tools are for their users alone: never listed, unknown by name', async () => {
     const w = world();
-    w.add(tool(() => 'inside', { name: 'secret_step', exposure: 'internal' }), tool(codeOf('secret_step'), { name: 'a', uses: ['secret_step'] }));
+    w.add(
+      tool(() => 'inside', { name: 'secret_step', exposure: 'internal' }),
+      tool(codeOf('secret_step'), { name: 'a', uses: ['secret_step'] }),
+    );
     expect(w.session.effectiveTools().names).not.toContain('secret_step');
     expect(w.session.effectiveTools().dropped).toEqual([]);
     expect(outcome(await w.session.call('secret_step'))).toBe('tool_not_found');
@@ -91,21 +134,43 @@ describe('rule 13: a tool calls others', () => {
     vi.useFakeTimers();
     const w = world();
     let seen: { deadline?: number | undefined; signal?: AbortSignal } = {};
-    w.add(tool((_: never, context: Context) => { seen = { deadline: context.deadline, signal: context.signal }; return new Promise(() => {}); }, { name: 'child', timeoutMs: 60_000 }), tool(calls('child'), { name: 'parent', uses: ['child'], timeoutMs: 100 }));
+    w.add(
+      tool(
+        (_: never, context: Context) => {
+          seen = { deadline: context.deadline, signal: context.signal };
+          return new Promise(() => {});
+        },
+        { name: 'child', timeoutMs: 60_000 },
+      ),
+      tool(calls('child'), { name: 'parent', uses: ['child'], timeoutMs: 100 }),
+    );
     const start = Date.now();
     const called = w.session.call('parent');
     await vi.advanceTimersByTimeAsync(100);
     expect(outcome(await called)).toBe('timeout');
     expect((seen.deadline ?? 0) - start).toBeLessThanOrEqual(101);
     expect(seen.signal?.aborted).toBe(true);
-    expect(w.of('tool:error').map(({ toolName, error }) => [toolName, error.code])).toEqual([['child', 'cancelled'], ['parent', 'timeout']]);
+    expect(w.of('tool:error').map(({ toolName, error }) => [toolName, error.code])).toEqual([
+      ['child', 'cancelled'],
+      ['parent', 'timeout'],
+    ]);
     await w.settle();
   });
 
   test("an abort of the parent's signal, and its end, end the child", async () => {
     const w = world();
     const hold = gate();
-    w.add(tool(() => new Promise(() => {}), { name: 'child' }), tool(calls('child'), { name: 'waits', uses: ['child'] }), tool((_: never, context: Context) => { void context.tools.call('child'); return 'left'; }, { name: 'leaves', uses: ['child'] }));
+    w.add(
+      tool(() => new Promise(() => {}), { name: 'child' }),
+      tool(calls('child'), { name: 'waits', uses: ['child'] }),
+      tool(
+        (_: never, context: Context) => {
+          void context.tools.call('child');
+          return 'left';
+        },
+        { name: 'leaves', uses: ['child'] },
+      ),
+    );
     const controller = new AbortController();
     const called = w.session.call('waits', {}, { signal: controller.signal });
     controller.abort();
@@ -119,7 +184,15 @@ describe('rule 13: a tool calls others', () => {
     const w = world();
     const handler = vi.fn();
     let kept: Context | undefined;
-    w.add(tool(handler, { name: 'child' }), tool((_: never, context: Context) => { kept = context; }, { name: 'parent', uses: ['child'] }));
+    w.add(
+      tool(handler, { name: 'child' }),
+      tool(
+        (_: never, context: Context) => {
+          kept = context;
+        },
+        { name: 'parent', uses: ['child'] },
+      ),
+    );
     await w.session.call('parent');
     expect(outcome((await kept?.tools.call('child')) as ToolResult)).toBe('cancelled');
     expect(handler).not.toHaveBeenCalled();
@@ -128,22 +201,36 @@ describe('rule 13: a tool calls others', () => {
 
   test("a parent's approval is not its child's: the child asks for itself", async () => {
     const asked: string[] = [];
-    const w = world({ approver: ({ tool: { name } }) => { asked.push(name); return name === 'parent' ? 'allow_always' : 'reject_once'; } });
-    w.add(tool(() => 1, { name: 'child', requiresApproval: true }), tool(codeOf('child'), { name: 'parent', uses: ['child'], requiresApproval: true }));
+    const w = world({
+      approver: ({ tool: { name } }) => {
+        asked.push(name);
+        return name === 'parent' ? 'allow_always' : 'reject_once';
+      },
+    });
+    w.add(
+      tool(() => 1, { name: 'child', requiresApproval: true }),
+      tool(codeOf('child'), { name: 'parent', uses: ['child'], requiresApproval: true }),
+    );
     expect((await w.session.call('parent')).output).toMatchObject({ code: 'approval_denied' });
     expect(asked).toEqual(['parent', 'child']);
   });
 
   test("in suspend mode a child's ask is refused: `approval_in_child`", async () => {
     const w = world({ approvalMode: 'suspend', principal: 'ann' }, { approvals: { secret: 'a key of thirty-two characters or more' } });
-    w.add(tool(() => 1, { name: 'child', requiresApproval: true }), tool(codeOf('child'), { name: 'parent', uses: ['child'] }));
+    w.add(
+      tool(() => 1, { name: 'child', requiresApproval: true }),
+      tool(codeOf('child'), { name: 'parent', uses: ['child'] }),
+    );
     expect((await w.session.call('parent')).output).toEqual({ code: 'approval_denied', reason: 'approval_in_child' });
   });
 
   test("a child's wait for a person counts in its parent's time", async () => {
     vi.useFakeTimers();
     const w = world({ approver: () => new Promise(() => {}) });
-    w.add(tool(() => 1, { name: 'child', requiresApproval: true }), tool(calls('child'), { name: 'parent', uses: ['child'], timeoutMs: 100 }));
+    w.add(
+      tool(() => 1, { name: 'child', requiresApproval: true }),
+      tool(calls('child'), { name: 'parent', uses: ['child'], timeoutMs: 100 }),
+    );
     const called = w.session.call('parent');
     await vi.advanceTimersByTimeAsync(100);
     expect(outcome(await called)).toBe('timeout');
@@ -153,7 +240,10 @@ describe('rule 13: a tool calls others', () => {
 
   test('slots and locks of a parent never deadlock its child', async () => {
     const w = world({ limits: { maxConcurrentCalls: 1 } });
-    w.add(tool(() => 'ran', { name: 'child', resourceKey: 'file', maxConcurrency: 1 }), tool(codeOf('child'), { name: 'parent', uses: ['child'], resourceKey: 'file', maxConcurrency: 1 }));
+    w.add(
+      tool(() => 'ran', { name: 'child', resourceKey: 'file', maxConcurrency: 1 }),
+      tool(codeOf('child'), { name: 'parent', uses: ['child'], resourceKey: 'file', maxConcurrency: 1 }),
+    );
     const both = await Promise.all([w.session.call('parent'), w.session.call('parent')]);
     expect(both.map(({ output }) => output)).toEqual([expect.objectContaining({ output: 'ran' }), expect.objectContaining({ output: 'ran' })]);
     await turns();

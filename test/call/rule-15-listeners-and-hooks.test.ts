@@ -4,9 +4,24 @@ import { outcome, tool, turns, world } from './world.ts';
 
 describe('rule 15: listeners and sinks never affect a call', () => {
   test.each([
-    ['throws', () => { throw new Error('mine'); }],
-    ['rejects', async () => { throw new Error('mine'); }],
-    ['changes what it is given', (event: AnyEvent) => { (event as { input?: unknown }).input = 'changed'; }],
+    [
+      'throws',
+      () => {
+        throw new Error('mine');
+      },
+    ],
+    [
+      'rejects',
+      async () => {
+        throw new Error('mine');
+      },
+    ],
+    [
+      'changes what it is given',
+      (event: AnyEvent) => {
+        (event as { input?: unknown }).input = 'changed';
+      },
+    ],
   ])('one that %s', async (_, listener) => {
     const w = world();
     w.session.events.on('*', listener as () => void);
@@ -21,7 +36,9 @@ describe('rule 15: listeners and sinks never affect a call', () => {
   test('one that fails is reported once an event, by the name of the error alone', async () => {
     const told: object[] = [];
     const w = world({}, { logger: { warn: (data) => void told.push(data), error: () => {} } });
-    w.session.events.on('tool:pre', () => { throw new RangeError('SECRET'); });
+    w.session.events.on('tool:pre', () => {
+      throw new RangeError('SECRET');
+    });
     await w.run(() => 1);
     expect(told).toEqual([{ event: 'tool:pre', error: 'RangeError' }]);
   });
@@ -29,7 +46,10 @@ describe('rule 15: listeners and sinks never affect a call', () => {
   test('events of a call come in order, also when a listener causes further calls', async () => {
     const w = world();
     const seen: string[] = [];
-    w.add(tool(() => 1, { name: 'a' }), tool(() => 1, { name: 'b' }));
+    w.add(
+      tool(() => 1, { name: 'a' }),
+      tool(() => 1, { name: 'b' }),
+    );
     w.session.events.on('tool:pre', ({ toolName }) => void (toolName === 'a' && w.session.call('b')));
     w.session.events.on('*', (event) => void ('toolName' in event && seen.push(`${event.type} ${event.toolName}`)));
     await w.session.call('a');
@@ -62,15 +82,33 @@ describe('rule 15: before hooks', () => {
   };
 
   test.each<[string, () => unknown]>([
-    ['throws', () => { throw new Error('no'); }],
-    ['rejects', async () => { throw new Error('no'); }],
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+    ],
+    [
+      'rejects',
+      async () => {
+        throw new Error('no');
+      },
+    ],
     ['answers nonsense', () => 'yes'],
     ['answers an unknown action', () => ({ action: 'allow' })],
     ['denies without a reason', () => ({ action: 'deny' })],
     ['denies with a reason that is none', () => ({ action: 'deny', reason: 'Not Now' })],
     ['modifies to what is no object', () => ({ action: 'modify', input: [1] })],
     ['modifies to what is no JSON', () => ({ action: 'modify', input: { f: () => 1 } })],
-    ['answers what cannot be read', async () => Object.defineProperty({}, 'action', { get: () => { throw new Error('no'); } })],
+    [
+      'answers what cannot be read',
+      async () =>
+        Object.defineProperty({}, 'action', {
+          get: () => {
+            throw new Error('no');
+          },
+        }),
+    ],
   ])('one that %s denies: `policy_error`', async (_, hook) => {
     expect(await withHook(hook as never)).toEqual({ result: ['policy_error', 'hook_failed', 'hook'], ran: [] });
   });
@@ -95,7 +133,12 @@ describe('rule 15: before hooks', () => {
 
   test('a modified input is validated, judged and run; the hook keeps no hold of it', async () => {
     const kept = { x: 2 };
-    const { ran } = await withHook(() => { queueMicrotask(() => { kept.x = 3; }); return { action: 'modify', input: kept }; });
+    const { ran } = await withHook(() => {
+      queueMicrotask(() => {
+        kept.x = 3;
+      });
+      return { action: 'modify', input: kept };
+    });
     expect(ran).toEqual([{ x: 2 }]);
     const w = world({ hooks: [{ before: () => ({ action: 'modify', input: { x: 'bad' } }) }] });
     w.add(tool(() => 1, { name: 'typed', parameters: { type: 'object', properties: { x: { type: 'number' } } } }));

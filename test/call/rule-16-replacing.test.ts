@@ -2,9 +2,9 @@ import { describe, expect, test, vi } from 'vitest';
 import { HostToolRegistry } from '../../src/index.ts';
 import { gate, outcome, tool, turns, world } from './world.ts';
 
-const changes = (source: { events: { on(type: 'tools:changed', listener: (event: never) => void): () => void } }): unknown[] => {
+const changes = (source: Pick<HostToolRegistry, 'events'>): unknown[] => {
   const seen: unknown[] = [];
-  source.events.on('tools:changed', ({ added, removed, modified }: { added: string[]; removed: string[]; modified: string[] }) => void seen.push({ added, removed, modified }));
+  source.events.on('tools:changed', ({ added, removed, modified }) => void seen.push({ added, removed, modified }));
   return seen;
 };
 
@@ -33,7 +33,11 @@ describe('rule 16: unregistering and replacing', () => {
     registry.unregister('a');
     registry.registerAll([tool(() => 1, { name: 'c' }), tool(() => 1, { name: 'd' })]);
     const none = { added: [], removed: [], modified: [] };
-    const expected = [{ ...none, modified: ['a'] }, { ...none, removed: ['a'] }, { ...none, added: ['c', 'd'] }];
+    const expected = [
+      { ...none, modified: ['a'] },
+      { ...none, removed: ['a'] },
+      { ...none, added: ['c', 'd'] },
+    ];
     expect(onRegistry).toEqual(expected);
     expect(onAll).toEqual(expected);
     expect(onNarrow).toEqual([]);
@@ -49,13 +53,24 @@ describe('rule 16: unregistering and replacing', () => {
     registry.register(tool(() => 'host', { name: 'My_Tool' }));
     expect(outcome(await session.call('a'))).toBe('host');
     expect(outcome(await session.call('my-tool'))).toBe('tool_not_found');
-    expect(seen).toEqual([{ added: [], removed: [], modified: ['a'] }, { added: ['My_Tool'], removed: ['my-tool'], modified: [] }]);
+    expect(seen).toEqual([
+      { added: [], removed: [], modified: ['a'] },
+      { added: ['My_Tool'], removed: ['my-tool'], modified: [] },
+    ]);
   });
 
   test('a call whose handler has started finishes on its definition, schema and budget included', async () => {
     const w = world();
     const hold = gate();
-    w.add(tool(async () => { await hold.promise; return 'old'.repeat(100); }, { name: 'a' }));
+    w.add(
+      tool(
+        async () => {
+          await hold.promise;
+          return 'old'.repeat(100);
+        },
+        { name: 'a' },
+      ),
+    );
     const running = w.session.call('a');
     w.registry.registerOrReplace(tool(() => 1, { name: 'a', maxOutputChars: 10, outputSchema: { type: 'number' } }));
     hold.open();
@@ -64,9 +79,41 @@ describe('rule 16: unregistering and replacing', () => {
   });
 
   test.each([
-    ['a person', { requiresApproval: true }, { approver: async () => { await waiting.promise; return 'allow_once' as const; } }],
-    ['a policy', { policy: { check: async () => { await waiting.promise; return { effect: 'allow' as const }; } } }, {}],
-    ['a hook', {}, { hooks: [{ before: async () => { await waiting.promise; } }] }],
+    [
+      'a person',
+      { requiresApproval: true },
+      {
+        approver: async () => {
+          await waiting.promise;
+          return 'allow_once' as const;
+        },
+      },
+    ],
+    [
+      'a policy',
+      {
+        policy: {
+          check: async () => {
+            await waiting.promise;
+            return { effect: 'allow' as const };
+          },
+        },
+      },
+      {},
+    ],
+    [
+      'a hook',
+      {},
+      {
+        hooks: [
+          {
+            before: async () => {
+              await waiting.promise;
+            },
+          },
+        ],
+      },
+    ],
   ])('one that waits for %s ends as `tool_not_available`, reason `removed`', async (_, more, options) => {
     for (const change of ['unregister', 'replace', 'update'] as const) {
       waiting = gate();
@@ -92,7 +139,9 @@ describe('rule 16: unregistering and replacing', () => {
     const running = w.session.call('a');
     registration.update({ description: 'Newer.' });
     let drained = false;
-    const drain = registration.drain().then(() => { drained = true; });
+    const drain = registration.drain().then(() => {
+      drained = true;
+    });
     await turns();
     expect(drained).toBe(false);
     registration.unregister();
@@ -108,7 +157,19 @@ describe('rule 16: unregistering and replacing', () => {
     const w = world();
     const hold = gate();
     const dispose = vi.fn();
-    w.add(tool(undefined as never, { name: 'a', handler: undefined, create: () => ({ handler: async () => { await hold.promise; return dispose.mock.calls.length; }, dispose }) }));
+    w.add(
+      tool(undefined as never, {
+        name: 'a',
+        handler: undefined,
+        create: () => ({
+          handler: async () => {
+            await hold.promise;
+            return dispose.mock.calls.length;
+          },
+          dispose,
+        }),
+      }),
+    );
     const running = w.session.call('a');
     await turns();
     w.registry.registerOrReplace(tool(() => 'new', { name: 'a' }));

@@ -1,6 +1,15 @@
 /** A registry and a session to try things in, and the oracle that holds after every one of them. */
 import { expect, vi } from 'vitest';
-import { type AnyEvent, type AnyTool, defineTool, HostToolRegistry, type RegistryOptions, type SessionOptions, type ToolResult, type ToolSession } from '../../src/index.ts';
+import {
+  type AnyEvent,
+  type AnyTool,
+  defineTool,
+  HostToolRegistry,
+  type RegistryOptions,
+  type SessionOptions,
+  type ToolResult,
+  type ToolSession,
+} from '../../src/index.ts';
 import { stateOf } from '../../src/session.ts';
 
 const anything = { type: 'object' } as const;
@@ -8,7 +17,13 @@ let names = 0;
 
 /** A tool that takes any object. */
 export function tool(handler: (input: never, context: never) => unknown, more: Record<string, unknown> = {}): AnyTool<unknown> {
-  return defineTool({ name: `tool_${++names}`, description: 'Does what the test says.', parameters: anything, handler: handler as () => unknown, ...more } as never) as AnyTool<unknown>;
+  return defineTool({
+    name: `tool_${++names}`,
+    description: 'Does what the test says.',
+    parameters: anything,
+    handler: handler as () => unknown,
+    ...more,
+  } as never) as AnyTool<unknown>;
 }
 
 export interface World {
@@ -29,7 +44,10 @@ export interface World {
 /** Makes a world. With `alive: false` the oracle expects a closed session. */
 export function world(sessionOptions: Partial<SessionOptions> = {}, registryOptions: RegistryOptions = {}): World {
   const warnings: string[] = [];
-  const logger = { warn: (_data: object, message?: string) => void warnings.push(message ?? ''), error: (_data: object, message?: string) => void warnings.push(message ?? '') };
+  const logger = {
+    warn: (_data: object, message?: string) => void warnings.push(message ?? ''),
+    error: (_data: object, message?: string) => void warnings.push(message ?? ''),
+  };
   const registry = new HostToolRegistry({ logger, ...registryOptions });
   registry.register(defineTool({ name: 'still_alive', description: 'Answers.', parameters: anything, handler: () => 'alive' }));
   const session = registry.createSession({ sessionId: 'world', ...sessionOptions });
@@ -58,7 +76,17 @@ async function settle({ session, events }: World): Promise<void> {
   const state = stateOf(session);
   if (!state.closed) expect(await session.call('still_alive'), 'the session still answers').toMatchObject({ success: true, output: 'alive' });
   expectOneEnd(events);
-  expect({ inFlight: state.inFlight, listed: state.registry.calls, deadlines: state.registry.deadlines.size, queued: state.queued, asked: state.desk?.waiting.size ?? 0, ids: state.ids?.size ?? 0 }, 'nothing is left').toEqual({ inFlight: 0, listed: undefined, deadlines: 0, queued: 0, asked: 0, ids: 0 });
+  expect(
+    {
+      inFlight: state.inFlight,
+      listed: state.registry.calls,
+      deadlines: state.registry.deadlines.size,
+      queued: state.queued,
+      asked: state.desk?.waiting.size ?? 0,
+      ids: state.ids?.size ?? 0,
+    },
+    'nothing is left',
+  ).toEqual({ inFlight: 0, listed: undefined, deadlines: 0, queued: 0, asked: 0, ids: 0 });
   if (vi.isFakeTimers()) {
     await vi.advanceTimersByTimeAsync(25);
     expect(vi.getTimerCount(), 'timers').toBe(0);
@@ -82,7 +110,10 @@ export function expectOneEnd(events: readonly AnyEvent[]): void {
       expect(before, `${event.type} of ${id} outside of its call`).toBe('open');
     }
   }
-  expect([...open].filter(([, state]) => state === 'open'), 'calls without an end').toEqual([]);
+  expect(
+    [...open].filter(([, state]) => state === 'open'),
+    'calls without an end',
+  ).toEqual([]);
 }
 
 /** The code that a result ended with, or its output. */

@@ -1,6 +1,6 @@
-import * as v from 'valibot';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
+import * as v from 'valibot';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import * as zm from 'zod/mini';
@@ -8,15 +8,30 @@ import { z as z3 } from 'zod3';
 import { bindSchema, type Validated } from '../../src/schema/bind.ts';
 import { thrownBy } from '../call/define.ts';
 
-const bind = (schema: unknown, more: { direction?: 'input' | 'output'; objectOnly?: boolean; trusted?: boolean } = {}) => bindSchema(schema, { direction: 'input', where: 'tool `t`, `parameters`', objectOnly: true, trusted: true, ...more });
+const bind = (schema: unknown, more: { direction?: 'input' | 'output'; objectOnly?: boolean; trusted?: boolean } = {}) =>
+  bindSchema(schema, { direction: 'input', where: 'tool `t`, `parameters`', objectOnly: true, trusted: true, ...more });
 
 const same: [kind: string, schema: unknown][] = [
   ['zod 4', z.object({ path: z.string(), depth: z.number().default(3), inner: z.object({ list: z.array(z.number()) }).optional() })],
   ['zod/mini', zm.object({ path: zm.string(), depth: zm._default(zm.number(), 3), inner: zm.optional(zm.object({ list: zm.array(zm.number()) })) })],
   ['zod 3', z3.object({ path: z3.string(), depth: z3.number().default(3), inner: z3.object({ list: z3.array(z3.number()) }).optional() })],
-  ['Valibot', toStandardJsonSchema(v.object({ path: v.string(), depth: v.optional(v.number(), 3), inner: v.optional(v.object({ list: v.array(v.number()) })) }))],
+  [
+    'Valibot',
+    toStandardJsonSchema(v.object({ path: v.string(), depth: v.optional(v.number(), 3), inner: v.optional(v.object({ list: v.array(v.number()) })) })),
+  ],
   ['ArkType', type({ path: 'string', depth: 'number = 3', 'inner?': { list: 'number[]' } })],
-  ['raw JSON Schema', { type: 'object', properties: { path: { type: 'string' }, depth: { type: 'number', default: 3 }, inner: { type: 'object', properties: { list: { type: 'array', items: { type: 'number' } } } } }, required: ['path'] }],
+  [
+    'raw JSON Schema',
+    {
+      type: 'object',
+      properties: {
+        path: { type: 'string' },
+        depth: { type: 'number', default: 3 },
+        inner: { type: 'object', properties: { list: { type: 'array', items: { type: 'number' } } } },
+      },
+      required: ['path'],
+    },
+  ],
 ];
 
 describe.each(same)('a bound schema validates by its own means: %s', (kind, schema) => {
@@ -42,7 +57,7 @@ describe.each(same)('a bound schema validates by its own means: %s', (kind, sche
 
   test('what was accepted is accepted again', () => {
     const copy = { path: 'a' };
-    bound.validate(copy);
+    void bound.validate(copy);
     expect(bound.revalidate(copy)).toMatchObject({ value: { path: 'a', depth: 3 } });
   });
 
@@ -59,13 +74,42 @@ describe('asynchronous refinements', () => {
     ['zod 4', z.object({ name: z.string().refine(taken, 'is taken') })],
     ['zod 3', z3.object({ name: z3.string().refine(taken, 'is taken') })],
     ['zod/mini', zm.object({ name: zm.string().check(zm.refine(taken, 'is taken')) })],
-    ['Valibot', { '~standard': { ...v.objectAsync({ name: v.pipeAsync(v.string(), v.checkAsync(taken, 'is taken')) })['~standard'], jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) } } }],
+    [
+      'Valibot',
+      {
+        '~standard': {
+          ...v.objectAsync({ name: v.pipeAsync(v.string(), v.checkAsync(taken, 'is taken')) })['~standard'],
+          jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
+        },
+      },
+    ],
   ])('%s: the answer is a promise, and never rejects', async (_, schema) => {
     const bound = bind(schema);
     const good = bound.validate({ name: 'free' });
     expect(good).toBeInstanceOf(Promise);
     expect(await good).toMatchObject({ value: { name: 'free' } });
     expect(await bound.validate({ name: 'taken' })).toMatchObject({ issues: [{ path: 'name', message: 'is taken' }] });
+  });
+
+  // zod 4 itself would run it twice, and let the first promise reject with nobody there.
+  test('zod 4 runs one once where it passes, also where it stands deep in the schema', async () => {
+    const check = vi.fn(taken);
+    const name = z.string().refine(check);
+    const schemas = [
+      z.object({ name }),
+      z.object({ list: z.array(z.object({ name }).optional()) }),
+      z.lazy(() => z.object({ name })),
+      z.union([z.object({ other: z.number() }), z.object({ name })]),
+      z.object({ name: z.preprocess((value) => value, name) }),
+      z.object({ name }).transform(async (value) => value),
+      z.intersection(z.object({ name }), z.object({})),
+    ];
+    for (const schema of schemas) {
+      check.mockClear();
+      const value = schema === schemas[1] ? { list: [{ name: 'free' }] } : { name: 'free' };
+      expect(await bind(schema, { objectOnly: false }).validate(value)).toEqual({ value });
+      expect(check).toHaveBeenCalledTimes(1);
+    }
   });
 
   test('one that rejects is an issue', async () => {
@@ -79,8 +123,16 @@ describe('asynchronous refinements', () => {
 describe('transforms', () => {
   test.each<[string, unknown]>([
     ['zod 4', z.object({ at: z.iso.datetime().transform((text) => new Date(text)) })],
-    ['zod 3', z3.object({ at: z3.string().datetime().transform((text) => new Date(text)) })],
-    ['Valibot', toStandardJsonSchema(v.object({ at: v.pipe(v.string(), v.isoTimestamp(), v.toDate()) }), { errorMode: 'ignore' })],
+    [
+      'zod 3',
+      z3.object({
+        at: z3
+          .string()
+          .datetime()
+          .transform((text) => new Date(text)),
+      }),
+    ],
+    ['Valibot', toStandardJsonSchema(v.object({ at: v.pipe(v.string(), v.isoTimestamp(), v.toDate()) }))],
     ['ArkType', type({ at: 'string.date.iso.parse' })],
   ])('%s: the value is what the schema made of it', (kind, schema) => {
     const at = '2026-01-02T03:04:05.000Z';
@@ -92,9 +144,16 @@ describe('transforms', () => {
 });
 
 describe('a schema whose code misbehaves', () => {
-  const standard = (validate: (value: unknown) => unknown) => ({ '~standard': { version: 1, vendor: 'acme', validate, jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) } } });
+  const standard = (validate: (value: unknown) => unknown) => ({
+    '~standard': { version: 1, vendor: 'acme', validate, jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) } },
+  });
   test.each<[string, (value: unknown) => unknown]>([
-    ['throws', () => { throw new Error('no'); }],
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+    ],
     ['rejects', () => Promise.reject(new Error('no'))],
     ['answers nothing', () => undefined],
     ['answers null', () => null],
@@ -120,7 +179,12 @@ describe('a schema whose code misbehaves', () => {
 
   test('a validator that needs its receiver has it', () => {
     const schema = standard(() => undefined);
-    const props = Object.assign(schema['~standard'], { accepted: 5, validate(this: { accepted: number }) { return { value: this.accepted }; } });
+    const props = Object.assign(schema['~standard'], {
+      accepted: 5,
+      validate(this: { accepted: number }) {
+        return { value: this.accepted };
+      },
+    });
     expect(props.validate()).toEqual({ value: 5 });
     expect(bind(schema).validate({})).toEqual({ value: 5 });
   });
@@ -139,9 +203,18 @@ describe('a schema whose code misbehaves', () => {
 
 describe('where a schema stands', () => {
   test('errors name the place and what came', () => {
-    expect(thrownBy(() => bind(7))).toMatchObject({ code: 'invalid_schema', message: 'tool `t`, `parameters`: expected a zod schema, a Standard Schema or a JSON Schema object, got `7` (number).' });
-    expect(thrownBy(() => bind(z.string()).check())).toMatchObject({ code: 'invalid_schema', message: expect.stringMatching(/^tool `t`, `parameters`: .*wrap the value in an object/) });
-    expect(thrownBy(() => bind({ type: 'object', properties: { a: { pattern: '(' } } }).check())).toMatchObject({ code: 'invalid_schema', message: expect.stringMatching(/^tool `t`, `parameters`: .*pattern/) });
+    expect(thrownBy(() => bind(7))).toMatchObject({
+      code: 'invalid_schema',
+      message: 'tool `t`, `parameters`: expected a zod schema, a Standard Schema or a JSON Schema object, got `7` (number).',
+    });
+    expect(thrownBy(() => bind(z.string()).check())).toMatchObject({
+      code: 'invalid_schema',
+      message: expect.stringMatching(/^tool `t`, `parameters`: .*wrap the value in an object/),
+    });
+    expect(thrownBy(() => bind({ type: 'object', properties: { a: { pattern: '(' } } }).check())).toMatchObject({
+      code: 'invalid_schema',
+      message: expect.stringMatching(/^tool `t`, `parameters`: .*pattern/),
+    });
   });
 
   test('a schema without a type is one of an object where objects are wanted', () => {

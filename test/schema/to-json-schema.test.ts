@@ -1,6 +1,6 @@
-import * as v from 'valibot';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
+import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import * as zm from 'zod/mini';
@@ -11,12 +11,48 @@ import { thrownBy } from '../call/define.ts';
 
 /** The same input by every kind: a required text, an optional number, a flag with a default, a list of alternatives. */
 const same: [kind: string, schema: unknown][] = [
-  ['zod 4', z.object({ path: z.string().describe('Where.'), depth: z.number().optional(), all: z.boolean().default(false), modes: z.array(z.enum(['a', 'b'])) })],
-  ['zod/mini', zm.object({ path: zm.string().check(zm.describe('Where.')), depth: zm.optional(zm.number()), all: zm._default(zm.boolean(), false), modes: zm.array(zm.enum(['a', 'b'])) })],
-  ['zod 3', z3.object({ path: z3.string().describe('Where.'), depth: z3.number().optional(), all: z3.boolean().default(false), modes: z3.array(z3.enum(['a', 'b'])) })],
-  ['Valibot', toStandardJsonSchema(v.object({ path: v.pipe(v.string(), v.description('Where.')), depth: v.optional(v.number()), all: v.optional(v.boolean(), false), modes: v.array(v.picklist(['a', 'b'])) }))],
+  [
+    'zod 4',
+    z.object({ path: z.string().describe('Where.'), depth: z.number().optional(), all: z.boolean().default(false), modes: z.array(z.enum(['a', 'b'])) }),
+  ],
+  [
+    'zod/mini',
+    zm.object({
+      path: zm.string().check(zm.describe('Where.')),
+      depth: zm.optional(zm.number()),
+      all: zm._default(zm.boolean(), false),
+      modes: zm.array(zm.enum(['a', 'b'])),
+    }),
+  ],
+  [
+    'zod 3',
+    z3.object({ path: z3.string().describe('Where.'), depth: z3.number().optional(), all: z3.boolean().default(false), modes: z3.array(z3.enum(['a', 'b'])) }),
+  ],
+  [
+    'Valibot',
+    toStandardJsonSchema(
+      v.object({
+        path: v.pipe(v.string(), v.description('Where.')),
+        depth: v.optional(v.number()),
+        all: v.optional(v.boolean(), false),
+        modes: v.array(v.picklist(['a', 'b'])),
+      }),
+    ),
+  ],
   ['ArkType', type({ path: type('string').describe('Where.'), 'depth?': 'number', all: 'boolean = false', modes: "('a' | 'b')[]" })],
-  ['raw JSON Schema', { type: 'object', properties: { path: { type: 'string', description: 'Where.' }, depth: { type: 'number' }, all: { type: 'boolean', default: false }, modes: { type: 'array', items: { enum: ['a', 'b'] } } }, required: ['path', 'modes'] }],
+  [
+    'raw JSON Schema',
+    {
+      type: 'object',
+      properties: {
+        path: { type: 'string', description: 'Where.' },
+        depth: { type: 'number' },
+        all: { type: 'boolean', default: false },
+        modes: { type: 'array', items: { enum: ['a', 'b'] } },
+      },
+      required: ['path', 'modes'],
+    },
+  ],
 ];
 
 describe.each(same)('the JSON Schema that a model is shown: %s', (kind, schema) => {
@@ -55,7 +91,7 @@ describe('which side of a schema is shown', () => {
   const sides: [string, unknown, string, string][] = [
     ['zod 4', z.object({ n: z.string().transform(Number).pipe(z.number()) }), 'string', 'number'],
     ['zod 3', z3.object({ n: z3.string().transform(Number).pipe(z3.number()) }), 'string', 'number'],
-    ['Valibot', toStandardJsonSchema(v.object({ n: v.pipe(v.string(), v.toNumber()) }), { errorMode: 'ignore' }), 'string', 'number'],
+    ['Valibot', toStandardJsonSchema(v.object({ n: v.pipe(v.string(), v.toNumber()) })), 'string', 'number'],
   ];
   test.each(sides)('%s: the input side of parameters, the output side of an output schema', (kind, schema, input, output) => {
     const typeOf = (direction: 'input' | 'output') => (toJsonSchema(schema, direction, 'here').properties as { n: { type: string } }).n.type;
@@ -68,7 +104,9 @@ describe('which side of a schema is shown', () => {
   });
 
   test('metadata of zod 4 is kept, secret marks too', () => {
-    expect(toJsonSchema(z.object({ key: z.string().meta({ secret: true, title: 'Key' }) }), 'input', 'here').properties).toMatchObject({ key: { secret: true, title: 'Key' } });
+    expect(toJsonSchema(z.object({ key: z.string().meta({ secret: true, title: 'Key' }) }), 'input', 'here').properties).toMatchObject({
+      key: { secret: true, title: 'Key' },
+    });
   });
 
   test('a date travels as text', () => {
@@ -78,12 +116,18 @@ describe('which side of a schema is shown', () => {
 
 describe('what is refused, with the remedy', () => {
   test('bare Valibot, naming the converter', () => {
-    expect(thrownBy(() => toJsonSchema(v.object({ a: v.string() }), 'input', 'tool `t`'))).toMatchObject({ code: 'invalid_schema', message: expect.stringMatching(/tool `t`.*valibot.*toStandardJsonSchema/s) });
+    expect(thrownBy(() => toJsonSchema(v.object({ a: v.string() }), 'input', 'tool `t`'))).toMatchObject({
+      code: 'invalid_schema',
+      message: expect.stringMatching(/tool `t`.*valibot.*toStandardJsonSchema/s),
+    });
   });
 
   test('any Standard Schema that gives no JSON Schema', () => {
     const schema = { '~standard': { version: 1, vendor: 'acme', validate: (value: unknown) => ({ value }) } };
-    expect(thrownBy(() => toJsonSchema(schema, 'input', 'here'))).toMatchObject({ code: 'invalid_schema', message: expect.stringMatching(/acme.*raw JSON Schema/s) });
+    expect(thrownBy(() => toJsonSchema(schema, 'input', 'here'))).toMatchObject({
+      code: 'invalid_schema',
+      message: expect.stringMatching(/acme.*raw JSON Schema/s),
+    });
   });
 
   test.each<[string, unknown]>([
@@ -98,7 +142,14 @@ describe('what is refused, with the remedy', () => {
     ['a date', new Date()],
     ['a shape of schemas', { a: z.string() }],
     ['a schema with a function in it', { type: 'object', properties: { a: { transform: () => 1 } } }],
-    ['a schema with a cycle', (() => { const schema: Record<string, unknown> = { type: 'object' }; schema.properties = { self: schema }; return schema; })()],
+    [
+      'a schema with a cycle',
+      (() => {
+        const schema: Record<string, unknown> = { type: 'object' };
+        schema.properties = { self: schema };
+        return schema;
+      })(),
+    ],
   ])('%s', (_, schema) => {
     const registry = new HostToolRegistry();
     const act = () => registry.register(defineTool({ name: 'my_tool', description: 'd', parameters: schema as never, handler: () => 1 }));
@@ -117,7 +168,14 @@ describe('what is refused, with the remedy', () => {
     ['raw, an unknown type', { type: 'object', properties: { a: { type: 'strnig' } } }],
     ['raw, a reference that leads nowhere', { type: 'object', properties: { a: { $ref: '#/$defs/no' } } }],
     ['raw, a remote reference', { type: 'object', properties: { a: { $ref: 'https://example.com/a.json' } } }],
-    ['zod 4, a custom type that cannot be converted lazily', z.object({ get self() { throw new Error('no'); } } as never)],
+    [
+      'zod 4, a custom type that cannot be converted lazily',
+      z.object({
+        get self() {
+          throw new Error('no');
+        },
+      } as never),
+    ],
   ])('parameters that are no object schema are refused at register: %s', (_, schema) => {
     const registry = new HostToolRegistry();
     const act = () => registry.register(defineTool({ name: 'my_tool', description: 'd', parameters: schema as never, handler: () => 1 }));
@@ -129,7 +187,10 @@ describe('what is refused, with the remedy', () => {
 
   test('an output schema may be of anything', () => {
     const registry = new HostToolRegistry();
-    for (const [index, outputSchema] of [z.string(), z.array(z.number()), { type: 'null' }, z.union([z.string(), z.null()])].entries()) registry.register(defineTool({ name: `t${index}`, description: 'd', parameters: {}, outputSchema: outputSchema as never, handler: (() => null) as never }));
+    for (const [index, outputSchema] of [z.string(), z.array(z.number()), { type: 'null' }, z.union([z.string(), z.null()])].entries())
+      registry.register(
+        defineTool({ name: `t${index}`, description: 'd', parameters: {}, outputSchema: outputSchema as never, handler: (() => null) as never }),
+      );
     expect(registry.count).toBe(4);
   });
 

@@ -28,7 +28,11 @@ fits<Ours.TypedJsonSchema<1>>(given<Contract.TypedJsonSchema<1>>());
 fits<typeof Contract.jsonSchema>(given<typeof Ours.jsonSchema>());
 type Literal = {
   readonly type: 'object';
-  readonly properties: { readonly a: { readonly type: 'string' }; readonly b: { readonly enum: readonly [1, 2] }; readonly c: { readonly type: 'integer'; readonly default: 1 } };
+  readonly properties: {
+    readonly a: { readonly type: 'string' };
+    readonly b: { readonly enum: readonly [1, 2] };
+    readonly c: { readonly type: 'integer'; readonly default: 1 };
+  };
   readonly required: readonly ['a'];
 };
 // The contract asks callers for what has a default; the library fills it in, as it does for every other kind of schema.

@@ -10,6 +10,7 @@ import {
   type Content,
   content,
   defineTool,
+  type Executor,
   fail,
   type HostTool,
   type HostToolDefinition,
@@ -106,7 +107,11 @@ same<InputType<typeof arktype>, { city: string; days?: number }>(true);
 const named = defineTool({
   name: 'named',
   description: text,
-  parameters: jsonSchema<{ city: string; days?: number }>({ type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer' } }, required: ['city'] }),
+  parameters: jsonSchema<{ city: string; days?: number }>({
+    type: 'object',
+    properties: { city: { type: 'string' }, days: { type: 'integer' } },
+    required: ['city'],
+  }),
   handler: (input) => {
     same<typeof input, { city: string; days?: number }>(true);
     return input.city;
@@ -176,7 +181,12 @@ const filled = defineTool({
 });
 same<OutputType<typeof filled>, { readonly n: number }>(true);
 
-const loaded = defineTool({ name: 'loaded', description: text, parameters: given<{ type: 'object'; [keyword: string]: unknown }>(), handler: (input) => Object.keys(fits<JsonObject>(input) ?? {}) });
+const loaded = defineTool({
+  name: 'loaded',
+  description: text,
+  parameters: given<{ type: 'object'; [keyword: string]: unknown }>(),
+  handler: (input) => Object.keys(fits<JsonObject>(input) ?? {}),
+});
 same<OutputType<typeof loaded>, string[]>(true);
 
 // ---------- Knobs
@@ -207,7 +217,10 @@ defineTool({
   name: 'raw-knobs',
   description: text,
   parameters: nothing,
-  policy: { knobs: { type: 'object', properties: { max: { type: 'integer', default: 3 } } }, check: async ({ knobs, ask }) => ask(String(fits<number>(knobs.max))) },
+  policy: {
+    knobs: { type: 'object', properties: { max: { type: 'integer', default: 3 } } },
+    check: async ({ knobs, ask }) => ask(String(fits<number>(knobs.max))),
+  },
   handler: (_input, { knobs }) => {
     same<typeof knobs, { readonly max: number }>(true);
     return null;
@@ -218,12 +231,27 @@ defineTool({
 
 const base = { description: text, parameters: nothing } as const;
 // A literal under a schema wants `as const`: what a handler returns is read before the schema is known.
-const bySchema = defineTool({ ...base, name: 'by-schema', outputSchema: z.object({ n: z.number(), s: z.enum(['a', 'b']) }), handler: () => ok({ n: 1, s: 'a' as const }) });
-defineTool({ ...base, name: 'as-const', outputSchema: z.object({ s: z.enum(['a', 'b']) }), handler: async ({}) => ({ s: 'a' }) as const });
+const bySchema = defineTool({
+  ...base,
+  name: 'by-schema',
+  outputSchema: z.object({ n: z.number(), s: z.enum(['a', 'b']) }),
+  handler: () => ok({ n: 1, s: 'a' as const }),
+});
+defineTool({ ...base, name: 'as-const', outputSchema: z.object({ s: z.enum(['a', 'b']) }), handler: async () => ({ s: 'a' }) as const });
 same<OutputType<typeof bySchema>, { n: number; s: 'a' | 'b' }>(true);
-const byRawSchema = defineTool({ ...base, name: 'by-raw-schema', outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }, handler: async () => ({ n: 1 }) });
+const byRawSchema = defineTool({
+  ...base,
+  name: 'by-raw-schema',
+  outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+  handler: async () => ({ n: 1 }),
+});
 same<OutputType<typeof byRawSchema>, { readonly n: number }>(true);
-const bySchemaOfFailure = defineTool({ ...base, name: 'by-schema-of-failure', outputSchema: z.string(), handler: (_input, { signal }) => (signal.aborted ? fail('stopped') : 'done') });
+const bySchemaOfFailure = defineTool({
+  ...base,
+  name: 'by-schema-of-failure',
+  outputSchema: z.string(),
+  handler: (_input, { signal }) => (signal.aborted ? fail('stopped') : 'done'),
+});
 same<OutputType<typeof bySchemaOfFailure>, string>(true);
 
 const sync = defineTool({ ...base, name: 'sync', handler: () => ({ n: 1 }) });
@@ -234,7 +262,11 @@ const withOk = defineTool({ ...base, name: 'with-ok', handler: () => ok({ n: 1 }
 same<OutputType<typeof withOk>, { n: number }>(true);
 const onlyFails = defineTool({ ...base, name: 'only-fails', handler: () => fail({ message: 'no', reason: 'never' }) });
 same<OutputType<typeof onlyFails>, never>(true);
-const either = defineTool({ ...base, name: 'either', handler: async (_input, { signal }) => (signal.aborted ? fail('stopped') : signal.reason === 1 ? ok('a' as const) : 2) });
+const either = defineTool({
+  ...base,
+  name: 'either',
+  handler: async (_input, { signal }) => (signal.aborted ? fail('stopped') : signal.reason === 1 ? ok('a' as const) : 2),
+});
 same<OutputType<typeof either>, 'a' | 2>(true);
 const generator = defineTool({
   ...base,
@@ -263,10 +295,18 @@ const parts = defineTool({ ...base, name: 'parts', handler: () => [content.text(
 same<OutputType<typeof parts>, Content[]>(true);
 const made = defineTool({ ...base, name: 'made', create: async ({ sessionId }) => ({ handler: () => ({ sessionId }), dispose: async () => {} }) });
 same<OutputType<typeof made>, { sessionId: string }>(true);
-const elsewhere = defineTool({ ...base, name: 'elsewhere', outputSchema: z.string(), executor: { kind: 'worker', execute: async (input, { signal }) => [input, signal] } });
+const elsewhere = defineTool({
+  ...base,
+  name: 'elsewhere',
+  outputSchema: z.string(),
+  executor: { kind: 'worker', execute: async (input, { signal }) => [input, signal] },
+});
 same<OutputType<typeof elsewhere>, string>(true);
 const elsewhereUntyped = defineTool({ ...base, name: 'elsewhere-untyped', executor: { kind: 'process', execute: async () => 1 } });
 same<OutputType<typeof elsewhereUntyped>, unknown>(true);
+
+// An executor serves tools of any services; one that knows its own may say so.
+fits<Executor>({ kind: 'remote', execute: async (_input, context: ToolContext<{ readonly queue: string }>) => context.services.queue });
 
 // ---------- Services
 
@@ -283,7 +323,12 @@ const query = defineTool.for<Database>()({
   handler: ({ sql }, { services }) => services.db.query(sql),
 });
 same<OutputType<typeof query>, string[]>(true);
-const send = defineTool.for<Mail>()({ name: 'send', description: text, parameters: z.object({ to: z.string() }), handler: ({ to }, { services }) => services.mail.send(to) });
+const send = defineTool.for<Mail>()({
+  name: 'send',
+  description: text,
+  parameters: z.object({ to: z.string() }),
+  handler: ({ to }, { services }) => services.mail.send(to),
+});
 const both = new HostToolRegistry<Database & Mail>({ policies: [{ id: 'p', check: ({ context }) => void context.services.mail.send('a') }] });
 // Definitions of any types, and of a part of the services, stand in one array.
 both.registerAll([query, send, zod4, zod3, literal, withKnobs, generator, silent, made, elsewhere]);

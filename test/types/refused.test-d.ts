@@ -4,8 +4,8 @@ import {
   type AnyTool,
   type ApprovalStore,
   defineTool,
-  HostToolRegistry,
   type Hook,
+  HostToolRegistry,
   isMisuseError,
   MisuseError,
   ok,
@@ -121,7 +121,9 @@ defineTool({
   handler,
 });
 // @ts-expect-error there are no knobs
-defineTool({ ...base, name: 'x', policy: { check: ({ knobs, allow }) => (knobs.max > 1 ? allow() : allow()) }, handler: (_input, { knobs }) => knobs.max.toFixed() });
+defineTool({ ...base, name: 'x', policy: { check: ({ knobs, ask }) => ask(knobs.max.prompt) }, handler });
+// @ts-expect-error there are no knobs
+defineTool({ ...base, name: 'x', handler: (_input, { knobs }) => knobs.max.prompt });
 // @ts-expect-error a check answers a decision
 defineTool({ ...base, name: 'x', policy: { check: () => true }, handler });
 // @ts-expect-error a deny has a reason

@@ -1,0 +1,33 @@
+/** What deadlines, signals and closing do to a call. */
+import { type ToolError, toolError } from '../errors.ts';
+import type { Call } from '../state/call.ts';
+import type { Spine } from '../state/registry-state.ts';
+import { fail } from './way-back.ts';
+
+function stop(call: Call, error: ToolError, reason: unknown): void {
+  if (call.ended) return;
+  const { more } = call;
+  more.abortReason = reason;
+  more.endedAt = call.session.registry.monotonic();
+  fail(call, error);
+}
+
+/** What deadlines, signals and closing do to a call. */
+export const spine: Spine = {
+  expired(call, idleMs) {
+    if (call.ended) return;
+    const seconds = (idleMs ?? call.timeoutMs) / 1000;
+    const message =
+      idleMs === undefined
+        ? `\`${call.toolName}\` timed out after ${seconds}s. It may have run; check before you call it again.`
+        : `\`${call.toolName}\` timed out after ${seconds}s without progress. It may have run; check before you call it again.`;
+    stop(call, toolError('timeout', message, { reason: idleMs === undefined ? 'timeout' : 'idle_timeout' }), new DOMException(message, 'TimeoutError'));
+  },
+  cancelled(call, reason) {
+    const text = call.state === 'gates' ? 'The call was cancelled before it started.' : 'The call was cancelled. The tool may have run.';
+    stop(call, toolError('cancelled', text), reason);
+  },
+  closed(call) {
+    stop(call, toolError('session_closed', 'The session was closed before the call ended.'), new DOMException('The session was closed.', 'AbortError'));
+  },
+};

@@ -1,0 +1,94 @@
+/** The way back: from what a handler came to, to the end of its call. The second half of the spine. */
+import { end, failureResult, successResult } from '../call/record.ts';
+import { releaseAll } from '../call/release.ts';
+import { collectOutputSecrets, scrubText } from '../call/secrets.ts';
+import { normalise, type Shaped } from '../call/snapshot.ts';
+import { type ToolError, toolError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import type { ResultMetadata } from '../result.ts';
+import type { Binding } from '../state/binding.ts';
+import type { Call } from '../state/call.ts';
+import { after } from './after.ts';
+import { checkOutput, withinBudget } from './shape.ts';
+
+export function ran(call: Call, value: unknown, metadata: JsonObject | undefined): void {
+  try {
+    const { session, binding } = call;
+    stopClocks(call);
+    call.state = 'shaping';
+    const { entry, maxOutputChars, secretive } = binding as Binding;
+    const bounded = maxOutputChars !== Number.POSITIVE_INFINITY;
+    const plain = session.hooks.length === 0 && entry.internals.output === undefined;
+    // Secrets are collected before hooks and schemas speak of the output, and before it is cut.
+    const shaped = normalise(call, value, plain && bounded && !secretive ? maxOutputChars : undefined);
+    if (secretive && shaped.ok) collectOutputSecrets(call, shaped.output);
+    if (!plain) return shapeOn(call, shaped, metadata);
+    if (!shaped.ok) return fail(call, shaped.error);
+    if (bounded) return settle(call, withinBudget(call, shaped.output, shaped.overflow), metadata);
+    return succeed(call, shaped.output, undefined, metadata);
+  } catch (error) {
+    return broken(call, error);
+  }
+}
+
+/** The clocks are the handler's; what hooks and schemas still do has limits of its own. */
+function stopClocks(call: Call): void {
+  const { deadlines } = call.session.registry;
+  deadlines.remove(call);
+  const idle = call.extra?.idle;
+  if (idle !== undefined) deadlines.remove(idle);
+}
+
+export function threw(call: Call, error: ToolError): void {
+  try {
+    stopClocks(call);
+    call.state = 'shaping';
+    if (call.session.hooks.length > 0) return shapeOn(call, { ok: false, error }, undefined);
+    return fail(call, error);
+  } catch (fault) {
+    return broken(call, fault);
+  }
+}
+
+/** After hooks, output schema and budget, for the tools that have them. */
+function shapeOn(call: Call, shaped: Shaped, metadata: JsonObject | undefined): void {
+  const finish = (checked: Shaped): void =>
+    checked.ok ? settle(call, withinBudget(call, checked.output, undefined), metadata) : settle(call, checked, metadata);
+  const check = (hooked: Shaped): void => {
+    if (call.ended) return;
+    if (!hooked.ok) return finish(hooked);
+    const checked = checkOutput(call, hooked.output);
+    if (checked instanceof Promise) {
+      checked.then(
+        (settled) => (call.ended ? undefined : finish(settled)),
+        (error: unknown) => broken(call, error),
+      );
+      return;
+    }
+    finish(checked);
+  };
+  const hooked = after(call, shaped, metadata);
+  if (hooked instanceof Promise) hooked.then(check, (error: unknown) => broken(call, error));
+  else check(hooked);
+}
+
+function settle(call: Call, shaped: Shaped, handler: JsonObject | undefined): void {
+  if (call.ended) return;
+  if (!shaped.ok) fail(call, shaped.error);
+  else succeed(call, shaped.output, shaped.truncated, handler);
+}
+
+function succeed(call: Call, output: unknown, truncated: ResultMetadata['truncated'], handler: JsonObject | undefined): void {
+  if ((call.binding as Binding).secretive) collectOutputSecrets(call, output);
+  end(call, successResult(call, output, truncated, handler), releaseAll);
+}
+
+export function fail(call: Call, error: ToolError): void {
+  end(call, failureResult(call, error), releaseAll);
+}
+
+/** A fault of ours. The host's logger learns of it; the model is told no more than that. */
+export function broken(call: Call, error: unknown): void {
+  call.session.registry.warn({ tool: call.toolName, error: error instanceof Error ? scrubText(call, String(error.stack)) : typeof error }, 'internal error');
+  fail(call, toolError('internal', 'The call failed by an internal error. Try again or use another tool.'));
+}

@@ -1,0 +1,30 @@
+/** What a session was created with, checked and copied. */
+import type { Approver } from '../context.ts';
+import type { Hook } from '../hooks.ts';
+import type { JsonObject } from '../json.ts';
+import type { Policy } from '../policy.ts';
+import type { Limits } from '../profile.ts';
+import type { CompiledRule } from '../rules.ts';
+import type { Overrides } from '../workflow/effective.ts';
+
+/** What a session's state is made from, checked. */
+export interface SessionSetup {
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly metadata: JsonObject;
+  readonly principal: string | undefined;
+  readonly services: unknown;
+  readonly profileId: string | undefined;
+  readonly facts: JsonObject;
+  readonly overrides: Overrides | undefined;
+  readonly rules: readonly CompiledRule[];
+  readonly policies: readonly Policy<unknown>[];
+  readonly hooks: readonly Hook[];
+  readonly approver: Approver | undefined;
+  readonly approvalMode: 'ask' | 'suspend';
+  readonly approvalTimeoutMs: number;
+  readonly repair: 'off' | 'safe';
+  readonly exposeErrors: 'message' | 'masked' | undefined;
+  readonly limits: Limits;
+}
