@@ -64,11 +64,11 @@ export interface ToolSpecBase<Name extends string, P extends Schema, OS extends 
   parameters: P;
   /** Enforced: an output that violates it is `invalid_output`. */
   outputSchema?: OS;
-  title?: string;
-  version?: string;
-  category?: string;
-  tags?: readonly string[];
-  annotations?: ToolAnnotations;
+  title?: string | undefined;
+  version?: string | undefined;
+  category?: string | undefined;
+  tags?: readonly string[] | undefined;
+  annotations?: ToolAnnotations | undefined;
   policy?: {
     /** The tool's settings in a profile. Not given there, they are the parse of `{}`. */
     knobs?: KS;
@@ -76,33 +76,33 @@ export interface ToolSpecBase<Name extends string, P extends Schema, OS extends 
     check?(call: PolicyCall<ParsedOf<P>, KnobsOf<KS>, S>): MaybePromise<Decision>;
   };
   /** Asks a person before the call. A function may decide by the input. @default false */
-  requiresApproval?: boolean | ApprovalPrompt | ((input: ParsedOf<P>, context: CallInfo<S>) => MaybePromise<boolean | ApprovalPrompt>);
+  requiresApproval?: boolean | ApprovalPrompt | ((input: ParsedOf<P>, context: CallInfo<S>) => MaybePromise<boolean | ApprovalPrompt>) | undefined;
   /** Milliseconds the handler may run. Starts with the handler: waits for people and slots never count. Above 0, at most 2^31-1. @default the registry's `defaultTimeoutMs` */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Milliseconds without `context.progress()` after which the call times out. Off unless set. */
-  idleTimeoutMs?: number;
+  idleTimeoutMs?: number | undefined;
   /** Facts that must hold for the tool to be available. */
-  requires?: readonly FactRule[];
+  requires?: readonly FactRule[] | undefined;
   /** Facts that this tool can bring about; named as prerequisites of the tools that wait for them. */
-  provides?: readonly string[];
+  provides?: readonly string[] | undefined;
   /** Whether a batch may run it beside others. @default `annotations.readOnly === true` */
-  parallelSafe?: boolean;
+  parallelSafe?: boolean | undefined;
   /** Calls with the same key never overlap. */
-  resourceKey?: string | ((input: ParsedOf<P>) => string);
+  resourceKey?: string | ((input: ParsedOf<P>) => string) | undefined;
   /** Budget of the model-visible output, in UTF-16 code units. */
-  maxOutputChars?: number;
+  maxOutputChars?: number | undefined;
   /** Which end is kept when output is cut. @default "head" */
-  outputStrategy?: 'head' | 'head_tail';
+  outputStrategy?: 'head' | 'head_tail' | undefined;
   /** Calls at once over the whole registry. No bound unless set. */
-  maxConcurrency?: number;
+  maxConcurrency?: number | undefined;
   /** The tools that the handler may call by `context.tools.call`. */
-  uses?: readonly (string | ToolRef)[];
+  uses?: readonly (string | ToolRef)[] | undefined;
   /** The event names that the handler may send by `context.emit`. */
-  events?: readonly string[];
+  events?: readonly string[] | undefined;
   /** `session`: made once a session by `create`. @default "global", or "session" with `create` */
-  scope?: 'global' | 'session';
+  scope?: 'global' | 'session' | undefined;
   /** `internal`: never listed, callable through `uses` alone. @default "model" */
-  exposure?: 'model' | 'internal';
+  exposure?: 'model' | 'internal' | undefined;
 }
 
 export interface ToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S, R>

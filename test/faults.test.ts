@@ -57,6 +57,7 @@ const noTimeout = { timeoutMs: 1_000_000 };
 
 const rows: readonly Row[] = [
   [1, 'a handler that never settles', 'timeout', (w) => timed(w, never)],
+  // biome-ignore lint/suspicious/noThenProperty: a thenable is the fault
   [1, 'a thenable that never calls back', 'timeout', (w) => timed(w, () => ({ then() {} }))],
   [
     1,
@@ -486,6 +487,7 @@ const rows: readonly Row[] = [
 
   [20, 'a listener throws', ['done', 2], async (w) => listened(w, throwing(new Error('mine')))],
   [20, 'a listener rejects', ['done', 2], async (w) => listened(w, rejecting(new Error('mine')))],
+  // biome-ignore lint/suspicious/noThenProperty: a thenable is the fault
   [20, 'a listener answers a thenable that throws', ['done', 2], async (w) => listened(w, () => ({ then: throwing(new Error('mine')) }))],
   [20, 'a listener never answers', ['done', 0], async (w) => listened(w, never)],
   [

@@ -108,6 +108,7 @@ fits<Ours.ExecutorToolConfig<'a', Literal, undefined, Literal, Services>>(given<
 adds<Ours.Executor, Contract.Executor>(true);
 fits<Ours.Executor>(given<Contract.Executor>());
 fits<keyof Contract.DefineTool<Services>>(given<keyof Ours.DefineTool<Services>>());
+fits<keyof typeof Contract.defineTool>(given<keyof typeof Ours.defineTool>());
 fits<{ for<S>(): Ours.DefineTool<S> }>(given<typeof Ours.defineTool>());
 
 // ---------- rules, profiles, policies
@@ -202,6 +203,7 @@ fits<new (options?: Contract.RegistryOptions<Services>) => Ours.HostToolRegistry
 fits<new (options?: Contract.RegistryOptions<unknown>) => Ours.HostToolRegistry>(given<typeof Ours.HostToolRegistry>());
 same<ReturnType<Ours.HostToolRegistry<Services>['listTools']>, readonly Ours.AnyTool<Services>[]>(true);
 same<typeof Ours.hostToolRegistry, Ours.HostToolRegistry>(true);
+same<keyof typeof Contract.hostToolRegistry, keyof Contract.HostToolRegistry>(true);
 
 // ---------- errors, coordinators
 adds<Ours.MisuseError, Contract.MisuseError, Extract<keyof Ours.MisuseError, symbol>>(true);
@@ -217,3 +219,5 @@ fits<(session: Ours.ToolSession<Services>, coordinator: Contract.Coordinator, op
 fits<(target: unknown, registry: Ours.HostToolRegistry<Services>, options: Contract.SessionOptions<Services>) => Promise<string[]>>(
   given<typeof Ours.registerHostToolsOnSession<Services>>(),
 );
+fits<ReturnType<typeof Contract.mount>>(given<ReturnType<typeof Ours.mount>>());
+same<ReturnType<typeof Ours.registerHostToolsOnSession>, ReturnType<typeof Contract.registerHostToolsOnSession>>(true);

@@ -185,9 +185,24 @@ const loaded = defineTool({
   name: 'loaded',
   description: text,
   parameters: given<{ type: 'object'; [keyword: string]: unknown }>(),
-  handler: (input) => Object.keys(fits<JsonObject>(input) ?? {}),
+  handler: (input) => {
+    fits<JsonObject>(input);
+    return Object.keys(input);
+  },
 });
 same<OutputType<typeof loaded>, string[]>(true);
+
+// What is left out may be written as undefined too, so that options can be passed on.
+defineTool({
+  name: 'left-out',
+  description: text,
+  parameters: nothing,
+  title: undefined,
+  timeoutMs: undefined,
+  requiresApproval: undefined,
+  uses: undefined,
+  handler: () => 1,
+});
 
 // ---------- Knobs
 

@@ -208,7 +208,7 @@ if (result.success) result.error.code;
 // @ts-expect-error the output is a number
 given<(result: ToolResult<string>) => void>()(result);
 // @ts-expect-error there is no such code
-if (!result.success && result.error.code === 'denied') session.close();
+if (!result.success && result.error.code === 'denied') await session.close();
 defineTool({
   ...base,
   name: 'parent',
@@ -257,7 +257,7 @@ session.approvals.answer('id', 'allow');
 // @ts-expect-error an unknown decision
 session.approvals.answer('id', { decision: 'allowed' });
 // @ts-expect-error an unknown range of a grant
-session.approvals.resume('token', { decision: 'allow_always', grant: { match: 'all' } });
+await session.approvals.resume('token', { decision: 'allow_always', grant: { match: 'all' } });
 // @ts-expect-error an unknown list
 session.setOverrides({ hide: ['a'] });
 // @ts-expect-error a hook answers an action
