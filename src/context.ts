@@ -40,7 +40,7 @@ export interface ToolContext<Services = unknown, Knobs = unknown> extends CallIn
   readonly knobs: Knobs;
   /** Reports progress and resets the idle timeout. At most 1 000 events a call. */
   progress(done: number, total?: number, message?: string): void;
-  /** Sends a `tool:event`. `type` must be one of the definition's `events`; data up to 64 KB, 1 000 events a call; what is over is dropped and logged. */
+  /** Sends a `tool:event`. Where the definition lists `events`, `type` must be one of them; data up to 64 KB, 1 000 events a call; what is over is dropped and logged. */
   emit(type: string, data?: JsonValue): void;
   /** Writes to whoever listens to logs: a `tool:event` named `log`. */
   log(level: LogLevel, data: JsonValue): void;

@@ -17,7 +17,7 @@ interface CallEvent extends EventBase {
   readonly callId: string;
 }
 
-/** Every event and its payload. Payloads are JSON-safe and frozen; secrets are redacted. */
+/** Every event and its payload. Payloads are JSON-safe copies, frozen at the top; secrets are redacted. */
 export interface ToolEvents {
   /** A call came in; `input` is what was sent. */
   'tool:pre': CallEvent & { readonly input: JsonValue; readonly attempt: number; readonly parentCallId?: string; readonly surface?: string };

@@ -66,14 +66,15 @@ type Check = (holds: boolean, field: string, expected: string, got: unknown) => 
 
 /**
  * Checks and compiles the rules of one layer, in order.
+ * @param before how many rules of the layer came earlier: a rule without an id is named after its place in the whole layer
  * @throws MisuseError `invalid_rule`, naming layer, index, field, what was expected and what came.
  */
-export function compileRules(rules: readonly Rule[], layer: string): readonly CompiledRule[] {
+export function compileRules(rules: readonly Rule[], layer: string, before = 0): readonly CompiledRule[] {
   if (!Array.isArray(rules)) throw new MisuseError('invalid_rule', `Expected ${layer} rules to be an array, got ${describe(rules)}`);
-  return Object.freeze(Array.from(rules, (rule, index) => compileRule(rule, layer, index)));
+  return Object.freeze(Array.from(rules, (rule, index) => compileRule(rule, layer, index, before)));
 }
 
-function compileRule(source: unknown, layer: string, index: number): CompiledRule {
+function compileRule(source: unknown, layer: string, index: number, before: number): CompiledRule {
   const where = `${layer} rule ${index}`;
   const check: Check = (passed, field, expected, got) => {
     if (!passed) throw new MisuseError('invalid_rule', `${where}: Expected \`${field}\` to be ${expected}, got ${describe(got)}`);
@@ -103,7 +104,7 @@ function compileRule(source: unknown, layer: string, index: number): CompiledRul
   const reading = effect === 'allow' ? 'all' : 'any';
 
   return Object.freeze<CompiledRule>({
-    id: id ?? `${layer}#${index}`,
+    id: id ?? `${layer}#${before + index}`,
     effect,
     reason: effect === 'deny' ? (reason ?? 'denied_by_rule') : undefined,
     layer,

@@ -70,6 +70,8 @@ export class RegistryState {
   /** Kept alive for the engine's sake; see the spine. */
   exemplars: readonly object[] = [];
   #layers: readonly RuleLayer[];
+  /** Names rules without an id; never reused. */
+  #ruleCount: number;
   /** Sessions that must hear of changes or closing. Weak, but for those that hold something open. */
   readonly watchers = new Set<WeakRef<SessionState>>();
   readonly held = new Set<SessionState>();
@@ -124,6 +126,7 @@ export class RegistryState {
     this.store = checkStore(approvals?.store) ?? memoryApprovalStore(now);
     this.locks = locks === 'registry' ? createLocks(this.waits) : undefined;
     this.#layers = [{ rules: compileRules(rules, 'registry'), source: undefined }];
+    this.#ruleCount = rules.length;
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
   }
 
@@ -136,7 +139,8 @@ export class RegistryState {
 
   /** Adds rules after those that are there; returns what takes them away. */
   addRules(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
-    const added: RuleLayer = { rules: compileRules(rules, layer), source };
+    const added: RuleLayer = { rules: compileRules(rules, layer, source === undefined ? this.#ruleCount : 0), source };
+    if (source === undefined) this.#ruleCount += added.rules.length;
     this.#layers = [...this.#layers, added];
     this.changed();
     let there = true;
