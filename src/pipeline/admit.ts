@@ -14,6 +14,7 @@ const maxDepth = 64;
 const maxValues = 50_000;
 /** UTF-8 bytes of an input's JSON, unless limits say less or more. */
 const defaultMaxBytes = 1_048_576;
+const defaultLimits = { maxDepth, maxValues, maxChars: defaultMaxBytes };
 
 /** Turns what came into the canonical input, announces the call, and counts it against the rate. */
 export function admit(call: Call): Step {
@@ -40,7 +41,7 @@ export function readInput(call: Call): ToolError | undefined {
   }
   const maxBytes = call.session.limits.maxInputBytes ?? defaultMaxBytes;
   if (typeof input === 'string' && input.length > maxBytes) return tooLarge(maxBytes);
-  const copy = copyJson(input, { maxDepth, maxValues, maxChars: maxBytes });
+  const copy = copyJson(input, maxBytes === defaultMaxBytes ? defaultLimits : { maxDepth, maxValues, maxChars: maxBytes });
   if (!copy.ok) {
     const place = copy.path === '' ? 'The arguments are' : `The argument at ${copy.path} is`;
     return toolError(

@@ -87,10 +87,10 @@ function make(call: Call, binding: Binding, create: NonNullable<Binding['entry']
 
 function settle(call: Call, options: RunOptions, value: unknown): void {
   if (typeof value !== 'object' || value === null) return finish(call, options, value, undefined);
-  let way: 'promise' | 'generator' | 'thenable' | 'value' = 'value';
+  if (isNativePromise(value)) return follow(call, options, value);
+  let way: 'generator' | 'thenable' | 'value' = 'value';
   try {
-    if (value instanceof Promise) way = 'promise';
-    else if (isGenerator(value)) way = 'generator';
+    if (isGenerator(value)) way = 'generator';
     else if (typeof (value as { then?: unknown }).then === 'function') way = 'thenable';
   } catch {
     // A value that cannot even be looked at: normalising it will say so.
@@ -100,11 +100,23 @@ function settle(call: Call, options: RunOptions, value: unknown): void {
     void drive(call, options, value as AsyncGenerator);
     return undefined;
   }
-  (way === 'promise' ? (value as Promise<unknown>) : Promise.resolve(value)).then(
+  return follow(call, options, Promise.resolve(value));
+}
+
+function follow(call: Call, options: RunOptions, promise: Promise<unknown>): void {
+  promise.then(
     (settled) => returned(call, options, settled),
     (thrown: unknown) => caught(call, options, thrown),
   );
-  return undefined;
+}
+
+/** A proxy can throw when it is looked at; it is then no promise. */
+function isNativePromise(value: object): value is Promise<unknown> {
+  try {
+    return value instanceof Promise;
+  } catch {
+    return false;
+  }
 }
 
 function returned(call: Call, options: RunOptions, value: unknown): void {
