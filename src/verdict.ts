@@ -8,6 +8,8 @@ export interface Verdict {
   readonly code?: 'policy_denied' | 'policy_error';
   readonly reason?: string;
   readonly message?: string;
+  /** What the model is told where there is no message; written beforehand where it never changes. */
+  readonly text?: string;
   readonly ruleId?: string;
   readonly source?: string;
   /** Of an ask. */

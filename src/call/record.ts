@@ -53,6 +53,7 @@ export function end(call: Call, result: ToolResult, release: (call: Call) => voi
   const { session, binding, extra } = call;
   const { registry } = session;
   call.state = 'ended';
+  if (session.toldOf === call) session.toldOf = undefined;
   if (call.dlList !== undefined) registry.deadlines.remove(call);
   unlink(call);
   const signal = call.options?.signal;
@@ -116,7 +117,8 @@ function count(call: Call, result: ToolResult, binding: Binding | undefined): vo
   const { byReason } = session.counters();
   const key = reason ?? code;
   // Reasons come from host code: bounded, whatever it does.
-  if (byReason.has(key) || byReason.size < 1_000) byReason.set(key, (byReason.get(key) ?? 0) + 1);
+  const known = byReason.get(key);
+  if (known !== undefined || byReason.size < 1_000) byReason.set(key, (known ?? 0) + 1);
 }
 
 function tell(call: Call, result: ToolResult): void {

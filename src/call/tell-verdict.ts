@@ -10,7 +10,8 @@ export function tellVerdict(call: Call): void {
   const event: { -readonly [K in keyof ToolEvents['policy:check']]: ToolEvents['policy:check'][K] } & { type: string } = {
     type: 'policy:check',
     sessionId,
-    at: registry.now(),
+    // In the turn in which the call was announced it is still the same moment.
+    at: session.toldOf === call && !call.waited ? session.toldAt : registry.now(),
     seq: ++session.seq,
     toolName,
     callId,

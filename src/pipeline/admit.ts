@@ -96,6 +96,8 @@ function announce(call: Call, readable: boolean): void {
   };
   if (parent !== undefined) event.parentCallId = parent.callId;
   if (surface !== undefined) event.surface = surface;
+  session.toldOf = call;
+  session.toldAt = event.at;
   session.deliver('tool:pre', event);
 }
 

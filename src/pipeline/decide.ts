@@ -32,11 +32,13 @@ function conclude(call: Call, verdict: Verdict): Outcome {
   call.verdict = verdict;
   if (verdict.effect !== 'deny') return undefined;
   const { code = 'policy_denied', reason, ruleId, source } = verdict;
-  const by = ruleId === undefined ? '' : ` by rule \`${ruleId}\``;
-  const message =
-    verdict.message ??
-    (code === 'policy_error' ? `The call was refused because a policy failed (${reason}).` : `The call was denied${by}: ${reason}. Do not repeat it as it is.`);
-  return toolError(code, message, { reason, ruleId, source });
+  return toolError(code, verdict.message ?? verdict.text ?? denialText(verdict), { reason, ruleId, source });
+}
+
+/** What the model is told of a denial that nobody worded. */
+function denialText({ code, reason, ruleId }: Verdict): string {
+  if (code === 'policy_error') return `The call was refused because a policy failed (${reason}).`;
+  return `The call was denied${ruleId === undefined ? '' : ` by rule \`${ruleId}\``}: ${reason}. Do not repeat it as it is.`;
 }
 
 /** What has been said so far. A deny ends the weighing; an allow lifts nothing but a default. */
@@ -71,7 +73,9 @@ function weigh(call: Call, tally: Tally, judges: readonly Judge[], from: number)
 
 function verdictOf(binding: Binding, tally: Tally): Verdict {
   const { steps } = tally;
+  // The common ways, without a copy.
   if (steps === undefined && tally.deny !== undefined) return tally.deny;
+  if (steps === undefined && (tally.spoken || binding.default === 'allow')) return tally.ask ?? tally.allow ?? allowed;
   const kept = steps === undefined ? {} : { steps };
   if (tally.deny !== undefined) return { ...tally.deny, ...kept };
   if (!tally.spoken && binding.default !== 'allow') {
@@ -107,23 +111,22 @@ function judgesOf(binding: Binding): readonly Judge[] {
 }
 
 function rulesJudge(rules: readonly CompiledRule[]): Judge {
+  // Worded once: a rule denies in the same words each time.
+  const denials = rules.map(({ effect, id: ruleId, layer: source, reason = 'denied_by_rule' }): Verdict | undefined => {
+    const denial: Verdict = { effect: 'deny', reason, ruleId, source };
+    return effect === 'deny' ? Object.freeze({ ...denial, text: denialText(denial) }) : undefined;
+  });
   return (call, tally) => {
-    let parsed: unknown;
-    let read = false;
     // `when` may look for a default; the handler's parse is only read here, and only where the canonical input lacks the path.
-    const parse = (): unknown => {
-      if (!read) parsed = call.parsed;
-      read = true;
-      return parsed;
-    };
-    for (const rule of rules) {
-      if (!rule.matches(call.canonical, parse)) continue;
+    const parse = (): unknown => call.parsed;
+    for (let index = 0; index < rules.length; index++) {
+      const rule = rules[index] as CompiledRule;
+      if (rule.hasWhen && !rule.matches(call.canonical, parse)) continue;
       const { id: ruleId, layer: source } = rule;
       tally.steps?.push({ source, ruleId, effect: rule.effect });
       tally.spoken = true;
       if (rule.effect === 'deny') {
-        const reason = rule.reason ?? 'denied_by_rule';
-        tally.deny = { effect: 'deny', reason, ruleId, source };
+        tally.deny = denials[index];
         return;
       }
       if (rule.effect === 'ask') tally.ask ??= { effect: 'ask', ruleId, source, prompt: titleOf(call.binding as Binding, undefined) };

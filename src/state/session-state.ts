@@ -34,6 +34,9 @@ export class SessionState {
   stamp = 0;
   #epoch: number;
   closed = false;
+  /** The call that was announced last, and when: the clock is read once a turn. */
+  toldOf: Call | undefined;
+  toldAt = 0;
   /** Resolves when closing is done. */
   closing: Promise<void> | undefined;
   seq = 0;
