@@ -1,5 +1,7 @@
 /** JSON values: their types, a safe bounded copy, and canonical text. Everything that crosses the library's boundary passes here. */
 
+import { Fault, type JsonFault, refuseExotic, throwingMember, tooDeep } from './json-fault.ts';
+
 export type JsonPrimitive = string | number | boolean | null;
 export type JsonValue = JsonPrimitive | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
@@ -12,14 +14,6 @@ export interface CopyLimits {
   readonly maxValues: number;
   /** Stop copying once so many characters have been seen. The copy is then partial and `overflow` is true. @default Infinity */
   readonly maxChars?: number | undefined;
-}
-
-/** Why a value is not JSON. Thrown by the copy, caught at the boundary, never shown raw. */
-export interface JsonFault {
-  readonly fault: 'not_json' | 'too_deep' | 'too_large';
-  /** JSON pointer of the offending value. */
-  readonly path: string;
-  readonly message: string;
 }
 
 export type CopyOutcome =
@@ -47,15 +41,6 @@ function newWalk(): Walk {
   return { maxDepth: 0, left: 0, chars: 0, maxChars: 0, busy: false, unsafe: false };
 }
 
-class Fault {
-  path: string[] = [];
-  readonly fault: JsonFault['fault'];
-  readonly message: string;
-  constructor(fault: JsonFault['fault'], message: string) {
-    this.fault = fault;
-    this.message = message;
-  }
-}
 const overflow = Symbol('overflow');
 /** The names of an array's first places, so that copying a short array writes no strings. */
 const smallIndexes: readonly string[] = Array.from({ length: 1_000 }, (_, index) => String(index));
@@ -117,12 +102,15 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
   if (depth >= walk.maxDepth) throw tooDeep(value, walk.maxDepth);
   let key: string | undefined;
   try {
-    const prototype: unknown = Object.getPrototypeOf(value);
     const isArray = Array.isArray(value);
-    if (prototype !== Object.prototype && prototype !== null && !(isArray && prototype === Array.prototype)) {
-      const { toJSON } = value as { toJSON?: unknown };
-      if (typeof toJSON === 'function') return copyValue(Reflect.apply(toJSON, value, ['']), walk, depth + 1);
-      refuseExotic(value);
+    // Asking for the constructor is much cheaper than asking for the prototype, and only plain values say so.
+    if (value.constructor !== (isArray ? Array : Object)) {
+      const prototype: unknown = Object.getPrototypeOf(value);
+      if (prototype !== Object.prototype && prototype !== null && !(isArray && prototype === Array.prototype)) {
+        const { toJSON } = value as { toJSON?: unknown };
+        if (typeof toJSON === 'function') return copyValue(Reflect.apply(toJSON, value, ['']), walk, depth + 1);
+        refuseExotic(value);
+      }
     }
     // One bracket: with a comma for each member that makes both brackets and the commas between.
     walk.chars += 1;
@@ -143,22 +131,34 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
     const copy = { ...value } as Record<string, JsonValue>;
     for (key in copy) {
       const member: unknown = copy[key];
-      if (typeof member === 'string') {
-        if (--walk.left < 0) throw new Fault('too_large', 'more values than the limit allows');
-        walk.chars += member.length + key.length + 6;
-        if (walk.chars > walk.maxChars) throw overflow;
-      } else {
-        // Only what is not a string needs another look; what stands on a polluted prototype is not a member.
-        if (!Object.hasOwn(copy, key)) continue;
-        if (typeof member === 'function' && key === 'toJSON') return copyValue(Reflect.apply(member, value, ['']), walk, depth + 1);
-        const item = copyValue(member, walk, depth + 1);
-        if (item === undefined) {
-          delete copy[key];
-          continue;
+      if (--walk.left < 0) throw new Fault('too_large', 'more values than the limit allows');
+      switch (typeof member) {
+        case 'string':
+          walk.chars += member.length + key.length + 6;
+          if (walk.chars > walk.maxChars) throw overflow;
+          break;
+        case 'number':
+          if (member - member !== 0) throw new Fault('not_json', `${member} is not a JSON number`);
+          walk.chars += key.length + 5;
+          // It may be -0, which JSON does not know.
+          if (member === 0) copyMember(copy, key, 0);
+          break;
+        case 'boolean':
+          walk.chars += key.length + 8;
+          break;
+        default: {
+          // What stands on a polluted prototype is not a member.
+          if (!Object.hasOwn(copy, key)) continue;
+          if (typeof member === 'function' && key === 'toJSON') return copyValue(Reflect.apply(member, value, ['']), walk, depth + 1);
+          walk.left++;
+          const item = copyValue(member, walk, depth + 1);
+          if (item === undefined) {
+            delete copy[key];
+            continue;
+          }
+          walk.chars += key.length + 4;
+          if (item !== member) define(copy, key, item);
         }
-        walk.chars += key.length + 4;
-        // 0 too: it may have been -0, which JSON does not know.
-        if (item !== member || item === 0) define(copy, key, item);
       }
       if (key === '__proto__') walk.unsafe = true;
     }
@@ -176,53 +176,15 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
   }
 }
 
-/** The member whose reading throws, where spreading met one. */
-function throwingMember(value: object): string | undefined {
-  try {
-    for (const key of Object.keys(value)) {
-      try {
-        void (value as Record<string, unknown>)[key];
-      } catch {
-        return key;
-      }
-    }
-  } catch {
-    // Not even its keys can be read.
-  }
-  return undefined;
+/** Writes over a member that is the copy's own. */
+function copyMember(copy: Record<string, JsonValue>, key: string, item: JsonValue): void {
+  if (Object.hasOwn(copy, key)) define(copy, key, item);
 }
 
 /** Assigns a member; assigning `__proto__` would set the prototype. */
 function define(copy: Record<string, JsonValue>, key: string, item: JsonValue): void {
   if (key === '__proto__') Object.defineProperty(copy, key, { value: item, enumerable: true, configurable: true, writable: true });
   else copy[key] = item;
-}
-
-/** A cycle is as deep as one likes: which of the two it was is only asked once a copy has failed. */
-function tooDeep(value: object, maxDepth: number): Fault {
-  const onPath = new Set<object>();
-  let left = 10_000;
-  const cycles = (item: unknown, depth: number): boolean => {
-    if (typeof item !== 'object' || item === null || depth > maxDepth || --left < 0) return false;
-    if (onPath.has(item)) return true;
-    onPath.add(item);
-    for (const member of Object.values(item)) if (cycles(member, depth + 1)) return true;
-    onPath.delete(item);
-    return false;
-  };
-  let isCycle = false;
-  try {
-    isCycle = cycles(value, 0);
-  } catch {
-    // A value that cannot be walked again is simply too deep.
-  }
-  return isCycle ? new Fault('not_json', 'a cycle is not JSON') : new Fault('too_deep', `nested deeper than ${maxDepth} levels`);
-}
-
-const exotic = [Map, Set, WeakMap, WeakSet, Promise, RegExp, ArrayBuffer, Error] as const;
-function refuseExotic(value: object): void {
-  if (ArrayBuffer.isView(value)) throw new Fault('not_json', 'binary data is not JSON; give base64 text');
-  for (const type of exotic) if (value instanceof type) throw new Fault('not_json', `a ${type.name} is not JSON`);
 }
 
 /** One segment of a JSON pointer (RFC 6901). */

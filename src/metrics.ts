@@ -21,6 +21,6 @@ export function metricsOf(state: SessionState): JsonObject {
     denyRate: totals.calls === 0 ? 0 : totals.denied / totals.calls,
     lateSettles: state.metrics?.lateSettles ?? 0,
     byTool: Object.fromEntries(byTool),
-    byReason: Object.fromEntries(state.metrics?.byReason ?? []),
+    byReason: Object.fromEntries([...(state.metrics?.byReason ?? [])].map(([reason, { count }]) => [reason, count])),
   };
 }

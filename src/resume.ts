@@ -8,6 +8,7 @@ import { type ToolError, toolError } from './errors.ts';
 import { callTool } from './pipeline/spine.ts';
 import type { ToolResult } from './result.ts';
 import { Call, type Resumed } from './state/call.ts';
+import { countReason } from './state/counters.ts';
 import type { SessionState } from './state/session-state.ts';
 
 /** Answers a suspended call. Resolves always. */
@@ -110,7 +111,7 @@ function tellRefusal(session: SessionState, { tool: toolName, callId, id: approv
   counters.unknown[status]++;
   if (error.code === 'approval_denied') counters.unknown.denied++;
   const reason = error.reason ?? error.code;
-  counters.byReason.set(reason, (counters.byReason.get(reason) ?? 0) + 1);
+  countReason(counters, reason);
   if (session.hears('tool:pre')) session.emit('tool:pre', { toolName, callId, attempt, input: null });
   if (session.hears('approval:denied')) session.emit('approval:denied', { toolName, callId, approvalId, reason });
   if (session.hears('tool:error')) session.emit('tool:error', { toolName, callId, error: { ...error }, status, durationMs });

@@ -14,6 +14,7 @@ const layers: readonly Layer[] = [
   {
     name: 'plain data',
     files: [
+      'json-fault',
       'json',
       'errors',
       'tool-summary',

@@ -9,20 +9,12 @@ import { shortened } from './shortened.ts';
 const maxEvents = 1_000;
 const maxEventChars = 65_536;
 
-/** Calls a child; given by the spine, so that a child goes the whole way. */
-export type CallChild = (parent: Call, tool: unknown, input: unknown, options: CallOptions | undefined) => Promise<unknown>;
-
 /** Members are getters over the call, so that what a handler does not read costs nothing. */
 export class HandlerContext implements ToolContext<unknown, unknown> {
   readonly #call: Call;
-  readonly #callChild: CallChild;
-  /** Those of the start: a profile that changes meanwhile concerns the next call. */
-  readonly #knobs: unknown;
 
-  constructor(call: Call, callChild: CallChild) {
+  constructor(call: Call) {
     this.#call = call;
-    this.#callChild = callChild;
-    this.#knobs = call.binding?.knobs;
     Object.freeze(this);
   }
 
@@ -65,7 +57,7 @@ export class HandlerContext implements ToolContext<unknown, unknown> {
     return this.#call.idempotencyKey;
   }
   get knobs(): unknown {
-    return this.#knobs;
+    return this.#call.knobs;
   }
   get client(): SurfaceClient {
     return this.#call.surface?.client as SurfaceClient;
@@ -90,7 +82,10 @@ export class HandlerContext implements ToolContext<unknown, unknown> {
     return (level, data) => emitEvent(this.#call, 'log', { level, data });
   }
   get tools(): { call: CallTool } {
-    return Object.freeze({ call: ((tool: unknown, input: unknown, options?: CallOptions) => this.#callChild(this.#call, tool, input, options)) as CallTool });
+    return Object.freeze({
+      call: ((tool: unknown, input: unknown, options?: CallOptions) =>
+        this.#call.session.registry.spine.callChild(this.#call, tool, input, options)) as CallTool,
+    });
   }
 }
 Object.freeze(HandlerContext.prototype);

@@ -5,7 +5,7 @@ import { redacted } from '../redact.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import type { Counters } from '../state/counters.ts';
+import { type Counters, countReason } from '../state/counters.ts';
 import { scrubJson, scrubText } from './secrets.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -114,11 +114,7 @@ function count(call: Call, result: ToolResult, binding: Binding | undefined): vo
   if (result.success) return;
   const { code, reason } = result.error;
   if (code === 'policy_denied' || code === 'policy_error' || code === 'approval_denied') counters.denied++;
-  const { byReason } = session.counters();
-  const key = reason ?? code;
-  // Reasons come from host code: bounded, whatever it does.
-  const known = byReason.get(key);
-  if (known !== undefined || byReason.size < 1_000) byReason.set(key, (known ?? 0) + 1);
+  countReason(session.counters(), reason ?? code);
 }
 
 function tell(call: Call, result: ToolResult): void {

@@ -2,6 +2,7 @@
 import { type ToolError, toolError } from '../errors.ts';
 import type { Call } from '../state/call.ts';
 import type { Spine } from '../state/registry-state.ts';
+import { callChild } from './spine.ts';
 import { fail } from './way-back.ts';
 
 function stop(call: Call, error: ToolError, reason: unknown): void {
@@ -14,6 +15,7 @@ function stop(call: Call, error: ToolError, reason: unknown): void {
 
 /** What deadlines, signals and closing do to a call. */
 export const spine: Spine = {
+  callChild,
   expired(call, idleMs) {
     if (call.ended) return;
     const seconds = (idleMs ?? call.timeoutMs) / 1000;

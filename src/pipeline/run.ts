@@ -1,5 +1,5 @@
 /** Run: the handler, once, under its deadline. A timeout stops the waiting at once; what the handler does afterwards is only counted. */
-import { type CallChild, emitEvent, HandlerContext, progress } from '../call/handler-context.ts';
+import { emitEvent, HandlerContext, progress } from '../call/handler-context.ts';
 import { scrubJson, scrubText } from '../call/secrets.ts';
 import { shortened } from '../call/shortened.ts';
 import type { MadeHandler } from '../definition.ts';
@@ -10,7 +10,6 @@ import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 
 export interface RunOptions {
-  readonly callChild: CallChild;
   /** Takes what the handler returned, at most once, and never after the call has ended. */
   returned(call: Call, value: unknown, metadata: JsonObject | undefined): void;
   /** Takes what the handler failed with, under the same terms. */
@@ -30,14 +29,16 @@ export function run(call: Call, options: RunOptions): void {
   call.timeoutMs = timeoutMs;
   call.state = 'running';
   call.handlerLive = true;
+  // Those of the start: a profile that changes meanwhile concerns the next call.
+  call.knobs = binding.knobs;
   const now = call.paused ? registry.monotonic() : call.startedAt;
   registry.deadlines.add(call, timeoutMs, now);
   if (internals.idleTimeoutMs !== undefined) startIdle(call, internals.idleTimeoutMs, now);
   try {
     if (internals.handler !== undefined) {
-      settle(call, options, internals.handler(call.parsed, new HandlerContext(call, options.callChild)));
+      settle(call, options, internals.handler(call.parsed, new HandlerContext(call)));
     } else if (internals.executor !== undefined) {
-      settle(call, options, internals.executor.execute(cloneJson(call.canonical), new HandlerContext(call, options.callChild)));
+      settle(call, options, internals.executor.execute(cloneJson(call.canonical), new HandlerContext(call)));
     } else {
       runSessionScoped(call, options, binding, internals.create as NonNullable<typeof internals.create>);
     }
@@ -50,7 +51,7 @@ function runSessionScoped(call: Call, options: RunOptions, binding: Binding, cre
   const start = (made: MadeHandler): void => {
     if (call.ended) return finish(call, options, null, undefined);
     try {
-      settle(call, options, made.handler(call.parsed, new HandlerContext(call, options.callChild)));
+      settle(call, options, made.handler(call.parsed, new HandlerContext(call)));
     } catch (thrown) {
       caught(call, options, thrown);
     }

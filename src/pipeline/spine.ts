@@ -271,13 +271,13 @@ function start(call: Call): void {
 }
 
 const runOptions: RunOptions = {
-  callChild: (parent, tool, input, options) => callChild(parent, tool, input, options),
   returned: ran,
   threw,
   late: (call, settled) => late(call, settled, releaseAll),
 };
 
-function callChild(parent: Call, tool: unknown, input: unknown, options: CallOptions | undefined): Promise<ToolResult> {
+/** Calls a tool for a handler, the whole way. */
+export function callChild(parent: Call, tool: unknown, input: unknown, options: CallOptions | undefined): Promise<ToolResult> {
   const { session, more } = parent;
   const name = nameOf(tool);
   const { callId: _ignored, ...rest } = options ?? {};
@@ -292,6 +292,5 @@ export function exemplars(): readonly object[] {
   const call = new Call(undefined as never, '', '', undefined, undefined, undefined, undefined);
   call.startedAt = 0.5;
   call.dlAt = 0.5;
-  call.binding = { knobs: undefined } as never;
-  return [call, new HandlerContext(call, () => Promise.resolve())];
+  return [call, new HandlerContext(call)];
 }

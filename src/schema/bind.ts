@@ -145,10 +145,10 @@ class VendorSchema implements BoundSchema {
   validate(copy: JsonValue): Validated | Promise<Validated> {
     try {
       const result = this.#validate.call(this.#props, copy) as StandardResult | PromiseLike<StandardResult>;
+      // What nearly every call comes to. A thenable's `value`, where it has one, is its prototype's.
+      if (Object.hasOwn(result, 'value') && (result as StandardResult).issues === undefined) return result as Validated;
       if (typeof (result as { then?: unknown }).then === 'function') return Promise.resolve(result).then(readStandard, threw);
-      return (result as StandardResult).issues === undefined && 'value' in (result as StandardResult)
-        ? (result as Validated)
-        : readStandard(result as StandardResult);
+      return readStandard(result as StandardResult);
     } catch (error) {
       return threw(error);
     }

@@ -43,6 +43,8 @@ export class Call implements Deadline, Holder, AbortEntry {
   /** The handler's own parse of the canonical input. */
   parsed: unknown;
   binding: Binding | undefined;
+  /** The tool's settings, once its handler has started. */
+  knobs: unknown;
   /** The session's stamp when the verdict was reached. */
   judgedAt = -1;
   verdict: Verdict | undefined;

@@ -2,6 +2,7 @@
 import { type ApprovalStore, memoryApprovalStore } from '../approval/store.ts';
 import { createTokenSigner, type TokenSigner } from '../approval/token.ts';
 import { UsedTokens } from '../approval/used-tokens.ts';
+import type { CallOptions } from '../context.ts';
 import type { Effect } from '../decision.ts';
 import { MisuseError } from '../errors.ts';
 import { EventHub } from '../events.ts';
@@ -14,6 +15,7 @@ import { nameSkeleton } from '../names.ts';
 import type { Policy } from '../policy.ts';
 import { type Limits, type Profile, type ResolvedProfile, resolveProfile, tightestLimits } from '../profile.ts';
 import { createRedactor, type Redactor } from '../redact.ts';
+import type { ToolResult } from '../result.ts';
 import { type CompiledRule, compileRules, type Rule } from '../rules.ts';
 import type { Call } from './call.ts';
 import { createIds } from './call-ids.ts';
@@ -29,6 +31,7 @@ export interface Spine {
   expired(call: Call, idleMs?: number): void;
   cancelled(call: Call, reason: unknown): void;
   closed(call: Call): void;
+  callChild(parent: Call, tool: unknown, input: unknown, options: CallOptions | undefined): Promise<ToolResult>;
 }
 
 const none: readonly never[] = Object.freeze([]);
