@@ -190,6 +190,32 @@ export function resolveProfile(profile: Profile, lookup: (id: string) => Resolve
   });
 }
 
+/** A profile as it was given, and with everything that it extends folded in. */
+export interface KnownProfile {
+  readonly given: Profile;
+  readonly resolved: ResolvedProfile;
+}
+
+/** The ids that a checked profile extends. */
+export function parentsOf({ extends: parents = [] }: Profile): readonly string[] {
+  return typeof parents === 'string' ? [parents] : parents;
+}
+
+/** @throws MisuseError `invalid_option` when one of the profiles that a redefined one extends descends from it. */
+export function checkLineage(profile: Profile, known: ReadonlyMap<string, KnownProfile>): void {
+  const seen = new Set<string>();
+  const descends = (id: string): boolean => {
+    if (id === profile.id) return true;
+    if (seen.has(id)) return false;
+    seen.add(id);
+    const given = known.get(id)?.given;
+    return given !== undefined && parentsOf(given).some(descends);
+  };
+  const heir = parentsOf(profile).find(descends);
+  if (heir !== undefined)
+    throw new MisuseError('invalid_option', `profile \`${profile.id}\`: Expected \`extends\` to name no profile that extends it, got ${describe(heir)}`);
+}
+
 type Expect = (passed: boolean, field: string, expected: string, got: unknown) => void;
 
 function readParents(value: JsonValue | undefined, id: string, expect: Expect): readonly string[] {

@@ -134,8 +134,9 @@ function advance(call: Call, from: number): void {
   }
 }
 
-/** Runs the stages in order until one refuses, waits or sends the call back: then the step to go on with, or -1 when the walk is over. */
+/** Runs the stages in order, but for those that the call has no use for, until one refuses, waits or sends the call back: then the step to go on with, or -1 when the walk is over. */
 function walk(call: Call, from: number): number {
+  const { session } = call;
   let outcome: Step;
   if (from <= 0) {
     outcome = admit(call);
@@ -149,7 +150,7 @@ function walk(call: Call, from: number): number {
     outcome = gate(call);
     if (outcome !== undefined) return leave(call, outcome, 3);
   }
-  if (from <= 3) {
+  if (from <= 3 && session.hooks.length > 0) {
     outcome = before(call);
     if (outcome !== undefined) return leave(call, outcome, validateStep);
   }
@@ -157,7 +158,7 @@ function walk(call: Call, from: number): number {
     outcome = validated(call);
     if (outcome !== undefined) return leave(call, outcome, 5);
   }
-  if (from <= 5) {
+  if (from <= 5 && session.limits.loopGuard !== undefined) {
     outcome = guard(call);
     if (outcome !== undefined) return leave(call, outcome, 6);
   }
@@ -165,12 +166,13 @@ function walk(call: Call, from: number): number {
     outcome = judged(call);
     if (outcome !== undefined) return leave(call, outcome, approveStep);
   }
-  if (from <= approveStep) {
+  // A call that was resumed brings an answer, whether or not anything asks by now.
+  if (from <= approveStep && (call.extra !== undefined || call.verdict?.effect === 'ask')) {
     outcome = approve(call);
     if (outcome !== undefined) return leave(call, outcome, 9);
   }
   if (from <= 9 && wasEdited(call)) return validateStep;
-  if (from <= 10) {
+  if (from <= 10 && call.binding?.isBounded === true) {
     outcome = acquire(call);
     if (outcome !== undefined) return leave(call, outcome, recheckStep);
   }

@@ -26,6 +26,8 @@ export class Binding {
   judges: readonly unknown[] | undefined;
   /** The profile demands approval. */
   profileAsks = false;
+  /** Slots or a lock are to be taken before the handler runs. */
+  isBounded = false;
   /** Nothing judges the tool: every call is allowed. */
   open = false;
   knobs: unknown;
@@ -82,6 +84,7 @@ export class Binding {
     this.timeoutMs = standing.timeoutMs;
     this.maxOutputChars = Math.min(standing.maxOutputChars, limits.maxOutputChars ?? Number.POSITIVE_INFINITY);
     this.secretive = standing.secretive;
+    this.isBounded = entry.slots !== undefined || entry.internals.resourceKey !== undefined || limits.maxConcurrentCalls !== undefined;
     this.stamp = stamp;
   }
 

@@ -13,7 +13,7 @@ import { createLocks, type Locks } from '../limits/locks.ts';
 import { createWaitGraph, type WaitGraph } from '../limits/semaphore.ts';
 import { nameSkeleton } from '../names.ts';
 import type { Policy } from '../policy.ts';
-import { type Limits, type Profile, type ResolvedProfile, resolveProfile, tightestLimits } from '../profile.ts';
+import { checkLineage, type KnownProfile, type Limits, type Profile, parentsOf, type ResolvedProfile, resolveProfile, tightestLimits } from '../profile.ts';
 import { createRedactor, type Redactor } from '../redact.ts';
 import type { ToolResult } from '../result.ts';
 import { type CompiledRule, compileRules, type Rule } from '../rules.ts';
@@ -46,7 +46,7 @@ interface RuleLayer {
 export class RegistryState {
   readonly tools = new Map<string, ToolEntry>();
   readonly skeletons = new Map<string, string>();
-  readonly profiles = new Map<string, { readonly given: Profile; resolved: ResolvedProfile }>();
+  readonly profiles = new Map<string, KnownProfile>();
   readonly policies: readonly Policy<unknown>[];
   readonly default: Effect;
   readonly defaultTimeoutMs: number;
@@ -161,11 +161,12 @@ export class RegistryState {
   defineProfile(profile: Profile): void {
     const resolved = resolveProfile(profile, (id) => this.profiles.get(id)?.resolved);
     this.checkProfileTools(resolved);
-    const given = structuredClone(profile);
+    const given = deepFreeze(structuredClone(profile));
+    checkLineage(given, this.profiles);
     const before = new Map(this.profiles);
     this.profiles.set(resolved.id, { given, resolved });
     try {
-      this.#resolveHeirs(resolved.id, new Set([resolved.id]));
+      this.#resolveHeirs(resolved.id);
     } catch (error) {
       this.profiles.clear();
       for (const [id, entry] of before) this.profiles.set(id, entry);
@@ -174,15 +175,21 @@ export class RegistryState {
     this.changed();
   }
 
-  #resolveHeirs(id: string, done: Set<string>): void {
-    for (const [heir, { given }] of [...this.profiles]) {
-      const parents = given.extends === undefined ? [] : typeof given.extends === 'string' ? [given.extends] : given.extends;
-      if (!parents.includes(id) || done.has(heir)) continue;
-      const resolved = resolveProfile(given, (parent) => this.profiles.get(parent)?.resolved);
-      this.profiles.set(heir, { given, resolved });
-      done.add(heir);
-      this.#resolveHeirs(heir, done);
-    }
+  /** Folds a changed profile into all that extend it, parents before heirs. */
+  #resolveHeirs(changed: string): void {
+    const settled = new Map<string, boolean>([[changed, true]]);
+    // True for what descends from the changed one: settled after its own parents, so that no heir keeps an old one.
+    const settle = (id: string): boolean => {
+      const known = settled.get(id);
+      if (known !== undefined) return known;
+      const { given } = this.profiles.get(id) as KnownProfile;
+      // `filter`, not `some`: every parent is settled.
+      const touched = parentsOf(given).filter(settle).length > 0;
+      if (touched) this.profiles.set(id, { given, resolved: resolveProfile(given, (parent) => this.profiles.get(parent)?.resolved) });
+      settled.set(id, touched);
+      return touched;
+    };
+    for (const id of [...this.profiles.keys()]) settle(id);
   }
 
   checkProfileTools(profile: ResolvedProfile): void {
