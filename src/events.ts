@@ -2,7 +2,7 @@
 import { EventEmitter } from 'eventemitter3';
 import type { ApprovalRequest } from './approval/request.ts';
 import type { Effect } from './decision.ts';
-import type { ToolError } from './errors.ts';
+import { describe, MisuseError, type ToolError } from './errors.ts';
 import type { JsonValue } from './json.ts';
 
 export interface EventBase {
@@ -48,7 +48,7 @@ export type AnyEvent = { [K in EventType]: { readonly type: K } & ToolEvents[K] 
 
 /** How events are heard. A listener that throws or rejects affects nothing; it is logged. */
 export interface Emitter<M> {
-  /** Returns the unsubscribe function. */
+  /** Returns the unsubscribe function. @throws MisuseError `invalid_option` for a listener that is no function. */
   on<K extends keyof M>(type: K, listener: (event: M[K]) => void): () => void;
   on(type: '*', listener: (event: { [K in keyof M]: { readonly type: K } & M[K] }[keyof M]) => void): () => void;
 }
@@ -70,6 +70,7 @@ export class EventHub implements Emitter<ToolEvents> {
   }
 
   on(type: string, listener: Listener): () => void {
+    if (typeof listener !== 'function') throw new MisuseError('invalid_option', `Expected the listener of \`${type}\` to be a function, got ${describe(listener)}.`);
     const guarded = (event: unknown): void => {
       try {
         const answer = listener(event as never);

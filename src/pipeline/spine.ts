@@ -146,7 +146,7 @@ function walk(call: Call, from: number): number {
     outcome = lookup(call);
     if (outcome !== undefined) return leave(call, outcome, 2);
   }
-  if (from <= 2) {
+  if (from <= 2 && call.binding?.drop !== undefined) {
     outcome = gate(call);
     if (outcome !== undefined) return leave(call, outcome, 3);
   }

@@ -28,6 +28,7 @@ export function withoutEcho(message: string): string {
 
 function line({ path, message }: Issue): string {
   const text = path === '' ? message : `${path}: ${message}`;
-  const flat = /[^\S ]/u.test(text) ? text.replaceAll(/\s+/gu, ' ') : text;
+  // A path holds keys that a model made up: no line breaks, no terminal escapes, no reordering marks.
+  const flat = /[^\S ]|[\p{Cc}\p{Bidi_Control}]/u.test(text) ? text.replaceAll(/\s+/gu, ' ').replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '?') : text;
   return flat.length > maxLineChars ? `${flat.slice(0, maxLineChars - 1)}…` : flat;
 }
