@@ -70,7 +70,8 @@ export class EventHub implements Emitter<ToolEvents> {
   }
 
   on(type: string, listener: Listener): () => void {
-    if (typeof listener !== 'function') throw new MisuseError('invalid_option', `Expected the listener of \`${type}\` to be a function, got ${describe(listener)}.`);
+    if (typeof listener !== 'function')
+      throw new MisuseError('invalid_option', `Expected the listener of \`${type}\` to be a function, got ${describe(listener)}.`);
     const guarded = (event: unknown): void => {
       try {
         const answer = listener(event as never);

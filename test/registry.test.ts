@@ -290,6 +290,33 @@ describe('profiles', () => {
     expect(registry.profile('q')).toBeUndefined();
   });
 
+  test('every heir follows a profile that is defined again, in whichever order they were defined', () => {
+    const registry = registryOf('a', 'b');
+    registry.defineProfile({ id: 'root', tools: ['a'] });
+    registry.defineProfile({ id: 'heir', extends: 'root', tools: [] });
+    registry.defineProfile({ id: 'middle', extends: 'root', tools: [] });
+    registry.defineProfile({ id: 'heir', extends: ['root', 'middle'], tools: [] });
+    const session = registry.createSession({ sessionId: 's', profile: 'heir' });
+    registry.defineProfile({ id: 'root', tools: ['b'] });
+    expect(session.effectiveTools().names).toEqual(['b']);
+  });
+
+  test('a profile that is defined again cannot extend its own heirs', () => {
+    const registry = registryOf('a');
+    registry.defineProfile({ id: 'root', tools: ['a'] });
+    registry.defineProfile({ id: 'middle', extends: 'root', tools: [] });
+    registry.defineProfile({ id: 'leaf', extends: ['middle'], tools: [] });
+    const circle = thrownBy(() => registry.defineProfile({ id: 'root', extends: 'leaf', tools: [] }));
+    expect(circle).toMatchObject({ code: 'invalid_option', message: expect.stringMatching(/`root`.*`extends`.*`leaf`/) });
+    expect(registry.profile('root')).toEqual({ id: 'root', tools: ['a'] });
+  });
+
+  test('what `profile()` gives back cannot be changed', () => {
+    const registry = registryOf('a', 'b');
+    registry.defineProfile({ id: 'p', tools: ['a'] });
+    expect(() => (registry.profile('p') as unknown as { tools: string[] }).tools.push('b')).toThrow(TypeError);
+  });
+
   test.each<[string, unknown, string, RegExp]>([
     ['an unknown tool', { id: 'p', tools: ['a', 'nope'] }, 'unknown_tool', /`p`.*`nope`/s],
     ['an unknown knob', { id: 'p', tools: [{ name: 'k', knobs: { dept: 1 } }] }, 'unknown_knob', /`p`.*`k`.*`depth`.*`dept`/s],

@@ -54,6 +54,12 @@ const kinds: [string, unknown][] = [
   ],
 ];
 
+test('a key that a model made up cannot break the line, colour a terminal or reorder the text', async () => {
+  const { session } = setup([define('t', { parameters: { type: 'object', additionalProperties: false } })]);
+  const { error } = await session.call('t', { 'a\u001b[31m\n\u202Eb': 1 });
+  expect(error?.message.split('\n')).toEqual([expect.any(String), 'a?[31m ?b: is not allowed here']);
+});
+
 describe.each(kinds)('a validation failure is invalid_input: %s', (_, parameters) => {
   test('one line a path, the same in details', async () => {
     const handler = vi.fn();

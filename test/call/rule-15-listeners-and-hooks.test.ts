@@ -33,6 +33,12 @@ describe('rule 15: listeners and sinks never affect a call', () => {
     await w.settle();
   });
 
+  test.each([undefined, null, 5, {}])('one that is no function throws where it is given: %j', (listener) => {
+    const { session, registry } = world();
+    for (const { events } of [session, registry])
+      expect(() => events.on('tool:pre', listener as never)).toThrow(expect.objectContaining({ name: 'MisuseError', code: 'invalid_option' }));
+  });
+
   test('one that fails is reported once an event, by the name of the error alone', async () => {
     const told: object[] = [];
     const w = world({}, { logger: { warn: (data) => void told.push(data), error: () => {} } });
