@@ -15,6 +15,9 @@ import type { Rule } from './rules.ts';
 import { createScope, type ToolScope } from './scope.ts';
 import { checkOverrides, Session } from './session.ts';
 import { readSessionOptions, type SessionOptions } from './session-options.ts';
+import { tieToTime } from './session-ties.ts';
+import { defineProfile } from './state/define-profile.ts';
+import { retireExecutor } from './state/executors.ts';
 import type { RegistryOptions } from './state/registry-options.ts';
 import { RegistryState } from './state/registry-state.ts';
 import { SessionState } from './state/session-state.ts';
@@ -123,7 +126,7 @@ export class HostToolRegistry<S = unknown> {
   /** Defines a profile, or replaces the one of this id; sessions follow. @throws MisuseError naming profile, tool and knob. */
   defineProfile(profile: Profile): void {
     this.#checkOpen('define a profile');
-    this.#state.defineProfile(profile);
+    defineProfile(this.#state, profile);
   }
 
   profile(id: string): Profile | undefined {
@@ -197,6 +200,7 @@ export class HostToolRegistry<S = unknown> {
     }
     for (let call = state.calls; call !== undefined; call = call.next) open.add(call.session);
     await Promise.all([...open].map(closeSession));
+    await Promise.all([...state.tools.values()].map((entry) => retireExecutor(entry, state, true)));
   }
 
   #add(definitions: readonly AnyTool<S>[], source: string): readonly ToolRegistration[] {
@@ -220,14 +224,21 @@ export class HostToolRegistry<S = unknown> {
     }
     const entries = definitions.map((definition) => new ToolEntry(definition as AnyTool, source, state.waits));
     for (const [skeleton, name] of skeletons) state.skeletons.set(skeleton, name);
-    for (const entry of entries) state.tools.set(entry.name, entry);
+    for (const entry of entries) {
+      state.tools.set(entry.name, entry);
+      state.removed.delete(entry.name);
+    }
     if (entries.length > 0) this.#tell({ added: entries.map(({ name }) => name) });
     return entries.map((entry) => new Registration(this.#table, entry));
   }
 
   #put(entry: ToolEntry, before: ToolEntry | undefined): void {
-    if (before !== undefined) before.removed = true;
-    this.#state.tools.set(entry.name, entry);
+    const state = this.#state;
+    state.tools.set(entry.name, entry);
+    if (before !== undefined) {
+      before.removed = true;
+      void retireExecutor(before, state);
+    }
     this.#tell({ modified: [entry.name] });
   }
 
@@ -237,6 +248,8 @@ export class HostToolRegistry<S = unknown> {
       entry.removed = true;
       state.tools.delete(entry.name);
       state.skeletons.delete(nameSkeleton(entry.name));
+      if (!entry.internals.internal) state.rememberRemoved(entry.name);
+      void retireExecutor(entry, state);
     }
     this.#tell({ removed: entries.map(({ name }) => name) });
   }
@@ -252,30 +265,6 @@ export class HostToolRegistry<S = unknown> {
   #checkOpen(action: string): void {
     if (this.#state.closed) throw new MisuseError('closed', `Cannot ${action}, because the registry is closed.`);
   }
-}
-
-/** Closes a session by its caller's signal, or when it has been idle. */
-function tieToTime(session: SessionState, signal: AbortSignal | undefined, idleTimeoutMs: number | undefined): void {
-  const close = (): void => void closeSession(session);
-  // Closing the registry must find it, to give the signal and the timer back.
-  session.watch();
-  if (signal !== undefined) {
-    if (signal.aborted) return close();
-    const entry = { aborted: close };
-    session.registry.aborts.add(signal, entry);
-    session.atClosing(() => session.registry.aborts.remove(signal, entry));
-  }
-  if (idleTimeoutMs === undefined) return undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const restart = (): void => {
-    clearTimeout(timer);
-    if (session.closed || session.inFlight > 0) return;
-    timer = setTimeout(() => (session.inFlight > 0 ? undefined : close()), idleTimeoutMs);
-    timer.unref();
-  };
-  session.idled = restart;
-  session.atClosing(() => clearTimeout(timer));
-  return restart();
 }
 
 let shared: HostToolRegistry | undefined;

@@ -20,6 +20,7 @@ import { Registration, type ToolRegistration, type ToolTable } from './registrat
 import { resumeCall } from './resume.ts';
 import { mergeFacts, readHook, readOverrides } from './session-options.ts';
 import type { Binding } from './state/binding.ts';
+import { retireExecutor } from './state/executors.ts';
 import type { SessionState } from './state/session-state.ts';
 import { ToolEntry } from './state/tool-entry.ts';
 import type { AnyTool } from './tool-config.ts';
@@ -111,6 +112,7 @@ export class Session<S> implements ToolSession<S> {
     state.own ??= new Map();
     const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
     state.own.set(name, entry);
+    state.gone?.delete(name);
     state.touch();
     return new Registration(ownTable(state), entry);
   }
@@ -201,8 +203,12 @@ function ownTable(state: SessionState): ToolTable {
       state.own?.set(entry.name, entry);
       state.touch();
     },
-    remove: ({ name }) => {
+    remove: (entry) => {
+      const { name } = entry;
       state.own?.delete(name);
+      state.gone ??= new Set();
+      state.gone.add(name);
+      void retireExecutor(entry, state.registry, false, state.own);
       state.touch();
     },
     changed: () => state.touch(),

@@ -47,7 +47,7 @@ const layers: readonly Layer[] = [
   { name: 'spine', files: ['pipeline/spine', 'pipeline/way-back', 'pipeline/interrupt'] },
   {
     name: 'around the spine',
-    files: ['resume', 'explain', 'batch', 'bind-host-tool', 'registrable', 'registration', 'session-options', 'close-session', 'metrics'],
+    files: ['resume', 'explain', 'batch', 'bind-host-tool', 'registrable', 'registration', 'session-options', 'close-session', 'session-ties', 'metrics'],
   },
   { name: 'holders', files: ['tool-session', 'session', 'scope', 'registry', 'mount'] },
   { name: 'public list', files: ['index', 'internal'] },

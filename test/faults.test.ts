@@ -362,7 +362,7 @@ const rows: readonly Row[] = [
   [
     16,
     'a tool is removed while its call runs',
-    ['old', 'tool_not_found'],
+    ['old', 'tool_not_available'],
     async (w) => {
       const hold = gate();
       const { name } = put(w, async () => {
@@ -437,7 +437,7 @@ const rows: readonly Row[] = [
   [
     17,
     'the registry is changed from inside a handler',
-    ['gone', 'tool_not_found', ['mine', 'made']],
+    ['gone', 'tool_not_available', ['mine', 'made']],
     async (w) => {
       const seen: string[] = [];
       w.session.events.on('tools:changed', ({ added, removed }) => void seen.push(...added, ...removed));

@@ -195,7 +195,8 @@ describe('while it lives', () => {
     expect(one.effectiveTools().dropped).toEqual([{ name: 'own', code: 'disabled' }]);
     registration.enable();
     expect(registration.unregister()).toBe(true);
-    expect(outcome(await one.call('own'))).toBe('tool_not_found');
+    expect(outcome(await one.call('own'))).toBe('tool_not_available');
+    expect(outcome(await two.call('own')), 'elsewhere it never was').toBe('tool_not_found');
     expect(registry.count).toBe(0);
   });
 

@@ -11,7 +11,8 @@ import { unmetFact } from '../workflow/effective.ts';
 export function lookup(call: Call): Step {
   const { session, toolName, parent } = call;
   const binding = session.binding(toolName);
-  if (binding === undefined || (binding.entry.internals.internal && parent === undefined)) return notFound(call);
+  if (binding === undefined) return session.knew(toolName) && call.surface?.outside !== true ? removedMeanwhile(toolName) : notFound(call);
+  if (binding.entry.internals.internal && parent === undefined) return notFound(call);
   call.binding = binding;
   call.entry = binding.entry;
   call.counted = true;
@@ -74,7 +75,7 @@ function notAvailable(call: Call, drop: string): ToolError {
   return notFound(call);
 }
 
-/** The tool was removed or replaced while the call waited. */
+/** The tool was removed or replaced since the session, or the call, began. */
 export function removedMeanwhile(toolName: string): ToolError {
-  return toolError('tool_not_available', `\`${toolName}\` was removed or replaced while the call waited. List the tools again.`, { reason: 'removed' });
+  return toolError('tool_not_available', `\`${toolName}\` was removed or replaced meanwhile. List the tools again.`, { reason: 'removed' });
 }

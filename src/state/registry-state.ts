@@ -13,13 +13,12 @@ import { createLocks, type Locks } from '../limits/locks.ts';
 import { createWaitGraph, type WaitGraph } from '../limits/semaphore.ts';
 import { nameSkeleton } from '../names.ts';
 import type { Policy } from '../policy.ts';
-import { checkLineage, type KnownProfile, type Limits, type Profile, parentsOf, type ResolvedProfile, resolveProfile, tightestLimits } from '../profile.ts';
+import { type KnownProfile, type Limits, type ResolvedProfile, tightestLimits } from '../profile.ts';
 import { createRedactor, type Redactor } from '../redact.ts';
 import type { ToolResult } from '../result.ts';
 import { type CompiledRule, compileRules, type Rule } from '../rules.ts';
 import type { Call } from './call.ts';
 import { createIds } from './call-ids.ts';
-import { checkKnobs } from './check-knobs.ts';
 import { checkDuration, checkPolicies, checkStore, knownOptions, type Logger, misuse, type RegistryOptions, safeClock } from './registry-options.ts';
 import type { SessionState } from './session-state.ts';
 import { type Standing, standingOf } from './standing.ts';
@@ -43,6 +42,9 @@ interface RuleLayer {
   readonly source: string | undefined;
 }
 
+/** Most names of removed tools that are remembered. */
+const mostRemoved = 10_000;
+
 export class RegistryState {
   readonly tools = new Map<string, ToolEntry>();
   readonly skeletons = new Map<string, string>();
@@ -65,6 +67,8 @@ export class RegistryState {
   readonly waits: WaitGraph = createWaitGraph();
   readonly locks: Locks | undefined;
   readonly hub: EventHub;
+  /** Names of tools that were removed, with the epoch of their removal: sessions that were there before are told so. */
+  readonly removed = new Map<string, number>();
   /** Grows with every change of tools; what hosts see. */
   revision = 0;
   /** Grows with every change that may change a verdict or a listing: tools, rules, profiles. */
@@ -157,56 +161,6 @@ export class RegistryState {
     };
   }
 
-  /** @throws MisuseError `unknown_tool`, `unknown_knob`, `unknown_profile`, `invalid_option`. */
-  defineProfile(profile: Profile): void {
-    const resolved = resolveProfile(profile, (id) => this.profiles.get(id)?.resolved);
-    this.checkProfileTools(resolved);
-    const given = deepFreeze(structuredClone(profile));
-    checkLineage(given, this.profiles);
-    const before = new Map(this.profiles);
-    this.profiles.set(resolved.id, { given, resolved });
-    try {
-      this.#resolveHeirs(resolved.id);
-    } catch (error) {
-      this.profiles.clear();
-      for (const [id, entry] of before) this.profiles.set(id, entry);
-      throw error;
-    }
-    this.changed();
-  }
-
-  /** Folds a changed profile into all that extend it, parents before heirs. */
-  #resolveHeirs(changed: string): void {
-    const settled = new Map<string, boolean>([[changed, true]]);
-    // True for what descends from the changed one: settled after its own parents, so that no heir keeps an old one.
-    const settle = (id: string): boolean => {
-      const known = settled.get(id);
-      if (known !== undefined) return known;
-      const { given } = this.profiles.get(id) as KnownProfile;
-      // `filter`, not `some`: every parent is settled.
-      const touched = parentsOf(given).filter(settle).length > 0;
-      if (touched) this.profiles.set(id, { given, resolved: resolveProfile(given, (parent) => this.profiles.get(parent)?.resolved) });
-      settled.set(id, touched);
-      return touched;
-    };
-    for (const id of [...this.profiles.keys()]) settle(id);
-  }
-
-  checkProfileTools(profile: ResolvedProfile): void {
-    for (const tool of profile.tools.values()) {
-      const entry = this.tools.get(tool.name);
-      if (entry === undefined) {
-        if (!tool.optional)
-          throw new MisuseError(
-            'unknown_tool',
-            `Profile \`${profile.id}\`: expected \`tools\` to name registered tools, got \`${tool.name}\`. Register it first, or mark it \`optional\`.`,
-          );
-        continue;
-      }
-      checkKnobs(profile.id, entry, tool.knobs);
-    }
-  }
-
   /** Something changed that a listing or a verdict may depend on. */
   changed(): void {
     this.epoch++;
@@ -215,11 +169,11 @@ export class RegistryState {
 
   /** Lets sessions that are watched compare what they show. */
   followChange(): void {
-    for (const session of this.held) session.registryChanged();
+    for (const session of this.held) session.changed();
     for (const ref of this.watchers) {
       const session = ref.deref();
       if (session === undefined) this.watchers.delete(ref);
-      else if (!this.held.has(session)) session.registryChanged();
+      else if (!this.held.has(session)) session.changed();
     }
   }
 
@@ -281,6 +235,13 @@ export class RegistryState {
       this.#clock = globalThis.performance;
     }
     return this.#clock.now();
+  }
+
+  /** Remembers that a tool was there; the oldest names are forgotten first. Called right before the change is told. */
+  rememberRemoved(name: string): void {
+    this.removed.delete(name);
+    if (this.removed.size >= mostRemoved) this.removed.delete(this.removed.keys().next().value as string);
+    this.removed.set(name, this.epoch + 1);
   }
 
   listenerFailed(error: unknown, type: string): void {

@@ -34,6 +34,10 @@ export class SessionState {
   stamp = 0;
   #epoch: number;
   closed = false;
+  /** The registry's epoch when the session was created: what was removed before never existed for it. */
+  readonly bornAt: number;
+  /** Names of the session's own tools that were removed. */
+  gone: Set<string> | undefined;
   /** The call that was announced last, and when: the clock is read once a turn. */
   toldOf: Call | undefined;
   toldAt = 0;
@@ -83,6 +87,7 @@ export class SessionState {
     this.profile = setup.profileId === undefined ? undefined : registry.profiles.get(setup.profileId)?.resolved;
     this.limits = registry.limitsOf(setup.limits, this.profile);
     this.#epoch = registry.epoch;
+    this.bornAt = registry.epoch;
   }
 
   get sessionId(): string {
@@ -131,6 +136,11 @@ export class SessionState {
   #dropOwn(name: string, entry: ToolEntry): void {
     entry.removed = true;
     this.own?.delete(name);
+  }
+
+  /** Whether a tool of this name was there and is no more. */
+  knew(name: string): boolean {
+    return (this.registry.removed.get(name) ?? -1) > this.bornAt || this.gone?.has(name) === true;
   }
 
   /** The definition that a name means here, internal ones too. */
@@ -243,12 +253,6 @@ export class SessionState {
     this.atClose.push(cleanup);
   }
 
-  /** The registry changed: tell whoever follows this session. */
-  registryChanged(): void {
-    this.current();
-    this.changed();
-  }
-
   /** A change of the session's own making. */
   touch(): void {
     this.stamp++;
@@ -257,6 +261,7 @@ export class SessionState {
 
   /** Compares what is shown with what was shown, and tells once. */
   changed(): void {
+    this.current();
     const before = this.shown;
     if (before !== undefined) {
       const after = this.registry.viewOf(this).entries;

@@ -52,7 +52,7 @@ describe('exactly one terminal event for every tool:pre, and nothing of that cal
     await session.call('nope');
     registry.unregister('t');
     await session.call('t');
-    expect(told().filter((type) => !type.startsWith('tools:'))).toEqual(['tool:pre', 'tool:error tool_not_found', 'tool:pre', 'tool:error tool_not_found']);
+    expect(told().filter((type) => !type.startsWith('tools:'))).toEqual(['tool:pre', 'tool:error tool_not_found', 'tool:pre', 'tool:error tool_not_available']);
     await session.close();
     events.length = 0;
     expect(await session.call('nope')).toMatchObject({ error: { code: 'session_closed' } });

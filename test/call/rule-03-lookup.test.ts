@@ -54,11 +54,22 @@ describe('an unknown name is tool_not_found', () => {
     expect(await session.call('outer')).toMatchObject({ output: { success: true, output: 'ran' } });
   });
 
-  test('a removed tool does not exist any more', async () => {
+  test('a removed tool is not available to a session that was there before; to one that comes later, and to outsiders, it never was', async () => {
     const { session, registry } = setup([define('t')]);
     const tool = session.tool('t');
     registry.unregister('t');
-    expect(await tool?.execute({})).toMatchObject({ error: { code: 'tool_not_found' } });
+    expect(await tool?.execute({})).toMatchObject({ error: { code: 'tool_not_available', reason: 'removed' } });
+    expect(await session.explain('t', {})).toMatchObject({ visible: false, code: 'tool_not_available' });
+    expect(await session.call('t', {}, { surface: { name: 'relay', outside: true } })).toMatchObject({ error: { code: 'tool_not_found' } });
+    expect(await registry.createSession({ sessionId: 'later' }).call('t')).toMatchObject({ error: { code: 'tool_not_found' } });
+    registry.register(define('t'));
+    expect(await session.call('t')).toMatchObject({ success: true });
+  });
+
+  test('a removed internal tool was never known by name', async () => {
+    const { session, registry } = setup([define('inner', { exposure: 'internal' })]);
+    registry.unregister('inner');
+    expect(await session.call('inner')).toMatchObject({ error: { code: 'tool_not_found' } });
   });
 
   test.each<[string, string]>([

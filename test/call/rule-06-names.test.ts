@@ -80,7 +80,7 @@ describe('names cannot be shadowed by twins (case, -/_, NFKC, confusables)', () 
     expect(registration.unregister()).toBe(false);
     expect(await session.call(name)).toMatchObject({ success: true });
     registry.unregister(name);
-    expect(await session.call(name), 'it does not come back').toMatchObject({ error: { code: 'tool_not_found' } });
+    expect(await session.call(name), 'it does not come back').toMatchObject({ error: { code: 'tool_not_available', reason: 'removed' } });
   });
 
   test('a name is free again when its holder is gone', () => {

@@ -19,7 +19,7 @@ describe('rule 16: unregistering and replacing', () => {
     expect(outcome(await (bound as NonNullable<typeof bound>).execute({}))).toBe('new');
     w.registry.unregister('a');
     expect(w.session.effectiveTools().names).not.toContain('a');
-    expect(outcome(await (bound as NonNullable<typeof bound>).execute({}))).toBe('tool_not_found');
+    expect(outcome(await (bound as NonNullable<typeof bound>).execute({}))).toBe('tool_not_available');
   });
 
   test('`tools:changed` fires once on the registry, and once on each session that sees the change', () => {

@@ -1,0 +1,58 @@
+/** Defining profiles: checked against the tools, and folded into all that extend them. */
+import { MisuseError } from '../errors.ts';
+import { deepFreeze } from '../json.ts';
+import { checkLineage, type KnownProfile, type Profile, parentsOf, type ResolvedProfile, resolveProfile } from '../profile.ts';
+import { checkKnobs } from './check-knobs.ts';
+import type { RegistryState } from './registry-state.ts';
+import type { ToolEntry } from './tool-entry.ts';
+
+/** @throws MisuseError `unknown_tool`, `unknown_knob`, `unknown_profile`, `invalid_option`. */
+export function defineProfile(registry: RegistryState, profile: Profile): void {
+  const { profiles } = registry;
+  const resolved = resolveProfile(profile, (id) => profiles.get(id)?.resolved);
+  checkProfileTools(resolved, registry.tools);
+  const given = deepFreeze(structuredClone(profile));
+  checkLineage(given, profiles);
+  const before = new Map(profiles);
+  profiles.set(resolved.id, { given, resolved });
+  try {
+    resolveHeirs(profiles, resolved.id);
+  } catch (error) {
+    profiles.clear();
+    for (const [id, entry] of before) profiles.set(id, entry);
+    throw error;
+  }
+  registry.changed();
+}
+
+/** Folds a changed profile into all that extend it, parents before heirs. */
+function resolveHeirs(profiles: Map<string, KnownProfile>, changed: string): void {
+  const settled = new Map<string, boolean>([[changed, true]]);
+  // True for what descends from the changed one: settled after its own parents, so that no heir keeps an old one.
+  const settle = (id: string): boolean => {
+    const known = settled.get(id);
+    if (known !== undefined) return known;
+    const { given } = profiles.get(id) as KnownProfile;
+    // `filter`, not `some`: every parent is settled.
+    const touched = parentsOf(given).filter(settle).length > 0;
+    if (touched) profiles.set(id, { given, resolved: resolveProfile(given, (parent) => profiles.get(parent)?.resolved) });
+    settled.set(id, touched);
+    return touched;
+  };
+  for (const id of [...profiles.keys()]) settle(id);
+}
+
+function checkProfileTools(profile: ResolvedProfile, tools: ReadonlyMap<string, ToolEntry>): void {
+  for (const tool of profile.tools.values()) {
+    const entry = tools.get(tool.name);
+    if (entry === undefined) {
+      if (!tool.optional)
+        throw new MisuseError(
+          'unknown_tool',
+          `Profile \`${profile.id}\`: expected \`tools\` to name registered tools, got \`${tool.name}\`. Register it first, or mark it \`optional\`.`,
+        );
+      continue;
+    }
+    checkKnobs(profile.id, entry, tool.knobs);
+  }
+}
