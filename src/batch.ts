@@ -10,6 +10,7 @@ import { Call } from './state/call.ts';
 import type { SessionState } from './state/session-state.ts';
 import { type BatchPlan, planBatch, type ToolCall } from './workflow/plan.ts';
 
+/** How `session.executeBatch` goes about a batch. */
 export interface BatchOptions {
   /** Calls at once. From 1. @default no limit of its own */
   readonly maxConcurrency?: number | undefined;
@@ -19,7 +20,9 @@ export interface BatchOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What a batch came to. A call that failed is a result like any other. */
 export interface BatchResult {
+  /** The groups that were run and the calls that were refused. */
   readonly plan: BatchPlan;
   /** One for every observed call, in observed order. */
   readonly results: readonly { readonly callId: string; readonly toolName: string; readonly result: ToolResult }[];

@@ -8,23 +8,32 @@ import type { ToolRef } from './tool-ref.ts';
 
 /** Who calls what, where: the part of the context that gates may see. Frozen. */
 export interface CallInfo<Services = unknown> {
+  /** The session's id, as the host gave it. */
   readonly sessionId: string;
   /** The session's working directory; "" unless given. */
   readonly cwd: string;
+  /** What the host gave the session as environment; `process.env` is never read. {} unless given. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What the host attached to the session. {} unless given. */
   readonly metadata: JsonObject;
   /** Who the session acts for. */
   readonly principal?: string;
+  /** What the host gave the session as `services`: the same object, not a copy. */
   readonly services: Services;
+  /** Unique among the session's calls in flight; correlates events, results and approvals. */
   readonly callId: string;
+  /** The name that the tool is registered under. */
   readonly toolName: string;
 }
 
+/** How grave a handler's log line is, mildest first. */
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error';
 
 /** What an agent's client may offer a handler: to sample its model, to ask its person. */
 export interface SurfaceClient {
+  /** Asks the client's model, in the client's own protocol: `{ messages, maxTokens, … }`. Rejects as the client does. */
   sample?(request: JsonObject): Promise<JsonObject>;
+  /** Asks the client's person for input of the given schema. `content` comes with `accept` alone. */
   elicit?(request: { message: string; requestedSchema: JsonSchema }): Promise<{ action: 'accept' | 'decline' | 'cancel'; content?: JsonObject }>;
 }
 
@@ -52,17 +61,22 @@ export interface ToolContext<Services = unknown, Knobs = unknown> extends CallIn
 
 /** What a surface tells the spine about one call; host code only, never read from a payload. The session's own `approver` and `exposeErrors` stand where given. */
 export interface Surface {
+  /** Shown in events as `surface`, such as `mcp`. */
   readonly name: string;
   /** The caller is an outsider: a tool out of its profile is then unknown to it. */
   readonly outside?: boolean | undefined;
+  /** Asks a person for this call. Used where the session has none. */
   readonly approver?: Approver | undefined;
+  /** What the client behind the surface offers; becomes `context.client`. */
   readonly client?: SurfaceClient | undefined;
+  /** `masked` hides what handlers throw from this caller. Used where the session says nothing. @default "message" */
   readonly exposeErrors?: 'message' | 'masked' | undefined;
 }
 
 /** Asks a person. An error or an unknown answer rejects. */
 export type Approver = (request: ApprovalRequest, options: { readonly signal: AbortSignal }) => MaybePromise<ApprovalAnswer>;
 
+/** What a caller may say about one call. */
 export interface CallOptions {
   /** Correlates the call. Given twice while the first is in flight: `duplicate_call_id`. @default a fresh one */
   callId?: string | undefined;
@@ -72,9 +86,11 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
   /** Given on, as `context.idempotencyKey`. @default a fresh one */
   idempotencyKey?: string | undefined;
+  /** Who asks. For adapters: host code alone gives it, never a payload. */
   surface?: Surface | undefined;
 }
 
+/** Calls a tool by name or definition; a definition gives the types. Never throws, never rejects: a failure is a result. */
 export interface CallTool {
   <I, O>(tool: ToolRef<I, O>, input: I, options?: CallOptions): Promise<ToolResult<O>>;
   (name: string, input?: unknown, options?: CallOptions): Promise<ToolResult>;

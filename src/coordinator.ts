@@ -28,10 +28,13 @@ export type HookAction = 'continue' | 'deny' | 'modify' | 'inject_context' | 'as
 
 /** What a hook answers and what an emission ends with. Field names are the runtime's own. Absent fields stand for its defaults. */
 export interface HookResult {
+  /** What is asked of the pipeline; of several answers the strongest counts. */
   readonly action: HookAction;
   /** Event data: from a `modify`, what the next handler sees; from an emission that continues, what the event has become. */
   readonly data?: Readonly<Record<string, unknown>> | null | undefined;
+  /** Why, with a `deny`; for the model or the log. */
   readonly reason?: string | null | undefined;
+  /** Text for the model's context, with an `inject_context`. */
   readonly context_injection?: string | null | undefined;
   /** @default 'system' */
   readonly context_injection_role?: 'system' | 'user' | 'assistant' | undefined;
@@ -41,10 +44,13 @@ export interface HookResult {
   readonly append_to_last_tool_result?: boolean | undefined;
   /** @default false */
   readonly suppress_output?: boolean | undefined;
+  /** Text for the person, beside the conversation. */
   readonly user_message?: string | null | undefined;
   /** @default 'info' */
   readonly user_message_level?: 'info' | 'warning' | 'error' | undefined;
+  /** Who `user_message` is from. */
   readonly user_message_source?: string | null | undefined;
+  /** The question, with an `ask_user`. */
   readonly approval_prompt?: string | null | undefined;
   /** Null stands for `['Allow', 'Deny']`. @default null */
   readonly approval_options?: readonly string[] | null | undefined;
@@ -72,6 +78,7 @@ export interface HooksPort {
 
 /** The cancellation token of a coordinator, where it has one. */
 export interface CancellationPort {
+  /** Whether cancellation was asked for, of either kind. */
   readonly isCancelled: boolean;
   /** Finish what runs, start nothing new. */
   readonly isGraceful?: boolean | undefined;

@@ -1,20 +1,26 @@
 /** The three outcomes of every gate, and how they are read from code that is not ours. */
 
+/** No objection; other gates may still have one. Made by {@link allow}. */
 export interface Allow {
   readonly effect: 'allow';
 }
+/** A person must say yes first; over an `allow`, under a `deny`. Made by {@link ask}. */
 export interface Ask {
   readonly effect: 'ask';
   /** What the approver is asked. */
   readonly prompt?: string;
 }
+/** No, whatever other gates say. Made by {@link deny}; the call ends as `policy_denied`. */
 export interface Deny {
   readonly effect: 'deny';
   /** Stable and machine-readable; matches `^[a-z][a-z0-9_]*$`. */
   readonly reason: string;
+  /** For the model: what to do instead. @default a text that names the reason */
   readonly message?: string;
 }
+/** What a gate says. Of several a deny beats an ask, and an ask an allow. */
 export type Decision = Allow | Ask | Deny;
+/** A decision's kind by itself, as rules and defaults give it. */
 export type Effect = Decision['effect'];
 
 /** Lets the call through where only a default would refuse it; never lifts an ask or a deny. */

@@ -80,11 +80,14 @@ export const errorCodes = {
   internal: { meaning: 'A fault of the library itself. Please report it.', retryable: false, status: 'failed', http: 500, mcp: 'isError' },
 } as const satisfies Record<string, CodeRow>;
 
+/** The stable code of a failed call; {@link errorCodes} has the meaning, the HTTP status and whether to try again. */
 export type ErrorCode = keyof typeof errorCodes;
+/** How a call ended. `rejected`: its handler never ran; `failed` and `cancelled`: it may have. */
 export type CallStatus = 'succeeded' | CodeRow['status'];
 
 /** A failure of a call, as data. */
 export interface ToolError {
+  /** Stable; the one thing to branch on. */
   readonly code: ErrorCode;
   /** For the model or a person: what was wrong and what to do. */
   readonly message: string;
@@ -94,7 +97,9 @@ export interface ToolError {
   readonly ruleId?: string;
   /** The layer that decided: `registry`, `profile:<id>`, `session`, `tool`, … */
   readonly source?: string;
+  /** Whether the same call may succeed later. @default by the code */
   readonly retryable: boolean;
+  /** Further data by the code or by the handler's `fail()`. Secrets are redacted. */
   readonly details?: JsonValue;
 }
 
@@ -135,7 +140,9 @@ export type MisuseCode =
 
 /** Thrown at a host's programming mistakes, synchronously, where they are made; nothing else is thrown. Recognise it by `name` or {@link isMisuseError}: two installed copies defeat `instanceof`. */
 export class MisuseError extends Error {
+  /** Tells it apart where `instanceof` cannot. */
   override readonly name = 'MisuseError';
+  /** Stable; the message says what was expected, what was got, and what to do. */
   readonly code: MisuseCode;
   readonly [misuseBrand] = true;
   constructor(code: MisuseCode, message: string, options?: ErrorOptions) {

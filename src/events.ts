@@ -5,7 +5,9 @@ import type { Effect } from './decision.ts';
 import { describe, MisuseError, type ToolError } from './errors.ts';
 import type { JsonValue } from './json.ts';
 
+/** What every event of a session carries. */
 export interface EventBase {
+  /** The session that it happened in. */
   readonly sessionId: string;
   /** Epoch milliseconds by the registry's `now`. */
   readonly at: number;
@@ -17,7 +19,7 @@ interface CallEvent extends EventBase {
   readonly callId: string;
 }
 
-/** Every event and its payload. Payloads are JSON-safe copies, frozen at the top; secrets are redacted. */
+/** Every event and its payload. Payloads are JSON-safe copies, frozen, and to the bottom where several listen: none changes what another reads. Secrets are redacted. */
 export interface ToolEvents {
   /** A call came in; `input` is what was sent. */
   'tool:pre': CallEvent & { readonly input: JsonValue; readonly attempt: number; readonly parentCallId?: string; readonly surface?: string };
@@ -25,6 +27,7 @@ export interface ToolEvents {
   'tool:post': CallEvent & { readonly result: JsonValue; readonly durationMs: number };
   /** A call ended in any other way, a suspension too. */
   'tool:error': CallEvent & { readonly error: ToolError; readonly status: string; readonly durationMs: number };
+  /** What `context.progress` reported, and what a generator yielded as progress. */
   'tool:progress': CallEvent & { readonly done: number; readonly total?: number; readonly message?: string };
   /** What `context.emit` sent. */
   'tool:event': CallEvent & { readonly name: string; readonly data?: JsonValue };
@@ -34,14 +37,20 @@ export interface ToolEvents {
   'policy:check': CallEvent & { readonly effect: Effect; readonly ruleId?: string; readonly source?: string; readonly reason?: string };
   /** A denial; `tool:error` follows. */
   'policy:violation': CallEvent & { readonly reason: string; readonly ruleId?: string; readonly source?: string };
+  /** A person is asked, or the call is suspended until one answers. */
   'approval:required': EventBase & { readonly request: ApprovalRequest };
+  /** The answer was yes, by a person or by a standing grant; the call goes on. */
   'approval:granted': CallEvent & { readonly approvalId: string; readonly by?: string };
+  /** The answer was no, or none came in time; `tool:error` follows. */
   'approval:denied': CallEvent & { readonly approvalId: string; readonly reason: string; readonly by?: string; readonly message?: string };
+  /** A session was made. Heard on the registry: nobody can listen on a session before it is made. */
   'session:start': EventBase;
+  /** A session closed, once everything in it has ended. */
   'session:end': EventBase;
   /** On the registry: what changed there. On a session: what it sees change. */
   'tools:changed': { readonly at: number; readonly added: readonly string[]; readonly removed: readonly string[]; readonly modified: readonly string[] };
 }
+/** The name of an event, without `*`. */
 export type EventType = keyof ToolEvents;
 /** Any event with its type, as `on("*", …)` gets it. */
 export type AnyEvent = { [K in EventType]: { readonly type: K } & ToolEvents[K] }[EventType];
@@ -92,6 +101,11 @@ export class EventHub implements Emitter<ToolEvents> {
       this.#listeners--;
       this.#emitter.off(type, guarded);
     };
+  }
+
+  /** How many listen. */
+  get size(): number {
+    return this.#listeners;
   }
 
   /** Whether an event of this type would be heard. */

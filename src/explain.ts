@@ -13,6 +13,7 @@ import type { Binding } from './state/binding.ts';
 import { Call } from './state/call.ts';
 import type { SessionState } from './state/session-state.ts';
 
+/** What a call would come to, stage by stage. Frozen; nothing was run and nothing was recorded. */
 export interface Explanation {
   /** Listed for the model. */
   readonly visible: boolean;
@@ -22,7 +23,9 @@ export interface Explanation {
   readonly unlockedBy?: readonly string[];
   /** What the gates say; absent where the call would end before they are asked. */
   readonly decision?: Decision;
+  /** The rule or policy that decides, where one does. */
   readonly ruleId?: string;
+  /** The layer that decides: `registry`, `profile:<id>`, `session`, `tool`, … */
   readonly source?: string;
   /** The code that the call would end with before its handler ran; absent where it would run. An ask ends as `approval_denied` only where a person says no. */
   readonly code?: ErrorCode;

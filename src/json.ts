@@ -2,8 +2,11 @@
 
 import { Fault, type JsonFault, refuseExotic, throwingMember, tooDeep } from './json-fault.ts';
 
+/** A JSON value that holds no others. Numbers are finite. */
 export type JsonPrimitive = string | number | boolean | null;
+/** Whatever JSON can say. */
 export type JsonValue = JsonPrimitive | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+/** A JSON object. Keys come from outside: `Object.hasOwn` before you read one. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
 /** Bounds of one copy. */
@@ -127,6 +130,9 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
       }
       return array;
     }
+    // Counted before it is copied: a copy of a million members would take seconds to refuse.
+    let members = 0;
+    for (const _ in value) if (++members > walk.left) throw new Fault('too_large', 'more values than the limit allows');
     // Spreading reads each member once and defines it, `__proto__` too; engines do it several times faster than a loop of assignments.
     const copy = { ...value } as Record<string, JsonValue>;
     for (key in copy) {

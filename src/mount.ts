@@ -10,6 +10,7 @@ import { stateOf } from './session.ts';
 import type { SessionOptions } from './session-options.ts';
 import type { ToolSession } from './tool-session.ts';
 
+/** How {@link mount} treats the coordinator. */
 export interface MountOptions {
   /** What happens when the coordinator has a tool of the same name that is not ours: `skip` leaves theirs and reports ours in `failed`. @default "skip" */
   readonly onConflict?: 'skip' | 'replace' | undefined;
@@ -19,6 +20,7 @@ export interface MountOptions {
 export interface Mount {
   /** Names that are mounted now. */
   readonly mounted: readonly string[];
+  /** Tools that are not mounted though they are effective, with the reason as text; tried again at each refresh. */
   readonly failed: readonly { readonly name: string; readonly error: string }[];
   /** Mounts and unmounts what changed. Happens by itself when the session's listing changes; resolves when it is done. */
   refresh(): Promise<void>;
@@ -28,9 +30,13 @@ export interface Mount {
 
 /** A host tool with the names that the runtime of the seeds reads. */
 export interface MountedTool extends HostTool {
+  /** The same object as `inputSchema`. */
   readonly input_schema: HostTool['inputSchema'];
+  /** The same object as `inputSchema`. */
   get_schema(): HostTool['inputSchema'];
+  /** `requiresApproval` under that runtime's name. */
   readonly requires_approval: boolean;
+  /** Calls the tool. Where the coordinator is cancelled, the call ends as `cancelled` and does not start. */
   execute(input: unknown, options?: CallOptions): Promise<MountedResult>;
 }
 

@@ -76,6 +76,7 @@ export function tightestLimits(...limits: readonly (Limits | undefined)[]): Limi
 
 /** A named, ordered set of tools with their knobs, rules and limits. Plain data. */
 export interface Profile {
+  /** What sessions choose it by. Non-blank, untrimmed refused, at most 256 characters; an id again replaces the profile. */
   readonly id: string;
   /** Profiles that this one starts from, first to last. */
   readonly extends?: string | readonly string[] | undefined;
@@ -83,6 +84,7 @@ export interface Profile {
   readonly tools: readonly (
     | string
     | {
+        /** A tool's registered name. */
         readonly name: string;
         /** Absent tools are left out instead of refused. @default false */
         readonly optional?: boolean | undefined;
@@ -96,7 +98,9 @@ export interface Profile {
         readonly maxOutputChars?: number | undefined;
       }
   )[];
+  /** Judged after the registry's and before the session's. A parent's are kept. @default none */
   readonly rules?: readonly Rule[] | undefined;
+  /** Limits of its sessions; where session and profile both give one, the tighter holds. @default the parents' tightest */
   readonly limits?: Limits | undefined;
   /** Speaks where no rule or policy does; the strictest of registry and profile holds. */
   readonly default?: Effect | undefined;

@@ -5,12 +5,15 @@ import { ToolEntry } from './state/tool-entry.ts';
 
 /** A handle on a registered tool. Once the tool is gone or replaced by another, it does nothing. */
 export interface ToolRegistration {
+  /** The tool's name; no update changes it. */
   readonly name: string;
   /** All or nothing. Calls in flight finish on the definition they started on. @throws MisuseError */
   update(patch: DefinitionPatch): void;
   /** Hides the tool and refuses calls (`disabled`) until it is enabled again. */
   disable(): void;
+  /** Undoes `disable`. On a tool that is enabled it changes nothing. */
   enable(): void;
+  /** Takes the tool away; calls in flight finish. False when it was gone or replaced already. */
   unregister(): boolean;
   /** Resolves when no call on the tool is in flight. */
   drain(): Promise<void>;

@@ -84,6 +84,7 @@ export class HostToolRegistry<S = unknown> {
     return true;
   }
 
+  /** The definition of this name; undefined when there is none. */
   get(name: string): AnyTool<S> | undefined {
     return this.#state.tools.get(name)?.definition as AnyTool<S> | undefined;
   }
@@ -93,6 +94,7 @@ export class HostToolRegistry<S = unknown> {
     return [...this.#state.tools.values()].map(({ definition }) => definition as AnyTool<S>);
   }
 
+  /** Names, in the order of `listTools`. */
   listNames(): readonly string[] {
     return [...this.#state.tools.keys()];
   }
@@ -104,6 +106,7 @@ export class HostToolRegistry<S = unknown> {
     return entries.length;
   }
 
+  /** How many tools there are, disabled ones included. */
   get count(): number {
     return this.#state.tools.size;
   }
@@ -129,6 +132,7 @@ export class HostToolRegistry<S = unknown> {
     defineProfile(this.#state, profile);
   }
 
+  /** A profile as it was given, without its parents; undefined when there is none. */
   profile(id: string): Profile | undefined {
     return this.#state.profiles.get(id)?.given;
   }

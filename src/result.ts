@@ -6,7 +6,9 @@ import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } f
 
 /** What is known about a call beside its outcome. */
 export interface ResultMetadata {
+  /** The caller's, else a fresh one. */
   readonly callId: string;
+  /** The name that was called, also where no tool has it. */
   readonly toolName: string;
   /** `rejected` means that the handler never ran. */
   readonly status: CallStatus;
@@ -16,6 +18,7 @@ export interface ResultMetadata {
   readonly attempt: number;
   /** What `repair: "safe"` mended, a row a place. */
   readonly repaired?: readonly { readonly path: string; readonly rule: string }[];
+  /** Of the definition that ran or would have run; absent where the lookup found none. */
   readonly fingerprint?: string;
   /** Present when the output was cut. `exact` is false where counting stopped at the limit. */
   readonly truncated?: { readonly originalChars: number; readonly exact: boolean; readonly strategy: 'head' | 'head_tail' };
@@ -23,17 +26,23 @@ export interface ResultMetadata {
   readonly handler?: JsonObject;
 }
 
+/** A call whose handler ran, and whose output passed its gates. */
 export interface ToolSuccess<O> {
   readonly success: true;
+  /** What the handler gave, as JSON: validated where there is an output schema, cut where it was over its budget. */
   readonly output: O;
   readonly error?: undefined;
+  /** What is known beside the output. */
   readonly metadata: ResultMetadata;
 }
 
+/** A call that ended in any other way; `error.code` says how, `metadata.status` whether the handler ran. */
 export interface ToolFailure {
   readonly success: false;
+  /** Why, with a stable code. */
   readonly error: ToolError;
   readonly output?: undefined;
+  /** What is known beside the error. */
   readonly metadata: ResultMetadata;
   /** The suspended request with its token. Not enumerable, so that it reaches no log and no model by accident; only with `approval_pending`. */
   readonly approval?: PendingApproval;
@@ -55,11 +64,13 @@ export interface Fail {
   readonly [failBrand]: true;
 }
 
+/** What {@link fail} takes. */
 export interface Failure {
   /** What went wrong and what to do, for the model. */
   readonly message: string;
   /** A stable machine-readable reason, such as `dirty_worktree`. */
   readonly reason?: string;
+  /** Further data for the caller: JSON of at most 16 KB, else left out. */
   readonly details?: JsonValue;
   /** Whether the same call may succeed later. @default false */
   readonly retryable?: boolean;

@@ -21,6 +21,7 @@ export type WhenTest = { readonly in: readonly JsonPrimitive[] } | { readonly eq
 export interface Rule {
   /** Shown as `ruleId` wherever the rule decides. @default the layer and the place, such as `session#0` */
   readonly id?: string | undefined;
+  /** What it says of the calls that it matches: a deny beats an ask, an ask an allow, wherever they stand. */
   readonly effect: Effect;
   /** Tool names. @default every tool */
   readonly tools?: Glob | readonly Glob[] | undefined;

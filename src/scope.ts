@@ -7,9 +7,13 @@ import type { AnyTool } from './tool-config.ts';
 
 /** Registers, lists, drains and disposes its own tools; it sees no others. */
 export interface ToolScope<S = unknown> {
+  /** Who brings its tools; shown as `source` in rules, events and errors. */
   readonly source: string;
+  /** Adds a tool, under the scope's prefix. @throws MisuseError as the registry's does, and `closed` once the scope is disposed. */
   register(definition: AnyTool<S>): ToolRegistration;
+  /** All or nothing. One `tools:changed`. @throws MisuseError as `register`. */
   registerAll(definitions: readonly AnyTool<S>[]): readonly ToolRegistration[];
+  /** The scope's own tools, prefix included, in insertion order. */
   listNames(): readonly string[];
   /** Resolves when no call on the scope's tools is in flight. */
   drain(): Promise<void>;

@@ -29,10 +29,13 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
   readonly profile?: string | undefined;
   /** Flat facts with dotted keys, for `requires`. @default {} */
   readonly facts?: JsonObject | undefined;
+  /** Changes the profile's choice. @default none @throws MisuseError `unknown_tool`. */
   readonly overrides?: Overrides | undefined;
   /** Judged after the registry's and the profile's. */
   readonly rules?: readonly Rule[] | undefined;
+  /** Asked after the registry's. @default none */
   readonly policies?: readonly Policy<S>[] | undefined;
+  /** Run around every call, in this order; `session.use` adds more. @default none */
   readonly hooks?: readonly Hook[] | undefined;
   /** Asks a person. Without one, an ask is a rejection. */
   readonly approver?: Approver | undefined;
@@ -44,6 +47,7 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
   readonly repair?: 'off' | 'safe' | undefined;
   /** `masked` hides what handlers throw from the model; events keep it. @default "message" */
   readonly exposeErrors?: 'message' | 'masked' | undefined;
+  /** Where profile and session both give a limit, the tighter holds. @default those of {@link Limits} */
   readonly limits?: Limits | undefined;
   /** Milliseconds without a call, and none in flight, after which the session closes. Off unless set. */
   readonly idleTimeoutMs?: number | undefined;

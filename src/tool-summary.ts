@@ -14,10 +14,14 @@ export interface ToolAnnotations {
 
 /** One tool as the gates see it. Frozen. */
 export interface ToolSummary {
+  /** The registered name. */
   readonly name: string;
   /** Who brought it: `host`, a scope's source, a relay application, an MCP server. */
   readonly source: string;
+  /** Labels of the definition; [] without any. */
   readonly tags: readonly string[];
+  /** Hints of the definition; one that is not given is false. */
   readonly annotations: ToolAnnotations;
+  /** The definition's: `sha256:` and hex. */
   readonly fingerprint: string;
 }

@@ -67,8 +67,10 @@ function isPublic(member: ts.TypeElement | ts.ClassElement): boolean {
   return !(ts.isPropertySignature(member) && member.type && (ts.isLiteralTypeNode(member.type) || /^(never|undefined)$/.test(member.type.getText())));
 }
 
+/** A blank line between a comment and a declaration makes it the head of the file. */
 function speaks(node: ts.Node): boolean {
-  return ts.getJSDocCommentsAndTags(node).some((found) => ts.isJSDoc(found) && (found.comment !== undefined || found.tags !== undefined));
+  const spoken = ts.getJSDocCommentsAndTags(node).filter((found) => ts.isJSDoc(found) && (found.comment !== undefined || found.tags !== undefined));
+  return spoken.some(({ end }) => !/\n\s*\n/.test(node.getSourceFile().text.slice(end, node.getStart())));
 }
 
 function placeOf(node: ts.Node): string {

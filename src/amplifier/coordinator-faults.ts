@@ -2,9 +2,11 @@
 
 /** A failure that was survived: of a hook, a contributor, a clean-up, or of the binding itself. */
 export interface CoordinatorFault {
+  /** Whose code failed; `binding` is the runtime's own. */
   readonly where: 'hook' | 'contributor' | 'cleanup' | 'binding';
   /** The handler's or contributor's name, the event, or empty. */
   readonly name: string;
+  /** What was thrown or rejected with, as it was. */
   readonly error: unknown;
 }
 

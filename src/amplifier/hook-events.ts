@@ -32,9 +32,11 @@ export interface HookToolAfter extends HookEventBase {
   readonly reason?: string;
   /** With an error. */
   readonly message?: string;
+  /** Milliseconds from admission to the end; waits for people and slots included. */
   readonly duration_ms: number;
 }
 
+/** Any event of the stream; `name` is the discriminant. */
 export type HookEvent = HookToolBefore | HookPolicyBefore | HookPolicyDeny | HookToolAfter;
 
 /** A call that has begun and not ended. */

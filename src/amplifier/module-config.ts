@@ -8,6 +8,7 @@ export interface ModuleConfig {
   readonly profile?: string;
   /** `sessionId` is read too. @default the coordinator's own session id, where it tells one, else "host-tools" */
   readonly session_id?: string;
+  /** The session's working directory, unless the host set one. @default "" */
   readonly cwd?: string;
   /** Strings; a key that the host set stands. */
   readonly environment?: Readonly<Record<string, string>>;

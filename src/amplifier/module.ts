@@ -17,6 +17,7 @@ import { type ModuleConfig, readModuleConfig } from './module-config.ts';
 /** What the host fixes for every session of the module; a mount plan's configuration cannot change it. */
 export type ModuleOptions<S = unknown> = Omit<SessionOptions<S>, 'sessionId'> &
   MountOptions & {
+    /** The id of every session of the module. @default the configuration's, else the coordinator's own, else "host-tools" */
     readonly sessionId?: string | undefined;
     /** Is told why nothing was mounted; with definitions, of everything that their registry logs. @default nobody is told */
     readonly logger?: Logger | undefined;

@@ -7,6 +7,7 @@ import { createMountTable } from './mount-table.ts';
 import type { NodeBinding } from './node-binding-port.ts';
 import { type AsyncHandlers, type NodeHooksPort, wrapNodeHooks } from './node-hooks.ts';
 
+/** What {@link fromNodeBinding} may be told. */
 export interface NodeBindingOptions {
   /**
    * What a hook handler gets that answers with a promise. `'deny'`: the emission is denied, because the binding cannot wait and letting it pass would overhear a refusal.
@@ -19,18 +20,27 @@ export interface NodeBindingOptions {
 
 /** A full coordinator over the Node binding. */
 export interface NodeCoordinator extends Coordinator {
+  /** Puts a module at a mount point; a name again overwrites. @throws MisuseError for an unknown point, for `hooks`, for a missing name. */
   mount(point: string, module: unknown, name?: string): void;
+  /** Takes a module away; a name that is not mounted changes nothing. @throws MisuseError for an unknown point, for `hooks`, for a missing name. */
   unmount(point: string, name?: string): void;
+  /** The module or null; without a name what is mounted there. @throws MisuseError for an unknown point. */
   get(point: string, name?: string): unknown;
+  /** Adds a source of contributions to a channel. The callback runs at each collection. */
   registerContributor(channel: string, name: string, callback: () => unknown): void;
+  /** What the contributors of a channel give now. One that fails is reported and left out; never rejects. */
   collectContributions(channel: string): Promise<unknown[]>;
+  /** Publishes a value: to the binding where JSON can hold it, else on the JavaScript side alone. */
   registerCapability(name: string, value: unknown): void;
   /** Null when there is none. */
   getCapability(name: string): unknown;
+  /** Asks for `fn` to run at `cleanup`, once. Null and undefined are ignored. */
   registerCleanup(fn: (() => void | Promise<void>) | null | undefined): void;
   /** Runs what was registered here, newest first, each once, and then the binding's own. Never rejects. */
   cleanup(): Promise<void>;
+  /** The binding's hook registry, with objects in place of JSON text. */
   readonly hooks: NodeHooksPort;
+  /** The binding's cancellation token, where it has one. */
   readonly cancellation: CancellationPort | undefined;
   /** The binding's configuration, parsed. */
   readonly config: unknown;

@@ -15,6 +15,7 @@ export interface NodeHooksPort extends HooksPort {
    * were under way (by their `tool_call_id`); else it is absent, never another emission's.
    */
   emit(event: string, data?: EventData): Promise<HookResult>;
+  /** Fields that lie under the data of every emission from now on. */
   setDefaultFields(fields: EventData): void;
 }
 

@@ -4,22 +4,33 @@ import type { ToolSummary } from '../tool-summary.ts';
 
 /** What a tool may say about the question it wants asked. */
 export interface ApprovalPrompt {
+  /** The question in a few words. Non-empty; a tool that answers with another is denied. */
   readonly title: string;
+  /** More for the person: what happens, and why it is asked. */
   readonly message?: string;
+  /** How much is at stake, for the approver's display; decides nothing. @default none is shown */
   readonly risk?: 'low' | 'medium' | 'high';
 }
 
 /** One question to a person. What is shown is what will run. */
 export interface ApprovalRequest {
+  /** Names the request in `session.approvals.answer` and in events. */
   readonly id: string;
+  /** The session that the call came in on. */
   readonly sessionId: string;
+  /** Who the session acts for, where it was given one. */
   readonly principal?: string;
+  /** The call that waits. */
   readonly callId: string;
+  /** The tool that is asked for, with the fingerprint that an answer is bound to. */
   readonly tool: ToolSummary;
   /** The canonical input, secrets hidden; `hiddenFields` says which. */
   readonly input: JsonObject;
+  /** The question in a few words: the tool's or the rule's, else one that names the tool. Secrets are hidden. */
   readonly title: string;
+  /** More for the person, where the tool says more. Secrets are hidden. */
   readonly message?: string;
+  /** How much is at stake, where the tool says so. */
   readonly risk?: 'low' | 'medium' | 'high';
   /** The rule that asked, when one did. */
   readonly ruleId?: string;
@@ -35,9 +46,11 @@ export interface ApprovalRequest {
 
 /** A request that waits. `token` only where the call was suspended. */
 export interface PendingApproval extends ApprovalRequest {
+  /** What `session.approvals.resume` takes. Single-use, signed, bound to the principal and the definition: a credential, so keep it from models and logs. */
   readonly token?: string;
 }
 
+/** `allow_once` and `reject_once` settle this request; the `_always` forms also leave a {@link Grant} that settles later ones like it. */
 export type ApprovalChoice = 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always';
 
 /**
@@ -47,20 +60,30 @@ export type ApprovalChoice = 'allow_once' | 'allow_always' | 'reject_once' | 're
 export type ApprovalAnswer =
   | ApprovalChoice
   | {
+      /** Yes or no, and for how long. */
       readonly decision: ApprovalChoice;
       /** Who answered; recorded in events. */
       readonly by?: string;
       /** Told to the model on a rejection. */
       readonly message?: string;
+      /** Runs the call with these arguments instead. @default the input that was shown */
       readonly input?: JsonObject;
+      /**
+       * Bounds an `_always`, else ignored. `uses` from 1, `expiresInMs` above 0, from the answer on.
+       * @default match "input", no bound on uses, as long as the session
+       */
       readonly grant?: { readonly match?: 'input' | 'tool'; readonly uses?: number; readonly expiresInMs?: number };
     };
 
 /** A standing answer, listed by `session.approvals.grants()` and revocable. */
 export interface Grant {
+  /** What `session.approvals.revoke` takes. */
   readonly id: string;
+  /** The tool's name. */
   readonly tool: string;
+  /** How it settles the asks that it matches. */
   readonly effect: 'allow' | 'reject';
+  /** Who gave it, where the answer said so. */
   readonly by?: string;
   /** How many more asks it answers; absent = no bound. */
   readonly usesLeft?: number;

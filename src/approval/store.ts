@@ -12,8 +12,11 @@ export type ApprovalRecord = JsonObject & { readonly id: string; readonly expire
  * no call waits for ever for a store.
  */
 export interface ApprovalStore {
+  /** Keeps a record under its `id`; the id again replaces it. A rejection ends the call that wanted to be suspended. */
   put(record: ApprovalRecord): MaybePromise<void>;
+  /** Gives a record and removes it, in one atomic step; undefined when there is none. */
   take(id: string): MaybePromise<JsonObject | undefined>;
+  /** The records whose `sessionId` this is, whoever their principal is; the library picks. Removes nothing. */
   list(sessionId: string): MaybePromise<readonly JsonObject[]>;
 }
 

@@ -1,11 +1,13 @@
 /** The spine: sequences the stages of one call and holds no detail. Every surface goes through it. */
 
+import { idsInFlight, newId } from '../call/call-id.ts';
 import { HandlerContext } from '../call/handler-context.ts';
 import { failureResult, late, link } from '../call/record.ts';
 import { releaseAll } from '../call/release.ts';
 import { collectSecrets } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { tellVerdict } from '../call/tell-verdict.ts';
+import { wrongOption } from '../call/wrong-option.ts';
 import type { CallOptions } from '../context.ts';
 import { type ToolError, toolError } from '../errors.ts';
 import { cloneJson } from '../json.ts';
@@ -60,17 +62,6 @@ function takeResolve(resolve: (result: ToolResult) => void): void {
 }
 let taken: (result: ToolResult) => void = () => {};
 
-/** A host's `newId` that throws or answers nonsense must not cost the call. */
-function newId(session: SessionState): string {
-  try {
-    const id: unknown = session.registry.newId();
-    if (typeof id === 'string' && id !== '') return id;
-  } catch {
-    // Falls through to the session's own count.
-  }
-  return `${session.sessionId}-${++session.fallbackIds}`;
-}
-
 function begin(call: Call, namedByCaller: boolean): void {
   const { session, callId, options, parent } = call;
   if (session.closed || session.registry.closed) {
@@ -95,6 +86,12 @@ function begin(call: Call, namedByCaller: boolean): void {
     session.ids.set(callId, call);
   }
   link(call);
+  const wrong = options === undefined || options === null ? undefined : wrongOption(options);
+  if (wrong !== undefined) {
+    void admit(call);
+    fail(call, wrong);
+    return;
+  }
   const signal = options?.signal;
   if (signal !== undefined && !signal.aborted) session.registry.aborts.add(signal, call);
   if (parent !== undefined) {
@@ -109,14 +106,6 @@ function begin(call: Call, namedByCaller: boolean): void {
     }
   }
   advance(call, 0);
-}
-
-/** Ids are only kept once a caller gives one; those that were given by us until then are looked up. */
-function idsInFlight(session: SessionState): Map<string, Call> {
-  const ids = new Map<string, Call>();
-  if (session.inFlight > 0)
-    for (let call = session.registry.calls; call !== undefined; call = call.next) if (call.session === session) ids.set(call.callId, call);
-  return ids;
 }
 
 /** Where a call goes on after it waited, or goes back to. */

@@ -89,6 +89,10 @@ export function fail(call: Call, error: ToolError): void {
 
 /** A fault of ours. The host's logger learns of it; the model is told no more than that. */
 export function broken(call: Call, error: unknown): void {
-  call.session.registry.warn({ tool: call.toolName, error: error instanceof Error ? scrubText(call, String(error.stack)) : typeof error }, 'internal error');
+  call.session.registry.warn(
+    { tool: call.toolName, error: error instanceof Error ? scrubText(call, String(error.stack)) : typeof error },
+    'internal error',
+    'error',
+  );
   fail(call, toolError('internal', 'The call failed by an internal error. Try again or use another tool.'));
 }

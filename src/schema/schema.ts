@@ -3,10 +3,14 @@ import type { JsonObject, JsonValue } from '../json.ts';
 
 /** The part of Standard Schema that is read. Declared here, so that any zod, Valibot, ArkType or Effect copy fits. */
 export interface StandardSchema<In = unknown, Out = In> {
+  /** The standard's one property. */
   readonly '~standard': {
     readonly version: 1;
+    /** Which library made it; picks the way to JSON Schema. */
     readonly vendor: string;
+    /** For the compiler alone; never read. */
     readonly types?: { readonly input: In; readonly output: Out } | undefined;
+    /** Gives `{ value }` or `{ issues }`, at once or as a promise. A throw counts as a schema that does not hold. */
     readonly validate: (value: unknown, ...rest: never[]) => unknown;
   };
 }
@@ -16,7 +20,9 @@ declare const jsonSchemaType: unique symbol;
 /** A raw JSON Schema: draft-07 or 2020-12 by `$schema`, 2020-12 without it. */
 export interface JsonSchema {
   readonly '~standard'?: never;
+  /** The dialect's address. @default 2020-12 */
   readonly $schema?: string;
+  /** The kinds of value that fit. Of an input it is `object`. */
   readonly type?: string | readonly string[];
   readonly [keyword: string]: unknown;
 }

@@ -8,10 +8,13 @@ import type { Rule } from '../rules.ts';
 
 /** A pino-shaped sink for what a host should know and no call can tell. */
 export interface Logger {
+  /** Something failed, was dropped or was ignored, and was survived. `data` says where. */
   warn(data: object, message?: string): void;
+  /** A fault of the library itself; the call ended as `internal`. `data` says where. */
   error(data: object, message?: string): void;
 }
 
+/** What a registry is made with. An unknown option throws a MisuseError `invalid_option`, as does a value out of its range. */
 export interface RegistryOptions<S = unknown> {
   /** Rules for every session, judged first. */
   readonly rules?: readonly Rule[] | undefined;
@@ -35,6 +38,7 @@ export interface RegistryOptions<S = unknown> {
   readonly now?: (() => number) | undefined;
   /** Makes call ids. @default short, unique in the process and unlikely to meet elsewhere */
   readonly newId?: (() => string) | undefined;
+  /** Is told what no call can tell: failing listeners, hooks and clean-ups, dropped events. One that throws is ignored. @default nobody is told */
   readonly logger?: Logger | undefined;
 }
 

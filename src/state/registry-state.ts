@@ -249,9 +249,9 @@ export class RegistryState {
   }
 
   /** Logs; a logger that throws affects nothing. */
-  warn(data: object, message: string): void {
+  warn(data: object, message: string, level: 'warn' | 'error' = 'warn'): void {
     try {
-      this.logger?.warn(data, message);
+      this.logger?.[level](data, message);
     } catch {
       // A sink never affects a call.
     }

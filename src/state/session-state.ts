@@ -60,7 +60,6 @@ export class SessionState {
   slots: Semaphore | undefined;
   queued = 0;
   watched = false;
-  /** How many things hold the session strongly. */
   holds = 0;
   /** Counts ids where the host's `newId` fails. */
   fallbackIds = 0;
@@ -208,7 +207,9 @@ export class SessionState {
 
   /** The same for an event that was written whole, base fields too, as the events of every call are: one literal is several times cheaper to make and to freeze. */
   deliver(type: EventType, event: object): void {
-    Object.freeze(event);
+    // Among several listeners nobody changes what another reads.
+    if (this.registry.hub.size + (this.hub?.size ?? 0) > 1) deepFreeze(event);
+    else Object.freeze(event);
     this.hub?.emit(type, event);
     this.registry.hub.emit(type, event);
   }

@@ -16,6 +16,7 @@ export type StubAnswer = string | ((request: CoordinatorApprovalRequest) => stri
 
 /** Plays the person. Records every request; answers `'timeout'` until told otherwise. */
 export interface ApprovalStub {
+  /** Every request, in order. */
   readonly requests: readonly CoordinatorApprovalRequest[];
   /** What is answered from now on. */
   answerWith(answer: StubAnswer): void;

@@ -18,12 +18,16 @@ export const coordinatorFeatures = {
   cancellation: 'a cancellation token',
 } as const satisfies Record<string, string>;
 
+/** The name of a feature that a suite can be told to leave out. */
 export type CoordinatorFeature = keyof typeof coordinatorFeatures;
 
 /** A coordinator under test: the port and, as far as its features say, the rest of a runtime's coordinator. */
 export interface ConformanceTarget extends Coordinator {
+  /** What the contributors of a channel give; feature `contributors`. */
   collectContributions?(channel: string): unknown;
+  /** What was published under a name, or null; feature `capabilities`. */
   getCapability?(name: string): unknown;
+  /** Runs what was registered to be cleaned up; feature `cleanup`. */
   cleanup?(): unknown;
 }
 
@@ -31,6 +35,7 @@ export interface ConformanceTarget extends Coordinator {
 export interface ConformanceRule {
   /** The rule as a sentence. */
   readonly name: string;
+  /** The feature that the rule is about. */
   readonly feature: CoordinatorFeature;
   /** Resolves when the rule holds; rejects with an `AssertionError` that says what was expected. Makes a coordinator of its own. */
   run(): Promise<void>;

@@ -6,6 +6,7 @@ import { mountRules } from './coordinator-conformance-mounts.ts';
 import { type ConformanceRule, type ConformanceTarget, type CoordinatorFeature, coordinatorFeatures, type RuleBody } from './coordinator-conformance-rule.ts';
 import { serviceRules } from './coordinator-conformance-services.ts';
 
+/** What {@link coordinatorConformance} may be told. */
 export interface CoordinatorConformanceOptions {
   /** What the coordinator does not offer is declared here as `false`; rules about it are then left out. @default every feature is offered */
   readonly features?: Partial<Readonly<Record<CoordinatorFeature, boolean>>> | undefined;

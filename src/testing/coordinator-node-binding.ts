@@ -3,14 +3,17 @@ import type { NodeBinding, NodeHookResult, NodeHooks } from '../amplifier/node-b
 import type { CancellationPort, HookResult } from '../index.ts';
 import { createTestHooks, type TestHooks } from './coordinator-hooks.ts';
 
+/** What {@link createTestNodeBinding} may be told. */
 export interface TestNodeBindingOptions {
   /** The registry behind `hooks`. @default an empty one */
   readonly hooks?: TestHooks | undefined;
+  /** What `cancellation` answers. @default a token that is never cancelled */
   readonly cancellation?: CancellationPort | undefined;
   /** @default {} */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
   /** Where capabilities are kept, as values. @default an empty map */
   readonly capabilities?: Map<string, unknown> | undefined;
+  /** What `toDict` answers. @default empty lists */
   readonly toDict?: (() => object) | undefined;
   /** What the binding itself cleans up. */
   readonly onCleanup?: (() => void | Promise<void>) | undefined;
@@ -22,15 +25,23 @@ export interface TestNodeBindingOptions {
 
 /** A {@link NodeBinding} that tells what a real one would have died of. */
 export interface TestNodeBinding extends NodeBinding {
+  /** All members are there, also those that older bindings lack. */
   readonly hooks: Required<NodeHooks>;
+  /** The token of the options. */
   readonly cancellation: CancellationPort;
+  /** The options' `config`, as JSON text. */
   readonly config: string;
   /** Tools of the binding's own side; what JavaScript mounts is never here. */
   readonly toolNames: string[];
+  /** Empty: a test has no providers. */
   readonly providerNames: string[];
+  /** False: a test has none. */
   readonly hasOrchestrator: boolean;
+  /** False: a test has none. */
   readonly hasContext: boolean;
+  /** Does nothing; a real one forgets what it injected in the turn. */
   resetTurn(): void;
+  /** What a real one tells of itself. */
   toDict(): object;
   /** What handlers threw. A real binding may end the process at each of them. */
   readonly fatal: readonly unknown[];
@@ -38,6 +49,7 @@ export interface TestNodeBinding extends NodeBinding {
   readonly cleanups: number;
 }
 
+/** Makes a stand-in for the binding, for {@link fromNodeBinding}. Arguments of the wrong kind throw a TypeError, as native ones do. */
 export function createTestNodeBinding(options: TestNodeBindingOptions = {}): TestNodeBinding {
   const { hooks = createTestHooks(), capabilities = new Map<string, unknown>(), config = {}, awaitsHandlers = false, detachedHooks = false } = options;
   const fatal: unknown[] = [];

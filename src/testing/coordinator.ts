@@ -10,6 +10,7 @@ import { createTestHooks, type TestHooks } from './coordinator-hooks.ts';
 import { createTestNodeBinding, type TestNodeBinding } from './coordinator-node-binding.ts';
 import { EventRecorder } from './event-recorder-coordinator.ts';
 
+/** What a {@link TestCoordinator} may be told. @throws MisuseError `invalid_option` for an unknown `mode`. */
 export interface TestCoordinatorOptions {
   /**
    * How `mount` and `unmount` answer. `'async'`: with a promise, and the change happens a microtask later, so that a forgotten `await` shows; what is refused rejects.
@@ -30,6 +31,7 @@ export interface TestCoordinatorOptions {
 
 /** One `mount` or `unmount`, as it was asked for: recorded before it is checked, so refused ones are here too. */
 export interface MountRecord {
+  /** As it was given, also where there is no such point. */
   readonly mountPoint: string;
   /** What was to be mounted; for an unmount what was mounted there, undefined when nothing was. */
   readonly module: unknown;
@@ -39,24 +41,35 @@ export interface MountRecord {
 
 /** A token that goes from none to graceful to immediate, and back by `reset`. */
 export interface TestCancellation extends CancellationPort {
+  /** Finish what runs, start nothing new. Changes nothing once it is immediate. */
   requestGraceful(): void;
+  /** Stop now. */
   requestImmediate(): void;
+  /** Back to none. */
   reset(): void;
 }
 
 /** See the file's head. A coordinator is never closed; make a fresh one for each test. */
 export class TestCoordinator implements Coordinator {
+  /** How `mount` and `unmount` answer. */
   readonly mode: 'async' | 'sync';
+  /** The runtime's session id, which modules may take over. */
   readonly sessionId: string;
+  /** The id of the session that this one was forked from, or null. */
   readonly parentId: string | null;
+  /** The mount plan that the modules see. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** The hook registry. */
   readonly hooks: TestHooks;
+  /** The token that mounted tools ask before each call. */
   readonly cancellation: TestCancellation = createCancellation();
   /** Plays the person who answers `ask_user`; undefined when there is none. */
   readonly approval: ApprovalStub | undefined;
   /** Every emission of `hooks`, as it was emitted. */
   readonly events = new EventRecorder();
+  /** Every `mount`, in order. */
   readonly mountHistory: MountRecord[] = [];
+  /** Every `unmount`, in order. */
   readonly unmountHistory: MountRecord[] = [];
   /** What hooks, contributors and clean-ups threw, and the coordinator survived. */
   readonly faults: CoordinatorFault[] = [];
@@ -121,6 +134,7 @@ export class TestCoordinator implements Coordinator {
     };
   }
 
+  /** Adds a source of contributions to a channel. The callback runs at each collection. */
   registerContributor(channel: string, name: string, callback: () => unknown): void {
     this.#contributions.register(channel, name, callback);
   }
@@ -130,6 +144,7 @@ export class TestCoordinator implements Coordinator {
     return this.#contributions.collect(channel);
   }
 
+  /** Publishes a value under a name; the name again overwrites it. */
   registerCapability(name: string, value: unknown): void {
     this.#capabilities.set(name, value);
   }
@@ -154,6 +169,7 @@ export class TestCoordinator implements Coordinator {
     return settleApproval(result, this.approval);
   }
 
+  /** Asks the token to cancel: gracefully, or at once. */
   requestCancel(immediate = false): void {
     if (immediate) this.cancellation.requestImmediate();
     else this.cancellation.requestGraceful();

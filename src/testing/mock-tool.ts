@@ -21,6 +21,7 @@ export type AnyObject = TypedJsonSchema<JsonObject>;
 /** At most one of `output`, `error` and `handler`; the rest is what `defineTool` takes, all of it optional but the name. */
 export interface MockToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S, R>
   extends Partial<Omit<ToolSpecBase<Name, P, OS, KS, S>, 'name'>> {
+  /** As `defineTool` takes it. */
   name: Name;
   /** What each call gives. @default "Success" */
   output?: R;
@@ -36,6 +37,7 @@ export interface MockToolConfig<Name extends string, P extends Schema, OS extend
 export interface MockCall<I = unknown> {
   /** As the handler got it: validated, with defaults. */
   readonly input: I;
+  /** What the handler got beside its input. */
   readonly context: ToolContext;
 }
 
@@ -43,6 +45,7 @@ export interface MockCall<I = unknown> {
 export interface MockSpies<I = unknown> {
   /** In order. A copy: what was read before does not grow. */
   readonly calls: readonly MockCall<I>[];
+  /** How many calls reached the handler since the start or the last `reset`. */
   readonly callCount: number;
   /** Undefined before the first call. */
   readonly lastInput: I | undefined;
@@ -50,6 +53,7 @@ export interface MockSpies<I = unknown> {
   readonly reset: () => void;
 }
 
+/** A real definition that remembers the calls of its handler. */
 export type MockTool<Name extends string = string, I = unknown, O = unknown, K = unknown, S = unknown, P = I> = HostToolDefinition<Name, I, O, K, S> &
   MockSpies<P>;
 

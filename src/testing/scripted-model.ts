@@ -4,24 +4,35 @@ import { describe } from '../internal.ts';
 
 /** What a host loop tells the model at each turn. */
 export interface ModelRequest {
+  /** The conversation so far. */
   readonly messages: readonly ModelMessage[];
   /** The tools that the model may call in this turn, and their names in the same order. */
   readonly tools: readonly { readonly name: string; readonly description?: string | undefined }[];
+  /** The names of `tools`, in the same order. */
   readonly toolNames: readonly string[];
+  /** The same for all turns of one run. */
   readonly runId: string;
+  /** Ends the turn: the request rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** One entry of the conversation, in no provider's format. */
 export interface ModelMessage {
+  /** Who speaks; `tool` answers a call. */
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  /** The text; of a tool the model-visible text of its result. */
   readonly content: string;
+  /** Of an assistant: the calls that it made. */
   readonly toolCalls?: readonly ToolCall[] | undefined;
+  /** Of a tool: the id of the call that it answers. */
   readonly toolCallId?: string | undefined;
 }
 
 /** What the model answers. Without tool calls the conversation is over. */
 export interface ModelTurn {
+  /** What it says. */
   readonly text?: string;
+  /** What it calls, each with an id of its own. */
   readonly toolCalls?: ToolCall[];
 }
 
@@ -31,8 +42,11 @@ export type ScriptedCall = Omit<ToolCall, 'id'> & { readonly id?: string | undef
 /** A turn as it is scripted. A string is its text; an Error is thrown, as by a provider that is down; a function answers by what it is told. */
 export type ScriptedTurn = string | Error | ScriptedAnswer | ((request: ModelRequest) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
 
+/** A turn as data. At least one of both is given. */
 export interface ScriptedAnswer {
+  /** What the model says. @default none */
   readonly text?: string | undefined;
+  /** What the model calls. @default none */
   readonly toolCalls?: readonly ScriptedCall[] | undefined;
 }
 

@@ -20,6 +20,7 @@ export type TestSessionOptions<S = unknown> = Omit<SessionOptions<S>, 'sessionId
 
 /** A session with the registry that was made for it. */
 export interface TestSession<S = unknown> extends ToolSession<S> {
+  /** Made for this session alone; closing it closes the session. */
   readonly registry: HostToolRegistry<S>;
 }
 

@@ -23,8 +23,11 @@ export type Block = 'disabled' | 'denied' | 'not_registered' | 'knobs_missing';
 
 /** Lists of names that change the profile's choice for a session or a run. `force` equals `enable`; neither beats `disable`, and nothing beats a gate. */
 export interface Overrides {
+  /** Names to add to the profile's choice. */
   readonly enable?: readonly string[];
+  /** Names to hide and refuse (`disabled`). */
   readonly disable?: readonly string[];
+  /** Names to add, as `enable`. */
   readonly force?: readonly string[];
 }
 
@@ -38,14 +41,18 @@ export interface EffectiveInput {
   readonly budget?: { readonly maxTools?: number; readonly maxTokens?: number; readonly required?: readonly string[] };
 }
 
+/** A tool that is not effective, and why. */
 export interface Dropped {
+  /** The tool's name. */
   readonly name: string;
   /** The first that applies: `disabled`, `denied`, `not_in_profile`, `fact_unmet:<fact>`, `not_registered`, `knobs_missing`, `tool_budget`, `token_budget`. */
   readonly code: string;
 }
+/** A fact that dropped tools wait for and an effective tool provides. */
 export interface Prerequisite {
   /** The effective tool that provides the fact. */
   readonly tool: string;
+  /** The fact's dotted key, such as `hostSession.status`. */
   readonly fact: string;
   /** The dropped tools that wait for it. */
   readonly unlocks: readonly string[];

@@ -5,26 +5,35 @@ import { digest, type ToolSpec } from './effective.ts';
 
 /** One call as a model made it. `name` is a tool id. */
 export interface ToolCall {
+  /** The model's id of the call; becomes its `callId`. The second of the same id is rejected. */
   readonly id: string;
+  /** The tool's name. */
   readonly name: string;
+  /** The input; may be JSON text. @default {} */
   readonly arguments?: unknown;
   /** Beats the tool's own. */
   readonly resourceKey?: string;
 }
 
+/** What the plan makes of one call. */
 export interface PlannedCall {
+  /** The call's id. */
   readonly id: string;
+  /** The tool's name, as it was called. */
   readonly name: string;
+  /** Whether it is in a group. A refused call ends with its `code` and splits no group. */
   readonly accepted: boolean;
   /** Why it was not accepted. */
   readonly code?: ErrorCode;
 }
 
+/** A batch as groups: what may run side by side, and what is refused. */
 export interface BatchPlan {
   /** Ids; the groups run one after another, the calls of a group side by side. */
   readonly groups: readonly (readonly string[])[];
   /** In observed order. */
   readonly calls: readonly PlannedCall[];
+  /** Equal for equal plans. Worked out when first read. */
   readonly hash: string;
 }
 

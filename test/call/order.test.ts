@@ -514,7 +514,8 @@ describe('no way around the spine', () => {
 
   test('options that are none end the call, they never throw', async () => {
     const { session } = guarded();
-    expect(await session.call('t', { n: 1 }, { signal: { aborted: false } as never })).toMatchObject({ success: false });
+    for (const options of [{ signal: { aborted: false } }, { signal: 5 }, { timeoutMs: 0 }, { timeoutMs: -1 }, { timeoutMs: Number.NaN }, { timeoutMs: 'x' }])
+      expect(await session.call('t', { n: 1 }, options as never)).toMatchObject({ error: { code: 'invalid_input', reason: 'invalid_option' } });
     expect(await session.call('t', { n: 1 }, null as never)).toMatchObject(refused);
     expect(await session.call('t', { n: 1 }, { callId: 7 as never })).toMatchObject({ error: { reason: 'invalid_call_id' } });
     expect(await session.call(undefined as never)).toMatchObject({ error: { code: 'tool_not_found' } });

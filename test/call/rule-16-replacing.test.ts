@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { HostToolRegistry } from '../../src/index.ts';
+import { defineTool, HostToolRegistry } from '../../src/index.ts';
 import { gate, outcome, tool, turns, world } from './world.ts';
 
 const changes = (source: Pick<HostToolRegistry, 'events'>): unknown[] => {
@@ -208,3 +208,56 @@ describe('rule 16: unregistering and replacing', () => {
 });
 
 let waiting = gate();
+
+describe('an executor is disposed when nothing runs on it any more', () => {
+  const remote = (hold: Promise<void> = Promise.resolve()) => {
+    const dispose = vi.fn();
+    const executor = {
+      kind: 'remote' as const,
+      execute: async () => {
+        await hold;
+        return 'done';
+      },
+      dispose,
+    };
+    return { dispose, executor };
+  };
+  const on = (name: string, executor: ReturnType<typeof remote>['executor']) =>
+    defineTool({ name, description: 'Runs elsewhere.', parameters: { type: 'object' }, executor });
+
+  test('after it was unregistered and its last call has ended', async () => {
+    const hold = gate();
+    const { dispose, executor } = remote(hold.promise);
+    const registry = new HostToolRegistry();
+    registry.register(on('far', executor));
+    const running = registry.createSession({ sessionId: 's' }).call('far', {});
+    registry.unregister('far');
+    await turns();
+    expect(dispose).not.toHaveBeenCalled();
+    hold.open();
+    expect(await running).toMatchObject({ success: true, output: 'done' });
+    await turns();
+    expect(dispose).toHaveBeenCalledTimes(1);
+  });
+
+  test('not while another tool shares it, and once when the registry closes; one that throws affects nothing', async () => {
+    const { dispose, executor } = remote();
+    dispose.mockRejectedValue(new Error('mine'));
+    const registry = new HostToolRegistry();
+    registry.registerAll([on('far', executor), on('further', executor), on('farthest', executor)]);
+    registry.unregister('far');
+    await turns();
+    expect(dispose).not.toHaveBeenCalled();
+    await registry.close();
+    expect(dispose).toHaveBeenCalledTimes(1);
+  });
+
+  test('of a session tool: with the session', async () => {
+    const { dispose, executor } = remote();
+    const session = new HostToolRegistry().createSession({ sessionId: 's' });
+    session.register(on('far', executor));
+    expect(await session.call('far', {})).toMatchObject({ output: 'done' });
+    await session.close();
+    expect(dispose).toHaveBeenCalledTimes(1);
+  });
+});
