@@ -19,7 +19,7 @@ interface CallEvent extends EventBase {
   readonly callId: string;
 }
 
-/** Every event and its payload. Payloads are JSON-safe copies, frozen, and to the bottom where several listen: none changes what another reads. Secrets are redacted. */
+/** Every event and its payload. Payloads are JSON-safe copies, frozen to the bottom where several listen, so that none changes what another reads. Secrets are redacted. */
 export interface ToolEvents {
   /** A call came in; `input` is what was sent. */
   'tool:pre': CallEvent & { readonly input: JsonValue; readonly attempt: number; readonly parentCallId?: string; readonly surface?: string };
@@ -113,7 +113,7 @@ export class EventHub implements Emitter<ToolEvents> {
     return this.#listeners > 0 && (this.#emitter.listenerCount('*') > 0 || this.#emitter.listenerCount(type) > 0);
   }
 
-  /** Delivers in order, also when a listener causes further events. The event is frozen, and carries its type. */
+  /** Delivers in order, also when a listener causes further events. The event carries its type. */
   emit(type: EventType, event: object): void {
     if (this.#listeners === 0) return;
     if (this.#delivering) {

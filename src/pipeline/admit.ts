@@ -106,7 +106,7 @@ function hideSecrets(call: Call, input: JsonValue): JsonValue {
   const { session } = call;
   const redactor = session.entryOf(call.toolName)?.inputRedactor(session.registry.redact) ?? session.registry.pathRedactor();
   const known = call.extra?.secrets;
-  // An event is frozen; the canonical input must stay ours.
+  // Listeners may keep or freeze what they get; the canonical input must stay ours.
   if (redactor === undefined && known === undefined) return cloneJson(input);
   const secrets = new Set(known);
   redactor?.collect(input, secrets);

@@ -8,7 +8,7 @@ export type SchemaKind = 'zod4' | 'zod3' | 'standard' | 'json';
 export type Direction = 'input' | 'output';
 
 interface Zod4Internals {
-  readonly _zod: { readonly def: { readonly type: string } };
+  readonly _zod: { readonly def: { readonly type: string }; readonly version?: { readonly major: number; readonly minor: number } };
   readonly meta?: () => Readonly<Record<string, unknown>> | undefined;
   readonly description?: string;
 }
@@ -75,7 +75,10 @@ function convert(schema: unknown, kind: Exclude<SchemaKind, 'json'>, direction: 
 /** Restores the descriptions that a foreign copy of zod keeps in a registry of its own, and says how a date travels. */
 function mend(place: { zodSchema: unknown; jsonSchema: Record<string, unknown> }): void {
   const zodSchema = place.zodSchema as Zod4Internals;
-  const meta = zodSchema.meta?.() ?? (zodSchema.description === undefined ? undefined : { description: zodSchema.description });
+  // From 4.2 on all copies share one registry, and the converter has read it.
+  const { version } = zodSchema._zod;
+  const isForeign = version === undefined || (version.major === 4 && version.minor < 2);
+  const meta = isForeign ? (zodSchema.meta?.() ?? (zodSchema.description === undefined ? undefined : { description: zodSchema.description })) : undefined;
   if (meta !== undefined) for (const [key, value] of Object.entries(meta)) place.jsonSchema[key] ??= value;
   if (zodSchema._zod.def.type === 'date') {
     place.jsonSchema.type = 'string';

@@ -209,7 +209,6 @@ export class SessionState {
   deliver(type: EventType, event: object): void {
     // Among several listeners nobody changes what another reads.
     if (this.registry.hub.size + (this.hub?.size ?? 0) > 1) deepFreeze(event);
-    else Object.freeze(event);
     this.hub?.emit(type, event);
     this.registry.hub.emit(type, event);
   }
