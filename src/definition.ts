@@ -126,11 +126,12 @@ export function isDefinition(value: unknown): value is AnyTool {
   return typeof value === 'object' && value !== null && internals.has(value);
 }
 
-/** Freezes a definition and remembers its private half. `extras` are further properties, such as a mock's spies. */
-export function seal(face: DefinitionFace, rest: Omit<ToolInternals, 'definition'>, extras?: PropertyDescriptorMap): AnyTool {
+/** Freezes a definition and remembers its private half: `rest`, which must be the caller's own, is kept. `extras` are further properties, such as a mock's spies. */
+export function seal(face: DefinitionFace, rest: Omit<ToolInternals, 'definition'> & { definition?: AnyTool }, extras?: PropertyDescriptorMap): AnyTool {
   const definition = new Definition(face);
   if (extras !== undefined) Object.defineProperties(definition, extras);
-  internals.set(definition, { ...rest, definition: definition as unknown as AnyTool });
+  rest.definition = definition as unknown as AnyTool;
+  internals.set(definition, rest as ToolInternals);
   return Object.freeze(definition) as unknown as AnyTool;
 }
 
@@ -174,5 +175,5 @@ function faceOf({ name, description, title, version, category, annotations, tags
 
 /** A definition like another under another name, for a scope's prefix. */
 export function renameDefinition(definition: AnyTool, name: string): AnyTool {
-  return seal({ ...faceOf(definition), name: checkToolName(name) }, internalsOf(definition));
+  return seal({ ...faceOf(definition), name: checkToolName(name) }, { ...internalsOf(definition) });
 }
