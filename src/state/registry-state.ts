@@ -107,7 +107,7 @@ export class RegistryState {
       locks = 'session',
       approvals,
       redact = none,
-      now = Date.now,
+      now,
       newId,
       logger,
     } = options;
@@ -117,7 +117,7 @@ export class RegistryState {
     if (effect !== 'allow' && effect !== 'ask' && effect !== 'deny') throw misuse('default', '"allow", "ask" or "deny"', effect);
     if (locks !== 'session' && locks !== 'registry') throw misuse('locks', '"session" or "registry"', locks);
     if (!Array.isArray(redact) || redact.some((path) => typeof path !== 'string' || path === '')) throw misuse('redact', 'an array of non-empty paths', redact);
-    if (typeof now !== 'function') throw misuse('now', 'a function that answers epoch milliseconds', now);
+    if (now !== undefined && typeof now !== 'function') throw misuse('now', 'a function that answers epoch milliseconds', now);
     if (newId !== undefined && typeof newId !== 'function') throw misuse('newId', 'a function that answers a string', newId);
     this.policies = checkPolicies(policies as readonly Policy<unknown>[], 'registry');
     this.default = effect;
@@ -125,14 +125,15 @@ export class RegistryState {
     this.policyTimeoutMs = policyTimeoutMs;
     this.graceMs = graceMs;
     this.redact = Object.freeze([...redact]);
-    this.now = now === Date.now ? now : safeClock(now);
+    // The machine's clock is looked up at each reading, so that a test's fake of it counts.
+    this.now = now === undefined ? () => Date.now() : safeClock(now);
     this.newId = newId ?? createIds();
     this.logger = logger;
     if (approvals !== undefined && (typeof approvals !== 'object' || approvals === null)) throw misuse('approvals', 'an object with a `secret`', approvals);
     this.ttlMs = approvals?.ttlMs ?? 3_600_000;
     checkDuration('approvals.ttlMs', this.ttlMs);
     this.signer = approvals === undefined ? undefined : createTokenSigner(approvals.secret);
-    this.store = checkStore(approvals?.store) ?? memoryApprovalStore(now);
+    this.store = checkStore(approvals?.store) ?? memoryApprovalStore(this.now);
     this.locks = locks === 'registry' ? createLocks(this.waits) : undefined;
     this.#layers = [{ rules: compileRules(rules, 'registry'), source: undefined }];
     this.#ruleCount = rules.length;
