@@ -1,7 +1,7 @@
 /** Ending a session: what is in flight, what it made, who listens. */
 import pTimeout from 'p-timeout';
 import type { MaybePromise } from './maybe-promise.ts';
-import { retireExecutor } from './state/executors.ts';
+import { releaseExecutor } from './state/executors.ts';
 import type { SessionState } from './state/session-state.ts';
 
 /** Ends a session. */
@@ -23,7 +23,7 @@ export function closeSession(state: SessionState): Promise<void> {
   }
   const disposals: MaybePromise<void>[] = [];
   for (const binding of state.bindings?.values() ?? []) disposals.push(binding.discard());
-  for (const entry of state.own?.values() ?? []) disposals.push(retireExecutor(entry, registry));
+  for (const entry of state.own?.values() ?? []) disposals.push(releaseExecutor(entry, registry));
   registry.held.delete(state);
   for (const cleanup of state.atClose ?? []) {
     try {

@@ -17,7 +17,7 @@ import { checkOverrides, Session } from './session.ts';
 import { readSessionOptions, type SessionOptions } from './session-options.ts';
 import { tieToTime } from './session-ties.ts';
 import { defineProfile } from './state/define-profile.ts';
-import { retireExecutor } from './state/executors.ts';
+import { holdExecutor, releaseExecutor } from './state/executors.ts';
 import type { RegistryOptions } from './state/registry-options.ts';
 import { RegistryState } from './state/registry-state.ts';
 import { SessionState } from './state/session-state.ts';
@@ -43,7 +43,7 @@ export class HostToolRegistry<S = unknown> {
     this.#state = state;
     this.#table = {
       get: (name) => state.tools.get(name),
-      replace: (entry) => this.#put(entry, undefined),
+      replace: (entry) => this.#put(entry),
       remove: (entry) => this.#remove([entry]),
       changed: ({ name }) => this.#tell({ modified: [name] }),
       waits: state.waits,
@@ -72,7 +72,7 @@ export class HostToolRegistry<S = unknown> {
     }
     if (before.source !== host)
       throw new MisuseError('name_conflict', `The tool \`${definition.name}\` belongs to \`${before.source}\`; only that scope can replace it.`);
-    this.#put(new ToolEntry(definition as AnyTool, host, state.waits), before);
+    this.#put(new ToolEntry(definition as AnyTool, host, state.waits));
     return true;
   }
 
@@ -204,7 +204,7 @@ export class HostToolRegistry<S = unknown> {
     }
     for (let call = state.calls; call !== undefined; call = call.next) open.add(call.session);
     await Promise.all([...open].map(closeSession));
-    await Promise.all([...state.tools.values()].map((entry) => retireExecutor(entry, state, true)));
+    await Promise.all([...state.tools.values()].map((entry) => releaseExecutor(entry, state)));
   }
 
   #add(definitions: readonly AnyTool<S>[], source: string): readonly ToolRegistration[] {
@@ -231,17 +231,22 @@ export class HostToolRegistry<S = unknown> {
     for (const entry of entries) {
       state.tools.set(entry.name, entry);
       state.removed.delete(entry.name);
+      holdExecutor(entry, state);
     }
     if (entries.length > 0) this.#tell({ added: entries.map(({ name }) => name) });
     return entries.map((entry) => new Registration(this.#table, entry));
   }
 
-  #put(entry: ToolEntry, before: ToolEntry | undefined): void {
+  /** Puts an entry in the place of the one of its name. */
+  #put(entry: ToolEntry): void {
     const state = this.#state;
+    const before = state.tools.get(entry.name);
     state.tools.set(entry.name, entry);
+    // The heir first: an executor that both stand on lives on.
+    holdExecutor(entry, state);
     if (before !== undefined) {
       before.removed = true;
-      void retireExecutor(before, state);
+      void releaseExecutor(before, state);
     }
     this.#tell({ modified: [entry.name] });
   }
@@ -253,7 +258,7 @@ export class HostToolRegistry<S = unknown> {
       state.tools.delete(entry.name);
       state.skeletons.delete(nameSkeleton(entry.name));
       if (!entry.internals.internal) state.rememberRemoved(entry.name);
-      void retireExecutor(entry, state);
+      void releaseExecutor(entry, state);
     }
     this.#tell({ removed: entries.map(({ name }) => name) });
   }

@@ -20,7 +20,7 @@ import { Registration, type ToolRegistration, type ToolTable } from './registrat
 import { resumeCall } from './resume.ts';
 import { mergeFacts, readHook, readOverrides } from './session-options.ts';
 import type { Binding } from './state/binding.ts';
-import { retireExecutor } from './state/executors.ts';
+import { holdExecutor, releaseExecutor } from './state/executors.ts';
 import type { SessionState } from './state/session-state.ts';
 import { ToolEntry } from './state/tool-entry.ts';
 import type { AnyTool } from './tool-config.ts';
@@ -112,6 +112,7 @@ export class Session<S> implements ToolSession<S> {
     state.own ??= new Map();
     const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
     state.own.set(name, entry);
+    holdExecutor(entry, registry);
     state.gone?.delete(name);
     state.touch();
     return new Registration(ownTable(state), entry);
@@ -200,7 +201,10 @@ function ownTable(state: SessionState): ToolTable {
   return {
     get: (name) => state.own?.get(name),
     replace: (entry) => {
+      const before = state.own?.get(entry.name);
       state.own?.set(entry.name, entry);
+      holdExecutor(entry, state.registry);
+      if (before !== undefined) void releaseExecutor(before, state.registry);
       state.touch();
     },
     remove: (entry) => {
@@ -208,7 +212,7 @@ function ownTable(state: SessionState): ToolTable {
       state.own?.delete(name);
       state.gone ??= new Set();
       state.gone.add(name);
-      void retireExecutor(entry, state.registry, false, state.own);
+      void releaseExecutor(entry, state.registry);
       state.touch();
     },
     changed: () => state.touch(),

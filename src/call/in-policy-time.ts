@@ -1,7 +1,7 @@
 /** The bound of everything that host code answers later, apart from handlers and people. */
-import pTimeout from 'p-timeout';
 import type { Validated } from '../schema/bind.ts';
 import type { Call } from '../state/call.ts';
+import { bounded, late } from './bounded.ts';
 
 const tooSlow: Validated = Object.freeze({
   issues: Object.freeze([Object.freeze({ path: '', message: 'validation did not answer in time; correct the schema' })]),
@@ -9,5 +9,5 @@ const tooSlow: Validated = Object.freeze({
 
 /** A schema that validates asynchronously has the registry's `policyTimeoutMs`; one that never answers refuses the value, and no call waits for ever. */
 export function inPolicyTime(call: Call, validated: Promise<Validated>): Promise<Validated> {
-  return pTimeout(validated, { milliseconds: call.session.registry.policyTimeoutMs, fallback: () => tooSlow });
+  return bounded(call, validated, call.session.registry.policyTimeoutMs).then((settled) => (settled === late ? tooSlow : settled));
 }

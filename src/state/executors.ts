@@ -1,20 +1,27 @@
-/** Disposing executors: once nothing runs on them any more, and no other tool needs them. */
+/** Executors: counted by the tools that stand on them, and disposed when the last of these is gone and its last call has ended. */
+import type { Executor } from '../tool-config.ts';
 import type { RegistryState } from './registry-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
-/**
- * Disposes the executor of a tool that was removed or replaced, after the calls that run on it have ended. Never rejects.
- * @param last Everything is closing: an executor that other tools share is disposed as well, each entry asking once.
- */
-export async function retireExecutor(entry: ToolEntry, registry: RegistryState, last = false, own?: ReadonlyMap<string, ToolEntry>): Promise<void> {
+/** How many entries hold an executor. Weak: a session that is dropped without closing takes its executors along. */
+export type ExecutorUsers = WeakMap<Executor, Set<ToolEntry>>;
+
+/** Counts an entry that was put into a table. */
+export function holdExecutor(entry: ToolEntry, { executorUsers }: RegistryState): void {
+  const { executor } = entry.internals;
+  if (executor?.dispose === undefined) return;
+  const users = executorUsers.get(executor);
+  if (users === undefined) executorUsers.set(executor, new Set([entry]));
+  else users.add(entry);
+}
+
+/** Counts off an entry that was removed or replaced, once the calls that run on it have ended. Never rejects. */
+export async function releaseExecutor(entry: ToolEntry, registry: RegistryState): Promise<void> {
   const { executor } = entry.internals;
   if (executor?.dispose === undefined) return;
   await entry.drain();
-  const shares = (other: ToolEntry): boolean => other !== entry && other.internals.executor === executor;
-  const others = [...registry.tools.values(), ...(own?.values() ?? [])].filter(shares);
-  // When all go, the first of those that share it disposes it.
-  const isFirst = last && [...registry.tools.values()].find((other) => other.internals.executor === executor) === entry;
-  if (others.length > 0 && !isFirst) return;
+  const users = registry.executorUsers.get(executor);
+  if (users?.delete(entry) !== true || users.size > 0) return;
   try {
     await executor.dispose();
   } catch (error) {

@@ -19,6 +19,7 @@ import type { ToolResult } from '../result.ts';
 import { type CompiledRule, compileRules, type Rule } from '../rules.ts';
 import type { Call } from './call.ts';
 import { createIds } from './call-ids.ts';
+import type { ExecutorUsers } from './executors.ts';
 import { checkDuration, checkPolicies, checkStore, knownOptions, type Logger, misuse, type RegistryOptions, safeClock } from './registry-options.ts';
 import type { SessionState } from './session-state.ts';
 import { type Standing, standingOf } from './standing.ts';
@@ -47,6 +48,7 @@ const mostRemoved = 10_000;
 
 export class RegistryState {
   readonly tools = new Map<string, ToolEntry>();
+  readonly executorUsers: ExecutorUsers = new WeakMap();
   readonly skeletons = new Map<string, string>();
   readonly profiles = new Map<string, KnownProfile>();
   readonly policies: readonly Policy<unknown>[];

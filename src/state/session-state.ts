@@ -16,6 +16,7 @@ import type { Overrides } from '../workflow/effective.ts';
 import { Binding } from './binding.ts';
 import type { Call } from './call.ts';
 import type { SessionMetrics } from './counters.ts';
+import { releaseExecutor } from './executors.ts';
 import type { RegistryState } from './registry-state.ts';
 import type { SessionSetup } from './session-setup.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -129,12 +130,12 @@ export class SessionState {
       this.limits = registry.limitsOf(this.setup.limits, this.profile);
     }
     // A registry tool that comes later takes the name from a session's tool.
-    if (this.own !== undefined) for (const [name, entry] of this.own) if (registry.skeletons.has(nameSkeleton(name))) this.#dropOwn(name, entry);
-  }
-
-  #dropOwn(name: string, entry: ToolEntry): void {
-    entry.removed = true;
-    this.own?.delete(name);
+    for (const [name, entry] of this.own ?? []) {
+      if (!registry.skeletons.has(nameSkeleton(name))) continue;
+      entry.removed = true;
+      this.own?.delete(name);
+      void releaseExecutor(entry, registry);
+    }
   }
 
   /** Whether a tool of this name was there and is no more. */

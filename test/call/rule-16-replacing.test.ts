@@ -252,6 +252,32 @@ describe('an executor is disposed when nothing runs on it any more', () => {
     expect(dispose).toHaveBeenCalledTimes(1);
   });
 
+  test('once, when all that share it go together, and never under a call that still runs on it', async () => {
+    const hold = gate();
+    const { dispose, executor } = remote(hold.promise);
+    const registry = new HostToolRegistry();
+    registry.registerAll([on('far', executor), on('further', executor), on('farthest', executor)]);
+    const running = registry.createSession({ sessionId: 's' }).call('further', {});
+    expect(registry.clear()).toBe(3);
+    await turns();
+    expect(dispose).not.toHaveBeenCalled();
+    hold.open();
+    expect(await running).toMatchObject({ success: true });
+    await turns();
+    expect(dispose).toHaveBeenCalledTimes(1);
+  });
+
+  test('not by an update, which keeps it; by a replacement that runs otherwise', async () => {
+    const { dispose, executor } = remote();
+    const registry = new HostToolRegistry();
+    registry.register(on('far', executor)).update({ description: 'Newer.' });
+    await turns();
+    expect(dispose).not.toHaveBeenCalled();
+    registry.registerOrReplace(tool(() => 'near', { name: 'far' }));
+    await turns();
+    expect(dispose).toHaveBeenCalledTimes(1);
+  });
+
   test('of a session tool: with the session', async () => {
     const { dispose, executor } = remote();
     const session = new HostToolRegistry().createSession({ sessionId: 's' });
