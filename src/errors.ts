@@ -136,7 +136,8 @@ export type MisuseCode =
   | 'invalid_rule'
   | 'foreign_definition'
   | 'closed'
-  | 'missing_dependency';
+  | 'missing_dependency'
+  | 'invalid_file';
 
 /** Thrown at a host's programming mistakes, synchronously, where they are made; nothing else is thrown. Recognise it by `name` or {@link isMisuseError}: two installed copies defeat `instanceof`. */
 export class MisuseError extends Error {

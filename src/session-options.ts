@@ -10,6 +10,7 @@ import { checkPolicies } from './state/registry-options.ts';
 import type { RegistryState } from './state/registry-state.ts';
 import type { SessionSetup } from './state/session-setup.ts';
 import type { Overrides } from './workflow/effective.ts';
+import { mergeFacts } from './workflow/facts.ts';
 
 type ServicesPart<S> = unknown extends S ? { readonly services?: S } : { readonly services: S };
 
@@ -141,14 +142,9 @@ export function readSessionOptions(options: SessionOptions<never>, registry: Reg
   };
 }
 
-/** Facts, merged by key; null deletes. */
-export function mergeFacts(before: JsonObject, facts: JsonObject): JsonObject {
-  const merged = new Map(Object.entries(before));
-  for (const [key, value] of Object.entries(readObject('facts', facts))) {
-    if (value === null) merged.delete(key);
-    else merged.set(key, value);
-  }
-  return deepFreeze(Object.fromEntries(merged));
+/** Facts that a host gives, copied and merged over those that are there. */
+export function changeFacts(before: JsonObject, facts: JsonObject): JsonObject {
+  return mergeFacts(before, readObject('facts', facts));
 }
 
 /** Three lists of names, copied. Whether the names are known is the registry's to say. */

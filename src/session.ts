@@ -18,7 +18,7 @@ import { callTool } from './pipeline/spine.ts';
 import { checkRegistrable } from './registrable.ts';
 import { Registration, type ToolRegistration, type ToolTable } from './registration.ts';
 import { resumeCall } from './resume.ts';
-import { mergeFacts, readHook, readOverrides } from './session-options.ts';
+import { changeFacts, readHook, readOverrides } from './session-options.ts';
 import type { Binding } from './state/binding.ts';
 import { holdExecutor, releaseExecutor } from './state/executors.ts';
 import type { SessionState } from './state/session-state.ts';
@@ -114,7 +114,7 @@ export class Session<S> implements ToolSession<S> {
     state.own.set(name, entry);
     holdExecutor(entry, registry);
     state.gone?.delete(name);
-    state.touch();
+    state.touch('session');
     return new Registration(ownTable(state), entry);
   }
 
@@ -131,7 +131,7 @@ export class Session<S> implements ToolSession<S> {
     state.profileId = id;
     state.profile = profile;
     state.limits = registry.limitsOf(state.setup.limits, profile);
-    state.touch();
+    state.touch('profile');
   }
 
   setOverrides(overrides: Overrides): void {
@@ -140,14 +140,14 @@ export class Session<S> implements ToolSession<S> {
     const read = readOverrides(overrides);
     checkOverrides(state, read);
     state.overrides = read;
-    state.touch();
+    state.touch('overrides');
   }
 
   setFacts(facts: JsonObject): void {
     const state = this.#state;
     state.checkOpen('change facts');
-    state.facts = mergeFacts(state.facts, facts);
-    state.touch();
+    state.facts = changeFacts(state.facts, facts);
+    state.touch('facts');
   }
 
   use(hook: Hook): () => void {
@@ -205,7 +205,7 @@ function ownTable(state: SessionState): ToolTable {
       state.own?.set(entry.name, entry);
       holdExecutor(entry, state.registry);
       if (before !== undefined) void releaseExecutor(before, state.registry);
-      state.touch();
+      state.touch('session');
     },
     remove: (entry) => {
       const { name } = entry;
@@ -213,9 +213,9 @@ function ownTable(state: SessionState): ToolTable {
       state.gone ??= new Set();
       state.gone.add(name);
       void releaseExecutor(entry, state.registry);
-      state.touch();
+      state.touch('session');
     },
-    changed: () => state.touch(),
+    changed: () => state.touch('session'),
     waits: state.registry.waits,
   };
 }

@@ -2,10 +2,10 @@
 
 import type { Step } from '../call/step.ts';
 import { type ToolError, toolError } from '../errors.ts';
-import { nearestNames } from '../names.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import { unmetFact } from '../workflow/effective.ts';
+import { notAvailableError, notFoundError } from '../workflow/unavailable.ts';
 
 /** Finds the tool. What is unknown here, internal or another session's does not exist. */
 export function lookup(call: Call): Step {
@@ -41,34 +41,12 @@ export function gate(call: Call): Step {
 
 function notFound(call: Call): ToolError {
   const { session, toolName } = call;
-  const near = toolName.length > 1_024 ? [] : nearestNames(toolName, session.registry.viewOf(session).names);
-  const hint = near.length === 0 ? '' : ` Did you mean ${near.map((name) => `\`${name}\``).join(' or ')}?`;
-  return toolError('tool_not_found', `There is no tool \`${printable(toolName)}\`.${hint}`, near.length === 0 ? undefined : { details: { didYouMean: near } });
+  return notFoundError(toolName, session.registry.viewOf(session).names);
 }
 
-/** What a model may read of a name that it made up: one short line, no control characters. */
-function printable(name: string): string {
-  const short = name.length > 80 ? `${name.slice(0, 79)}…` : name;
-  return short.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029`]/gu, '?');
-}
-
-/** Words why a known tool is not available, by its drop code. */
 function notAvailable(call: Call, drop: string): ToolError {
   const { session, toolName } = call;
-  if (drop.startsWith('fact_unmet:')) {
-    const fact = drop.slice('fact_unmet:'.length);
-    const unlock = session.registry.viewOf(session).prerequisites.find((one) => one.fact === fact);
-    const hint = unlock === undefined ? '' : ` Call \`${unlock.tool}\` first.`;
-    return toolError('tool_not_available', `\`${toolName}\` is not available until \`${fact}\` holds.${hint}`, {
-      reason: 'fact_unmet',
-      details: unlock === undefined ? { fact } : { fact, unlockedBy: unlock.tool },
-    });
-  }
-  const error = toolError(
-    'tool_not_available',
-    `\`${toolName}\` is not available in this session${drop === 'disabled' ? ': it is disabled' : drop === 'not_in_profile' ? ': it is not in its profile' : ''}. Use another tool.`,
-    { reason: drop },
-  );
+  const error = notAvailableError(toolName, drop, drop.startsWith('fact_unmet:') ? session.registry.viewOf(session).prerequisites : []);
   if (drop !== 'not_in_profile' || call.surface?.outside !== true) return error;
   // An outsider learns nothing of it; events keep the truth.
   call.more.unmasked = error;

@@ -1,46 +1,13 @@
 /** A model that says what the test wrote down: the `generate` of a host loop, without a provider. */
 import { MisuseError, type ToolCall } from '../index.ts';
 import { describe } from '../internal.ts';
-
-/** What a host loop tells the model at each turn. */
-export interface ModelRequest {
-  /** The conversation so far. */
-  readonly messages: readonly ModelMessage[];
-  /** The tools that the model may call in this turn, and their names in the same order. */
-  readonly tools: readonly { readonly name: string; readonly description?: string | undefined }[];
-  /** The names of `tools`, in the same order. */
-  readonly toolNames: readonly string[];
-  /** The same for all turns of one run. */
-  readonly runId: string;
-  /** Ends the turn: the request rejects with its reason. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** One entry of the conversation, in no provider's format. */
-export interface ModelMessage {
-  /** Who speaks; `tool` answers a call. */
-  readonly role: 'system' | 'user' | 'assistant' | 'tool';
-  /** The text; of a tool the model-visible text of its result. */
-  readonly content: string;
-  /** Of an assistant: the calls that it made. */
-  readonly toolCalls?: readonly ToolCall[] | undefined;
-  /** Of a tool: the id of the call that it answers. */
-  readonly toolCallId?: string | undefined;
-}
-
-/** What the model answers. Without tool calls the conversation is over. */
-export interface ModelTurn {
-  /** What it says. */
-  readonly text?: string;
-  /** What it calls, each with an id of its own. */
-  readonly toolCalls?: ToolCall[];
-}
+import type { GenerateAnswer, GenerateRequest } from '../workflow.ts';
 
 /** A call as it is scripted: an `id` that is not given is `call-1`, `call-2` in the order in which they are answered. */
 export type ScriptedCall = Omit<ToolCall, 'id'> & { readonly id?: string | undefined };
 
 /** A turn as it is scripted. A string is its text; an Error is thrown, as by a provider that is down; a function answers by what it is told. */
-export type ScriptedTurn = string | Error | ScriptedAnswer | ((request: ModelRequest) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
+export type ScriptedTurn = string | Error | ScriptedAnswer | ((request: GenerateRequest) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
 
 /** A turn as data. At least one of both is given. */
 export interface ScriptedAnswer {
@@ -52,9 +19,9 @@ export interface ScriptedAnswer {
 
 /** A `generate` for a host loop, which can be asked what it was told. */
 export interface ScriptedModel {
-  (request: ModelRequest): Promise<ModelTurn>;
+  (request: GenerateRequest): Promise<GenerateAnswer>;
   /** What each turn was asked with, in order. The messages are those of that moment. */
-  readonly requests: readonly ModelRequest[];
+  readonly requests: readonly GenerateRequest[];
   /** How many turns are left. */
   readonly remaining: number;
 }
@@ -68,12 +35,12 @@ export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
   if (!Array.isArray(turns)) throw new MisuseError('invalid_option', `scriptedModel: expected an array of turns, got ${describe(turns)}.`);
   const script: readonly ScriptedTurn[] = [...turns];
   for (const [index, turn] of script.entries()) checkTurn(turn, `turn ${index + 1}`, true);
-  const requests: ModelRequest[] = [];
+  const requests: GenerateRequest[] = [];
   let taken = 0;
   let calls = 0;
 
-  const generate = async (request: ModelRequest): Promise<ModelTurn> => {
-    request.signal?.throwIfAborted();
+  const generate = async (request: GenerateRequest): Promise<GenerateAnswer> => {
+    request.signal.throwIfAborted();
     requests.push({ ...request, messages: [...request.messages] });
     const turn = script[taken];
     if (turn === undefined) {

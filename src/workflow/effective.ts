@@ -1,24 +1,32 @@
 /** Which tools a model is shown: a pure, deterministic function of tools, profile, overrides and facts. */
 import { createHash } from 'node:crypto';
-import { MisuseError } from '../errors.ts';
+import { describe, MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import { nearestNames } from '../names.ts';
 import type { FactRule } from '../tool-config.ts';
 
 /** What planning may know of a tool. */
 export interface ToolSpec {
+  /** The tool's id. One spec a name. */
   readonly name: string;
+  /** What a model is told of it. */
   readonly description?: string;
+  /** Its JSON Schema. */
   readonly parameters?: JsonObject;
+  /** Every one of these facts must hold, else the tool is dropped as `fact_unmet:<fact>`. @default none */
   readonly requires?: readonly FactRule[];
+  /** The facts that running it brings about. @default none */
   readonly provides?: readonly string[];
+  /** Whether it may run beside other calls. @default false */
   readonly parallelSafe?: boolean;
+  /** Two calls of one key never stand in one group. @default none */
   readonly resourceKey?: string;
-  /** What listing it costs the model. @default a quarter of its JSON's characters */
+  /** What listing it costs the model. From 0. @default a quarter of its JSON's characters */
   readonly tokens?: number;
   /** What only a session knows. */
   readonly blocked?: readonly Block[];
 }
+/** Drop codes that are not worked out from the spec: whoever makes it says so. */
 export type Block = 'disabled' | 'denied' | 'not_registered' | 'knobs_missing';
 
 /** Lists of names that change the profile's choice for a session or a run. `force` equals `enable`; neither beats `disable`, and nothing beats a gate. */
@@ -31,14 +39,28 @@ export interface Overrides {
   readonly force?: readonly string[];
 }
 
+/** Bounds on what a model is shown. */
+export interface EffectiveBudget {
+  /** Most tools. From 0. @default no limit */
+  readonly maxTools?: number;
+  /** Most tokens, over all tools. From 0. @default no limit */
+  readonly maxTokens?: number;
+  /** Kept before all others, and counted; no limit drops them, a gate does. @default none */
+  readonly required?: readonly string[];
+}
+
+/** All that the effective set depends on. */
 export interface EffectiveInput {
+  /** In the order in which they were registered. */
   readonly tools: readonly ToolSpec[];
   /** Names in order. Absent: every tool given. */
   readonly profile?: readonly string[];
+  /** Added and taken away, for the session and for the run; both scopes count alike. */
   readonly overrides?: { readonly session?: Overrides; readonly run?: Overrides };
   /** Flat, with dotted keys. */
   readonly facts?: JsonObject;
-  readonly budget?: { readonly maxTools?: number; readonly maxTokens?: number; readonly required?: readonly string[] };
+  /** Absent: everything that passes the gates is shown. */
+  readonly budget?: EffectiveBudget;
 }
 
 /** A tool that is not effective, and why. */
@@ -57,10 +79,15 @@ export interface Prerequisite {
   /** The dropped tools that wait for it. */
   readonly unlocks: readonly string[];
 }
+/** Which tools a model is shown, and why not the others. Every tool given is in `names` or in `dropped`, once. */
 export interface EffectiveSet {
+  /** Profile order, then extras by code unit. */
   readonly names: readonly string[];
+  /** What a gate hides, in the order of the listing; then what a budget does. */
   readonly dropped: readonly Dropped[];
+  /** Facts that dropped tools wait for and an effective tool provides. */
   readonly prerequisites: readonly Prerequisite[];
+  /** `sha256:` and hex over names, dropped and prerequisites. */
   readonly hash: string;
 }
 
@@ -95,10 +122,15 @@ export function dropCode(spec: Pick<ToolSpec, 'requires' | 'blocked'>, standing:
   return undefined;
 }
 
-/** @throws MisuseError `unknown_tool` when the profile, an override or a required name is not among the tools. */
+/**
+ * Enabled are the profile's tools and what the overrides add, but for what an override disables; each of them is shown unless a gate or a budget drops it.
+ * Pure and deterministic: equal inputs give equal sets, in whatever order the keys of an object and the names of an override come.
+ * @throws MisuseError `unknown_tool` when the profile, an override or a required name is not among the tools, `duplicate_name` for two specs of one name,
+ * `invalid_option` for limits and costs that are no numbers from 0.
+ */
 export function computeEffective(input: EffectiveInput): EffectiveSet {
   const { tools, profile, overrides, facts = {}, budget } = input;
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const byName = specsByName(tools, 'computeEffective');
   const check = (names: readonly string[] | undefined, where: string): void => checkNames(names, byName, where);
   check(profile, 'profile');
   check(budget?.required, 'budget.required');
@@ -131,6 +163,17 @@ export function computeEffective(input: EffectiveInput): EffectiveSet {
   return { names: kept, dropped, prerequisites, hash };
 }
 
+/** @throws MisuseError `duplicate_name`: which of two specs would count is nobody's guess. */
+export function specsByName(tools: readonly ToolSpec[], action: string): ReadonlyMap<string, ToolSpec> {
+  const byName = new Map<string, ToolSpec>();
+  for (const tool of tools) {
+    if (byName.has(tool.name))
+      throw new MisuseError('duplicate_name', `${action}: expected one spec a tool, got two of \`${tool.name}\`. Give each name once.`);
+    byName.set(tool.name, tool);
+  }
+  return byName;
+}
+
 /** @throws MisuseError `unknown_tool` naming the nearest known names. */
 export function checkNames(names: readonly string[] | undefined, known: { has(name: string): boolean; keys(): Iterable<string> }, where: string): void {
   for (const name of names ?? []) {
@@ -143,13 +186,10 @@ export function checkNames(names: readonly string[] | undefined, known: { has(na
   }
 }
 
-function withinBudget(
-  names: readonly string[],
-  byName: ReadonlyMap<string, ToolSpec>,
-  budget: NonNullable<EffectiveInput['budget']>,
-  dropped: Dropped[],
-): string[] {
+function withinBudget(names: readonly string[], byName: ReadonlyMap<string, ToolSpec>, budget: EffectiveBudget, dropped: Dropped[]): string[] {
   const { maxTools = Number.POSITIVE_INFINITY, maxTokens = Number.POSITIVE_INFINITY, required = [] } = budget;
+  checkAmount('budget.maxTools', maxTools);
+  checkAmount('budget.maxTokens', maxTokens);
   const must = new Set(required);
   const taken = new Set(names.filter((name) => must.has(name)));
   const costOf = (name: string): number => tokenCost(byName.get(name) as ToolSpec);
@@ -168,8 +208,17 @@ function withinBudget(
   return names.filter((name) => taken.has(name));
 }
 
+/** A number that is none would let everything through, or nothing. */
+function checkAmount(field: string, value: unknown): void {
+  if (!(typeof value === 'number' && value >= 0))
+    throw new MisuseError('invalid_option', `computeEffective: expected \`${field}\` to be a number from 0, got ${describe(value)}.`);
+}
+
 function tokenCost(spec: ToolSpec): number {
-  if (spec.tokens !== undefined) return spec.tokens;
+  if (spec.tokens !== undefined) {
+    checkAmount(`tokens\` of \`${spec.name}`, spec.tokens);
+    return spec.tokens;
+  }
   const shown: Record<string, JsonValue> = { name: spec.name };
   if (spec.description !== undefined) shown.description = spec.description;
   if (spec.parameters !== undefined) shown.parameters = spec.parameters;
@@ -181,12 +230,14 @@ function findPrerequisites(names: readonly string[], dropped: readonly Dropped[]
   for (const { name, code } of dropped) {
     if (!code.startsWith('fact_unmet:')) continue;
     const fact = code.slice('fact_unmet:'.length);
-    waiting.set(fact, [...(waiting.get(fact) ?? []), name]);
+    const unlocked = waiting.get(fact);
+    if (unlocked === undefined) waiting.set(fact, [name]);
+    else unlocked.push(name);
   }
   const found: Prerequisite[] = [];
   if (waiting.size === 0) return found;
   for (const tool of names) {
-    for (const fact of byName.get(tool)?.provides ?? []) {
+    for (const fact of new Set(byName.get(tool)?.provides)) {
       const unlocks = waiting.get(fact);
       if (unlocks !== undefined) found.push({ tool, fact, unlocks });
     }

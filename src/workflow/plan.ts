@@ -1,7 +1,7 @@
 /** Plans a batch of calls into groups that may run side by side: greedy, order-preserving, pure. */
 import type { ErrorCode } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
-import { digest, type ToolSpec } from './effective.ts';
+import { digest, specsByName, type ToolSpec } from './effective.ts';
 
 /** One call as a model made it. `name` is a tool id. */
 export interface ToolCall {
@@ -40,53 +40,44 @@ export interface BatchPlan {
 /**
  * A call that is not parallel-safe is a group of its own; a resource key that is already in the group opens a new one; anything else joins.
  * Unknown and ineffective calls are rejected and split nothing; of a repeated id the first is planned. `effective` absent = all tools.
+ * Pure and deterministic: what is planned is told by names and keys, so arguments and the order of an object's members change nothing.
+ * @throws MisuseError `duplicate_name` for two specs of one name.
  */
 export function planBatch(
   calls: readonly ToolCall[],
   tools: readonly ToolSpec[] | ReadonlyMap<string, ToolSpec>,
   effective?: readonly string[] | { has(name: string): boolean },
 ): BatchPlan {
-  const byName: ReadonlyMap<string, ToolSpec> = Array.isArray(tools)
-    ? new Map((tools as readonly ToolSpec[]).map((tool) => [tool.name, tool]))
-    : (tools as ReadonlyMap<string, ToolSpec>);
-  const allowed =
-    effective === undefined ? undefined : Array.isArray(effective) ? new Set(effective as readonly string[]) : (effective as { has(name: string): boolean });
+  const byName: ReadonlyMap<string, ToolSpec> = isArray(tools) ? specsByName(tools, 'planBatch') : tools;
+  const allowed = effective !== undefined && isArray(effective) ? new Set(effective) : effective;
   const groups: string[][] = [];
   const planned: PlannedCall[] = [];
   const seen = new Set<string>();
-  let group: string[] = [];
-  let keys = new Set<string>();
-  const flush = (): void => {
-    if (group.length > 0) groups.push(group);
-    group = [];
-    keys = new Set();
-  };
+  /** The group that calls still join, which is the last of `groups`. */
+  let open: string[] | undefined;
+  let keys: Set<string> | undefined;
   for (const { id, name, resourceKey } of calls) {
     const spec = byName.get(name);
-    const code: ErrorCode | undefined = seen.has(id)
-      ? 'duplicate_call_id'
-      : spec === undefined
-        ? 'tool_not_found'
-        : allowed !== undefined && !allowed.has(name)
-          ? 'tool_not_available'
-          : undefined;
-    seen.add(id);
-    if (code !== undefined || spec === undefined) {
-      planned.push({ id, name, accepted: false, code: code as ErrorCode });
+    const isRepeated = seen.size === seen.add(id).size;
+    if (isRepeated || spec === undefined || allowed?.has(name) === false) {
+      planned.push({ id, name, accepted: false, code: isRepeated ? 'duplicate_call_id' : spec === undefined ? 'tool_not_found' : 'tool_not_available' });
       continue;
     }
     planned.push({ id, name, accepted: true });
     const key = resourceKey ?? spec.resourceKey;
-    if (spec.parallelSafe !== true) {
-      flush();
-      groups.push([id]);
-      continue;
+    const isSafe = spec.parallelSafe === true;
+    if (open === undefined || !isSafe || (key !== undefined && keys?.has(key) === true)) {
+      open = [];
+      groups.push(open);
+      keys = undefined;
     }
-    if (key !== undefined && keys.has(key)) flush();
-    group.push(id);
-    if (key !== undefined) keys.add(key);
+    open.push(id);
+    if (!isSafe) open = undefined;
+    else if (key !== undefined) {
+      keys ??= new Set();
+      keys.add(key);
+    }
   }
-  flush();
   let hash: string | undefined;
   return {
     groups,
@@ -97,4 +88,9 @@ export function planBatch(
       return hash;
     },
   };
+}
+
+/** `Array.isArray` does not tell a readonly array from the rest of a union. */
+function isArray<T>(value: readonly T[] | object): value is readonly T[] {
+  return Array.isArray(value);
 }

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { isMisuseError } from '../../src/index.ts';
-import { createTestSession, type ModelMessage, type ModelRequest, mockTool, scriptedModel } from '../../src/testing.ts';
+import { createTestSession, mockTool, scriptedModel } from '../../src/testing.ts';
+import type { GenerateRequest, Message } from '../../src/workflow.ts';
 
-const request = (more: Partial<ModelRequest> = {}): ModelRequest => ({
+const request = (more: Partial<GenerateRequest> = {}): GenerateRequest => ({
   messages: [{ role: 'user', content: 'Hi' }],
   tools: [],
   toolNames: [],
   runId: 'run-1',
+  signal: new AbortController().signal,
   ...more,
 });
 
@@ -41,7 +43,7 @@ describe('scriptedModel', () => {
   });
 
   test('remembers what it was told, as it was then', async () => {
-    const messages: ModelMessage[] = [{ role: 'user', content: 'Hi' }];
+    const messages: Message[] = [{ role: 'user', content: 'Hi' }];
     const model = scriptedModel(['one', 'two']);
     await model(request({ messages }));
     messages.push({ role: 'assistant', content: 'one' });
@@ -98,7 +100,7 @@ describe('scriptedModel', () => {
     const read = mockTool({ name: 'read', output: 'text' });
     const session = createTestSession({ tools: [read] });
     const model = scriptedModel([{ toolCalls: [{ name: 'read', arguments: { path: 'a' } }] }, ({ messages }) => `It says: ${messages.at(-1)?.content}`]);
-    const messages: ModelMessage[] = [{ role: 'user', content: 'What does it say?' }];
+    const messages: Message[] = [{ role: 'user', content: 'What does it say?' }];
     let text: string | undefined;
     for (let turn = await model(request({ messages })); ; turn = await model(request({ messages }))) {
       text = turn.text;

@@ -1,0 +1,32 @@
+/** A workflow as it begins. */
+import { mergeFacts } from './facts.ts';
+import { checkInventory } from './inventory.ts';
+import { readWorkflowOptions } from './read-event.ts';
+import { effectiveOf, type WorkflowOptions, type WorkflowState } from './workflow-state.ts';
+
+/**
+ * A fresh workflow; `createWorkflow(codingAgentPreset())` needs no set-up event.
+ * @throws MisuseError `invalid_option`, `duplicate_name`, `unknown_tool`, `unknown_profile`
+ */
+export function createWorkflow(options: WorkflowOptions): WorkflowState {
+  const { tools, profiles = {}, profile = null, facts = {}, budget = null } = readWorkflowOptions(options);
+  const state: WorkflowState = {
+    version: 1,
+    tools,
+    profiles,
+    profile,
+    facts: mergeFacts({}, facts),
+    overrides: null,
+    budget,
+    run: null,
+    batch: null,
+    lastRun: null,
+    lastPlanHash: null,
+    runs: 0,
+    batches: 0,
+  };
+  checkInventory(state);
+  // A required name that is unknown is found here, not in the first run.
+  effectiveOf(state);
+  return Object.freeze(state);
+}

@@ -1,0 +1,34 @@
+/** Whether every name in a workflow's profiles, overrides and selection is one that it knows. */
+import { MisuseError } from '../errors.ts';
+import { nearestNames } from '../names.ts';
+import { checkNames, type Overrides } from './effective.ts';
+import type { WorkflowState } from './workflow-state.ts';
+
+/** @throws MisuseError for a name in profiles, the selection or an override that nothing has, and for a name that two tools have. */
+export function checkInventory({ tools, profiles, profile, overrides }: Pick<WorkflowState, 'tools' | 'profiles' | 'profile' | 'overrides'>): void {
+  const names = new Set<string>();
+  for (const { name } of tools) {
+    if (names.has(name)) throw new MisuseError('duplicate_name', `\`tools\`: expected every name once, got \`${name}\` twice.`);
+    names.add(name);
+  }
+  for (const [id, list] of Object.entries(profiles)) checkNames(list, names, `profiles.${id}`);
+  checkOverrides(overrides, names, 'session');
+  if (profile !== null) checkProfile(profile, profiles);
+}
+
+/** @throws MisuseError `unknown_tool` */
+export function checkOverrides(overrides: Overrides | null, names: ReadonlySet<string>, scope: 'session' | 'run'): void {
+  for (const list of ['enable', 'disable', 'force'] as const) checkNames(overrides?.[list], names, `overrides.${scope}.${list}`);
+}
+
+/** @throws MisuseError `unknown_profile` naming those that there are. */
+export function checkProfile(id: string, profiles: WorkflowState['profiles']): void {
+  if (Object.hasOwn(profiles, id)) return;
+  const ids = Object.keys(profiles);
+  const near = nearestNames(id, ids);
+  const hint = near.length === 0 ? '' : ` Did you mean ${near.map((one) => `\`${one}\``).join(' or ')}?`;
+  throw new MisuseError(
+    'unknown_profile',
+    `\`profile\`: expected one of ${ids.map((one) => `\`${one}\``).join(', ') || '(there is none)'}, got \`${id}\`.${hint}`,
+  );
+}

@@ -1,0 +1,147 @@
+/** What an event does to a workflow: the next state and what the host is asked to do. Pure: no clock, no randomness, no I/O. */
+import { isMisuseError, type MisuseError } from '../errors.ts';
+import type { Overrides } from './effective.ts';
+import { mergeFacts } from './facts.ts';
+import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
+import { readEvent } from './read-event.ts';
+import { cancelBatch, openBatch, settleCall } from './reduce-batch.ts';
+import type { RunRequested, ToolOverridesSet, ToolRegistrySet, WorkflowCommand, WorkflowError, WorkflowEvent } from './workflow-events.ts';
+import { effectiveOf, type Reduction, type RunState, type WorkflowState } from './workflow-state.ts';
+
+/** Applies one event. Never throws for what an event holds: a refused one is an `error`, and the state stays as it was. */
+export function reduce(state: WorkflowState, event: WorkflowEvent): Reduction {
+  try {
+    const reduction = apply(state, readEvent(event));
+    return 'code' in reduction ? { state, commands: [], error: reduction } : reduction;
+  } catch (error) {
+    if (isMisuseError(error)) return { state, commands: [], error: { code: refusalCode(error), message: error.message } };
+    throw error;
+  }
+}
+
+/** Applies events one after another; refused ones are skipped, as they were when they happened. `commands` are those of all of them, in order. */
+export function replay(
+  state: WorkflowState,
+  events: Iterable<WorkflowEvent>,
+): { readonly state: WorkflowState; readonly commands: readonly WorkflowCommand[] } {
+  const commands: WorkflowCommand[] = [];
+  let current = state;
+  for (const event of events) {
+    const reduction = reduce(current, event);
+    current = reduction.state;
+    commands.push(...reduction.commands);
+  }
+  return { state: current, commands };
+}
+
+function refusalCode({ code }: MisuseError): WorkflowError['code'] {
+  return code === 'unknown_tool' || code === 'unknown_profile' ? code : 'invalid_event';
+}
+
+const noRun: WorkflowError = { code: 'run_not_active', message: 'Expected an active run. Send `run_requested` first.' };
+
+function apply(state: WorkflowState, event: WorkflowEvent): Reduction | WorkflowError {
+  const { run, batch } = state;
+  switch (event.type) {
+    case 'tool_registry_set':
+      return changed(state, newInventory(state, event));
+    case 'tool_profile_selected':
+      checkProfile(event.profile, state.profiles);
+      // The newest choice speaks, also in a run that had chosen for itself.
+      return changed(state, { profile: event.profile, run: run === null ? null : Object.freeze({ ...run, profile: null }) });
+    case 'tool_overrides_set':
+      return newOverrides(state, event);
+    case 'host_session_updated':
+      return changed(state, { facts: mergeFacts(state.facts, { 'hostSession.id': event.hostSessionId ?? null, 'hostSession.status': event.status ?? null }) });
+    case 'facts_updated':
+      return changed(state, { facts: mergeFacts(state.facts, event.facts) });
+    case 'run_requested':
+      return startRun(state, event);
+    case 'tool_calls_observed': {
+      if (run === null) return noRun;
+      if (batch !== null)
+        return {
+          code: 'batch_already_active',
+          message: `Expected every call of \`${batch.id}\` to be settled before new ones are observed. Settle them, or cancel the run.`,
+        };
+      return continued(openBatch(state, run, event.calls));
+    }
+    case 'tool_call_settled':
+      if (batch === null || (event.batchId !== undefined && event.batchId !== batch.id)) return { state, commands: [] };
+      return continued(settleCall(state, batch, event.callId, event.result));
+    case 'run_completed':
+      if (run === null) return noRun;
+      if (batch !== null)
+        return {
+          code: 'batch_already_active',
+          message: `Expected every call of \`${batch.id}\` to be settled before the run is completed. Settle them, or cancel the run.`,
+        };
+      return changed(state, ended(run, 'completed'));
+    case 'run_cancelled': {
+      if (run === null) return noRun;
+      const settled = batch === null ? { state, commands: [] } : cancelBatch(state, batch);
+      return { ...settled, state: Object.freeze({ ...settled.state, ...ended(run, 'cancelled') }) };
+    }
+  }
+}
+
+function changed(state: WorkflowState, changes: Partial<WorkflowState>): Reduction {
+  return { state: Object.freeze({ ...state, ...changes }), commands: [] };
+}
+
+function ended(run: RunState, how: 'completed' | 'cancelled'): Pick<WorkflowState, 'run' | 'lastRun'> {
+  return { run: null, lastRun: Object.freeze({ id: run.id, ended: how }) };
+}
+
+function newInventory(
+  state: WorkflowState,
+  { tools, profiles = state.profiles, profile = state.profile ?? undefined }: ToolRegistrySet,
+): Partial<WorkflowState> {
+  const inventory = { tools, profiles, profile: profile ?? null, overrides: state.overrides };
+  checkInventory(inventory);
+  const { run } = state;
+  const names = new Set(tools.map(({ name }) => name));
+  if (run !== null) {
+    checkOverrides(run.overrides, names, 'run');
+    if (run.profile !== null) checkProfile(run.profile, profiles);
+  }
+  // What the budget requires must exist too.
+  effectiveOf({ ...state, ...inventory });
+  return inventory;
+}
+
+function newOverrides(state: WorkflowState, { scope, enable = [], disable = [], force = [] }: ToolOverridesSet): Reduction | WorkflowError {
+  const overrides: Overrides = Object.freeze({ enable, disable, force });
+  checkOverrides(overrides, new Set(state.tools.map(({ name }) => name)), scope);
+  if (scope === 'session') return changed(state, { overrides });
+  return state.run === null ? noRun : changed(state, { run: Object.freeze({ ...state.run, overrides }) });
+}
+
+function startRun(state: WorkflowState, { runId, profile, provider }: RunRequested): Reduction | WorkflowError {
+  if (state.run !== null) return { code: 'run_already_active', message: `Expected no active run, got \`${state.run.id}\`. Complete or cancel it first.` };
+  if (profile !== undefined) checkProfile(profile, state.profiles);
+  const chosen = profile ?? (provider !== undefined && Object.hasOwn(state.profiles, provider) ? provider : null);
+  const runs = state.runs + 1;
+  const idle = { names: [], dropped: [], prerequisites: [], hash: '' };
+  const run: RunState = { id: runId ?? `run-${runs}`, profile: chosen, overrides: null, turns: 0, effective: idle, tools: [] };
+  return askModel(Object.freeze({ ...state, runs, run }), run);
+}
+
+/** After a batch that is settled, the model is asked again. */
+function continued(reduction: Reduction): Reduction {
+  const { state, commands } = reduction;
+  if (state.run === null || state.batch !== null || commands.length === 0) return reduction;
+  const next = askModel(state, state.run);
+  return { state: next.state, commands: [...commands, ...next.commands] };
+}
+
+/** The one moment at which the effective set is computed: it stands until the model is asked again. */
+function askModel(state: WorkflowState, run: RunState): Reduction {
+  const effective = effectiveOf(state);
+  const byName = new Map(state.tools.map((tool) => [tool.name, tool]));
+  const tools = Object.freeze(effective.names.flatMap((name) => byName.get(name) ?? []));
+  return {
+    state: Object.freeze({ ...state, run: Object.freeze({ ...run, turns: run.turns + 1, effective, tools }) }),
+    commands: [{ type: 'llm_generate', runId: run.id, tools, toolNames: effective.names }],
+  };
+}

@@ -1,0 +1,35 @@
+/** The words for a tool that does not exist, or exists and is not available: the same from a session and from a workflow. */
+import { type ToolError, toolError } from '../errors.ts';
+import { nearestNames } from '../names.ts';
+import type { Prerequisite } from './effective.ts';
+
+/** `tool_not_found`, with the names that were probably meant among `visible`. */
+export function notFoundError(toolName: string, visible: Iterable<string>): ToolError {
+  const near = toolName.length > 1_024 ? [] : nearestNames(toolName, visible);
+  const hint = near.length === 0 ? '' : ` Did you mean ${near.map((name) => `\`${name}\``).join(' or ')}?`;
+  return toolError('tool_not_found', `There is no tool \`${printable(toolName)}\`.${hint}`, near.length === 0 ? undefined : { details: { didYouMean: near } });
+}
+
+/** `tool_not_available`, by the drop code of the effective set; says which tool brings about a fact that is missing. */
+export function notAvailableError(toolName: string, drop: string, prerequisites: readonly Prerequisite[]): ToolError {
+  if (drop.startsWith('fact_unmet:')) {
+    const fact = drop.slice('fact_unmet:'.length);
+    const unlock = prerequisites.find((one) => one.fact === fact);
+    const hint = unlock === undefined ? '' : ` Call \`${unlock.tool}\` first.`;
+    return toolError('tool_not_available', `\`${toolName}\` is not available until \`${fact}\` holds.${hint}`, {
+      reason: 'fact_unmet',
+      details: unlock === undefined ? { fact } : { fact, unlockedBy: unlock.tool },
+    });
+  }
+  return toolError(
+    'tool_not_available',
+    `\`${toolName}\` is not available in this session${drop === 'disabled' ? ': it is disabled' : drop === 'not_in_profile' ? ': it is not in its profile' : ''}. Use another tool.`,
+    { reason: drop },
+  );
+}
+
+/** What a model may read of a name that it made up: one short line, no control characters. */
+function printable(name: string): string {
+  const short = name.length > 80 ? `${name.slice(0, 79)}…` : name;
+  return short.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029`]/gu, '?');
+}
