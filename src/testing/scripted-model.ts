@@ -3,11 +3,19 @@ import { MisuseError, type ToolCall } from '../index.ts';
 import { describe } from '../internal.ts';
 import type { GenerateAnswer, GenerateRequest } from '../workflow.ts';
 
+/** What a turn is asked with: a host loop's request, or one made by hand, which needs no signal and may show any tools that have a name. */
+export type ScriptedRequest = Omit<GenerateRequest, 'tools' | 'signal'> & {
+  /** What the model may call. */
+  readonly tools: readonly { readonly name: string; readonly description?: string | undefined }[];
+  /** Ends the turn: the request rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
+};
+
 /** A call as it is scripted: an `id` that is not given is `call-1`, `call-2` in the order in which they are answered. */
 export type ScriptedCall = Omit<ToolCall, 'id'> & { readonly id?: string | undefined };
 
 /** A turn as it is scripted. A string is its text; an Error is thrown, as by a provider that is down; a function answers by what it is told. */
-export type ScriptedTurn = string | Error | ScriptedAnswer | ((request: GenerateRequest) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
+export type ScriptedTurn = string | Error | ScriptedAnswer | ((request: ScriptedRequest) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
 
 /** A turn as data. At least one of both is given. */
 export interface ScriptedAnswer {
@@ -19,9 +27,9 @@ export interface ScriptedAnswer {
 
 /** A `generate` for a host loop, which can be asked what it was told. */
 export interface ScriptedModel {
-  (request: GenerateRequest): Promise<GenerateAnswer>;
+  (request: ScriptedRequest): Promise<GenerateAnswer>;
   /** What each turn was asked with, in order. The messages are those of that moment. */
-  readonly requests: readonly GenerateRequest[];
+  readonly requests: readonly ScriptedRequest[];
   /** How many turns are left. */
   readonly remaining: number;
 }
@@ -35,12 +43,12 @@ export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
   if (!Array.isArray(turns)) throw new MisuseError('invalid_option', `scriptedModel: expected an array of turns, got ${describe(turns)}.`);
   const script: readonly ScriptedTurn[] = [...turns];
   for (const [index, turn] of script.entries()) checkTurn(turn, `turn ${index + 1}`, true);
-  const requests: GenerateRequest[] = [];
+  const requests: ScriptedRequest[] = [];
   let taken = 0;
   let calls = 0;
 
-  const generate = async (request: GenerateRequest): Promise<GenerateAnswer> => {
-    request.signal.throwIfAborted();
+  const generate = async (request: ScriptedRequest): Promise<GenerateAnswer> => {
+    request.signal?.throwIfAborted();
     requests.push({ ...request, messages: [...request.messages] });
     const turn = script[taken];
     if (turn === undefined) {

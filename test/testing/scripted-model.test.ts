@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { isMisuseError } from '../../src/index.ts';
-import { createTestSession, mockTool, scriptedModel } from '../../src/testing.ts';
-import type { GenerateRequest, Message } from '../../src/workflow.ts';
+import { createTestSession, mockTool, type ScriptedRequest, scriptedModel } from '../../src/testing.ts';
+import type { Message } from '../../src/workflow.ts';
 
-const request = (more: Partial<GenerateRequest> = {}): GenerateRequest => ({
+const request = (more: Partial<ScriptedRequest> = {}): ScriptedRequest => ({
   messages: [{ role: 'user', content: 'Hi' }],
   tools: [],
   toolNames: [],
   runId: 'run-1',
-  signal: new AbortController().signal,
   ...more,
 });
 

@@ -1,0 +1,89 @@
+/** The checks of `validate`: their names, which are stable, how much each of them matters, and the list that a file's checks are collected in. */
+
+/** `error` fails the file, `warning` is advice, `info` says what could not be looked at. */
+export type CheckSeverity = 'error' | 'warning' | 'info';
+
+/** Every check there is. docs/validating.md has a line for each. */
+export const validateChecks = {
+  // The file
+  file_exists: 'error',
+  file_kind: 'error',
+  importable: 'error',
+  config_loads: 'error',
+  config_entries: 'error',
+  config_not_empty: 'warning',
+  // The module
+  entry_point: 'error',
+  entry_point_parameters: 'warning',
+  setup_runs: 'error',
+  definitions: 'error',
+  mount_runs: 'error',
+  mount_returns: 'error',
+  mount_available: 'warning',
+  mounts_tools: 'error',
+  mount_name: 'warning',
+  cleanup_runs: 'error',
+  cleanup_idempotent: 'error',
+  cleanup_unmounts: 'info',
+  observability_events: 'warning',
+  // Each tool
+  tool_object: 'error',
+  tool_name: 'error',
+  name_unique: 'error',
+  name_style: 'warning',
+  name_twins: 'warning',
+  tool_description: 'error',
+  description_length: 'warning',
+  tool_execute: 'error',
+  schema_present: 'warning',
+  schema_valid: 'error',
+  schema_agrees: 'error',
+  schema_not_empty: 'warning',
+  schema_patterns: 'warning',
+  // Behaviour
+  behaviour_skipped: 'info',
+  never_throws: 'error',
+  settles: 'error',
+  result_shape: 'error',
+  output_json: 'error',
+  refuses_invalid_input: 'warning',
+  // The process
+  no_exit: 'error',
+  no_stray_errors: 'error',
+} as const satisfies Record<string, CheckSeverity>;
+
+/** The stable name of a check. */
+export type CheckName = keyof typeof validateChecks;
+
+/** One check of one file, or of one tool in it. */
+export interface ValidateCheck {
+  /** Stable; docs/validating.md explains it. */
+  readonly name: CheckName;
+  /** How much it matters when it fails. */
+  readonly severity: CheckSeverity;
+  /** Whether it holds. An `info` that is not passed changes no verdict. */
+  readonly passed: boolean;
+  /** What was found and, where it failed, what to do. */
+  readonly message: string;
+  /** The tool that it is about, where it is about one. */
+  readonly tool?: string;
+}
+
+/** Collects the checks of one file. */
+export interface Findings {
+  /** What was found so far, in order. */
+  readonly checks: readonly ValidateCheck[];
+  /** Adds a check: held where `fault` is undefined, else failed for that reason. Answers whether it held. */
+  note(name: CheckName, fault: string | undefined, held: string, tool?: string): boolean;
+  /** Adds a check that failed. */
+  fail(name: CheckName, fault: string, tool?: string): void;
+}
+
+export function createFindings(): Findings {
+  const checks: ValidateCheck[] = [];
+  const note: Findings['note'] = (name, fault, held, tool) => {
+    checks.push({ name, severity: validateChecks[name], passed: fault === undefined, message: fault ?? held, ...(tool === undefined ? {} : { tool }) });
+    return fault === undefined;
+  };
+  return { checks, note, fail: (name, fault, tool) => void note(name, fault, '', tool) };
+}
