@@ -2,10 +2,17 @@ import type { Options } from 'tsup';
 
 /**
  * One build for all entries, with splitting: the core lands in shared chunks, so a class or a brand is the same whichever subpath it came by.
- * The entries are the exports map of package.json (`test/architecture.test.ts` compares the two).
+ * The entries are the exports map and the command of package.json (`test/architecture.test.ts` compares the two).
  */
 const config: Options = {
-  entry: { index: 'src/index.ts', testing: 'src/testing.ts', amplifier: 'src/amplifier.ts' },
+  entry: {
+    index: 'src/index.ts',
+    testing: 'src/testing.ts',
+    amplifier: 'src/amplifier.ts',
+    workflow: 'src/workflow.ts',
+    config: 'src/config.ts',
+    cli: 'src/cli.ts',
+  },
   format: ['esm'],
   target: 'node20',
   platform: 'node',

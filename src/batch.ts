@@ -1,6 +1,7 @@
 /** Batches: what a model asked for at once, run by its plan, answered one result a call in observed order. */
 
 import { readArguments } from './bind-host-tool.ts';
+import { idsInFlight } from './call/call-id.ts';
 import { failureResult } from './call/record.ts';
 import { MisuseError, toolError } from './errors.ts';
 import { cloneJson, copyJson, isJsonObject } from './json.ts';
@@ -8,7 +9,8 @@ import { callTool } from './pipeline/spine.ts';
 import type { ToolResult } from './result.ts';
 import { Call } from './state/call.ts';
 import type { SessionState } from './state/session-state.ts';
-import { type BatchPlan, planBatch, type ToolCall } from './workflow/plan.ts';
+import type { ToolEntry } from './state/tool-entry.ts';
+import { type BatchPlan, type PlannedCall, planBatch, type ToolCall } from './workflow/plan.ts';
 
 /** How `session.executeBatch` goes about a batch. */
 export interface BatchOptions {
@@ -30,31 +32,35 @@ export interface BatchResult {
 
 /** The plan of a batch in a session: its effective tools, their locks, the calls' own keys. */
 export function planCalls(session: SessionState, calls: readonly ToolCall[]): BatchPlan {
-  if (
-    !Array.isArray(calls) ||
-    calls.some((call) => typeof call !== 'object' || call === null || typeof call.id !== 'string' || typeof call.name !== 'string')
-  ) {
-    throw new MisuseError('invalid_option', 'Expected a batch to be an array of { id, name, arguments }.');
+  if (!Array.isArray(calls) || !calls.every(isCall)) {
+    throw new MisuseError('invalid_option', 'Expected a batch to be an array of { id, name, arguments, resourceKey? }.');
   }
-  const { specs, entries } = session.registry.viewOf(session);
-  const keyed = calls.map((call) => {
-    const key = call.resourceKey ?? ownKey(session, entries.has(call.name) ? call : undefined);
-    return key === undefined ? call : { ...call, resourceKey: key };
+  const { specs, entries, keyed } = session.registry.viewOf(session);
+  if (keyed.size === 0) return planBatch(calls, specs, entries);
+  const withKeys = calls.map((call) => {
+    const key = call.resourceKey ?? (keyed.has(call.name) ? ownKey(entries.get(call.name), call) : undefined);
+    return key === undefined ? call : { id: call.id, name: call.name, resourceKey: key };
   });
-  return planBatch(keyed, specs, entries);
+  return planBatch(withKeys, specs, entries);
+}
+
+function isCall(call: unknown): boolean {
+  if (typeof call !== 'object' || call === null) return false;
+  const { id, name, resourceKey } = call as ToolCall;
+  return typeof id === 'string' && typeof name === 'string' && (resourceKey === undefined || typeof resourceKey === 'string');
 }
 
 /** The key that a call's input gives. None where validation fails or needs to wait: the lock of the spine holds all the same. */
-function ownKey(session: SessionState, call: ToolCall | undefined): string | undefined {
-  if (call === undefined) return undefined;
-  const internals = session.entryOf(call.name)?.internals;
-  if (internals === undefined || typeof internals.resourceKey !== 'function') return undefined;
+function ownKey(entry: ToolEntry | undefined, call: ToolCall): string | undefined {
+  if (entry === undefined) return undefined;
+  const { resourceKey, input } = entry.internals;
+  if (typeof resourceKey !== 'function') return undefined;
   const copy = copyJson(readArguments(call.arguments) ?? {}, { maxDepth: 64, maxValues: 50_000 });
   if (!copy.ok || !isJsonObject(copy.value)) return undefined;
-  const validated = internals.input.validate(cloneJson(copy.value));
+  const validated = input.validate(cloneJson(copy.value));
   if (validated instanceof Promise || validated.issues !== undefined) return undefined;
   try {
-    const key: unknown = internals.resourceKey(validated.value);
+    const key: unknown = resourceKey(validated.value);
     return typeof key === 'string' ? key : undefined;
   } catch {
     return undefined;
@@ -67,48 +73,73 @@ export function executeBatch(session: SessionState, calls: readonly ToolCall[], 
   if (!(maxConcurrency >= 1))
     throw new MisuseError('invalid_option', `executeBatch: expected \`maxConcurrency\` to be at least 1, got \`${String(maxConcurrency)}\`.`);
   const plan = planCalls(session, calls);
-  return runPlan(session, [...calls], plan, maxConcurrency, stopOnError, signal);
+  const given = calls.map((call) => ({ input: call.arguments, resourceKey: call.resourceKey }));
+  return runPlan(session, given, plan, maxConcurrency, stopOnError, signal);
 }
 
 async function runPlan(
   session: SessionState,
-  calls: readonly ToolCall[],
+  given: readonly { readonly input: unknown; readonly resourceKey: string | undefined }[],
   plan: BatchPlan,
   maxConcurrency: number,
   stopOnError: boolean,
   signal: AbortSignal | undefined,
 ): Promise<BatchResult> {
+  const { calls } = plan;
   const results: (ToolResult | undefined)[] = calls.map(() => undefined);
-  const place = new Map<string, number>();
-  for (const [index, planned] of plan.calls.entries()) if (planned.accepted) place.set(planned.id, index);
+  const held = holdIds(session, calls);
   // With `stopOnError`: calls after this place do not start.
   let stopAfter = Number.POSITIVE_INFINITY;
   const abandoned = AbortSignal.abort(new DOMException('An earlier call of the batch failed.', 'AbortError'));
-  const execute = async (index: number): Promise<void> => {
-    const { id, name, arguments: given } = calls[index] as ToolCall;
-    const result = await callTool(session, name, readArguments(given), {
-      callId: id,
-      ...(index > stopAfter ? { signal: abandoned } : signal === undefined ? {} : { signal }),
-    });
+  const settle = (index: number, result: ToolResult): void => {
     results[index] = result;
     if (stopOnError && !result.success) stopAfter = Math.min(stopAfter, index);
   };
+  const execute = async (index: number): Promise<void> => {
+    const { id, name, accepted } = calls[index] as PlannedCall;
+    // From here to the call's own claim of the id nothing else can run.
+    if (accepted) session.ids?.delete(id);
+    const stop = index > stopAfter ? abandoned : signal;
+    const { input, resourceKey } = given[index] as (typeof given)[number];
+    const options = { callId: id, ...(stop === undefined ? {} : { signal: stop }), ...(resourceKey === undefined ? {} : { resourceKey }) };
+    settle(index, await callTool(session, name, readArguments(input), options));
+  };
   // Refused calls run nothing; they go first, so that nothing that the batch changes can let them in.
-  const refused = plan.calls.map(async ({ accepted, code, id, name }, index) => {
-    if (accepted) return;
-    if (code === 'duplicate_call_id') {
-      results[index] = duplicate(session, id, name);
-      if (stopOnError) stopAfter = Math.min(stopAfter, index);
-    } else await execute(index);
-  });
-  await Promise.all(refused);
-  for (const group of plan.groups)
-    await runGroup(
-      group.map((id) => place.get(id) as number),
-      maxConcurrency,
-      execute,
-    );
+  const refused: Promise<void>[] = [];
+  for (const [index, { accepted, code, id, name }] of calls.entries()) {
+    if (code === 'duplicate_call_id') settle(index, duplicate(session, id, name, `The id \`${id}\` stands twice in the batch. Only the first was run`));
+    else if (!accepted) refused.push(execute(index));
+    else if (!held.has(id)) settle(index, duplicate(session, id, name, `A call with the id \`${id}\` is in flight, alone or in another batch`));
+  }
+  // Without any the first group starts at once, as a call does: who asks first is first in line for a lock.
+  if (refused.length > 0) await Promise.all(refused);
+  for (const group of plan.groups) {
+    const indexes = group.map((id) => held.get(id)).filter((index) => index !== undefined);
+    await runGroup(indexes, maxConcurrency, execute);
+  }
+  for (const id of held.keys()) session.batched?.delete(id);
   return { plan, results: calls.map(({ id, name }, index) => ({ callId: id, toolName: name, result: results[index] as ToolResult })) };
+}
+
+/**
+ * Claims the ids of the calls that are to run, each with its place in the batch. No other call takes such an id before the batch has come to it, and no other
+ * batch before this one has ended. An id that is in flight already is left to its owner.
+ */
+function holdIds(session: SessionState, calls: readonly PlannedCall[]): ReadonlyMap<string, number> {
+  const held = new Map<string, number>();
+  if (session.closed) {
+    for (const [index, { id, accepted }] of calls.entries()) if (accepted) held.set(id, index);
+    return held;
+  }
+  session.ids ??= idsInFlight(session);
+  session.batched ??= new Set();
+  for (const [index, { id, accepted }] of calls.entries()) {
+    if (!accepted || session.ids.has(id) || session.batched.has(id)) continue;
+    held.set(id, index);
+    session.ids.set(id, undefined);
+    session.batched.add(id);
+  }
+  return held;
 }
 
 /** At most `width` at once, in order. */
@@ -120,13 +151,10 @@ async function runGroup(indexes: readonly number[], width: number, execute: (ind
   await Promise.all(Array.from({ length: Math.min(width, indexes.length) }, lane));
 }
 
-function duplicate(session: SessionState, id: string, name: string): ToolResult {
+function duplicate(session: SessionState, id: string, name: string, message: string): ToolResult {
   const call = new Call(session, name, id, undefined, undefined, undefined, undefined);
   call.startedAt = session.registry.monotonic();
   session.counters().unknown.calls++;
   session.counters().unknown.rejected++;
-  return failureResult(
-    call,
-    toolError('duplicate_call_id', `The id \`${id}\` stands twice in the batch. Only the first was run; give every call an id of its own.`),
-  );
+  return failureResult(call, toolError('duplicate_call_id', `${message}; give every call an id of its own.`));
 }

@@ -86,6 +86,8 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
   /** Given on, as `context.idempotencyKey`. @default a fresh one */
   idempotencyKey?: string | undefined;
+  /** Calls with the same key never overlap. The tool's own key holds beside it. @default none */
+  resourceKey?: string | undefined;
   /** Who asks. For adapters: host code alone gives it, never a payload. */
   surface?: Surface | undefined;
 }

@@ -14,6 +14,9 @@ export interface EventBase {
   /** Grows by one with each event of the session. */
   readonly seq: number;
 }
+/** What was changed when a listing changed: the registry's tools, a session's own tools, its profile (or what that profile says), its overrides, its facts, or rules. */
+export type ChangeReason = 'registry' | 'session' | 'profile' | 'overrides' | 'facts' | 'rules';
+
 interface CallEvent extends EventBase {
   readonly toolName: string;
   readonly callId: string;
@@ -47,8 +50,19 @@ export interface ToolEvents {
   'session:start': EventBase;
   /** A session closed, once everything in it has ended. */
   'session:end': EventBase;
-  /** On the registry: what changed there. On a session: what it sees change. */
-  'tools:changed': { readonly at: number; readonly added: readonly string[]; readonly removed: readonly string[]; readonly modified: readonly string[] };
+  /** On the registry: what changed there. On a session: what it sees change. `reason` says what was changed to bring it about. */
+  'tools:changed': {
+    /** Epoch milliseconds by the registry's `now`. */
+    readonly at: number;
+    /** Names that are there now and were not. */
+    readonly added: readonly string[];
+    /** Names that were there and are no more. */
+    readonly removed: readonly string[];
+    /** Names whose definition is another one. */
+    readonly modified: readonly string[];
+    /** What was changed to bring it about. */
+    readonly reason: ChangeReason;
+  };
 }
 /** The name of an event, without `*`. */
 export type EventType = keyof ToolEvents;

@@ -17,7 +17,7 @@ export { defineTool } from './define-tool.ts';
 export type { CallStatus, ErrorCode, MisuseCode, ToolError } from './errors.ts';
 export { errorCodes, isMisuseError, MisuseError } from './errors.ts';
 // Events and errors
-export type { AnyEvent, Emitter, EventBase, EventType, ToolEvents } from './events.ts';
+export type { AnyEvent, ChangeReason, Emitter, EventBase, EventType, ToolEvents } from './events.ts';
 export type { Explanation } from './explain.ts';
 export type { BeforeAnswer, Hook, HookCall } from './hooks.ts';
 export type { HostTool } from './host-tool.ts';

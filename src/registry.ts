@@ -268,7 +268,7 @@ export class HostToolRegistry<S = unknown> {
     state.revision++;
     state.epoch++;
     state.emitToolsChanged(change);
-    state.followChange();
+    state.followChange('registry');
   }
 
   #checkOpen(action: string): void {

@@ -24,8 +24,8 @@ export async function resumeCall(session: SessionState, token: string, answer: A
   const entry = session.entryOf(claims.tool);
   if (entry === undefined || entry.fingerprint !== claims.fingerprint || entry.source !== claims.source)
     return refuse(session, claims, 'definition_changed', 'The tool changed since it was asked about. Call it again.');
-  const running = session.ids?.get(claims.callId);
-  if (running !== undefined && running.resumed?.approvalId !== claims.id)
+  // A batch may hold the id for a call that it has still to start.
+  if (session.ids?.has(claims.callId) === true && session.ids.get(claims.callId)?.resumed?.approvalId !== claims.id)
     return refuse(
       session,
       claims,

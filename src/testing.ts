@@ -19,9 +19,16 @@ export { fixedClock } from './testing/fixed-clock.ts';
 // Tools and sessions
 export type { AnyObject, MockCall, MockSpies, MockTool, MockToolConfig } from './testing/mock-tool.ts';
 export { mockTool } from './testing/mock-tool.ts';
+// Tapes: recording and replaying
+export type { TapeRecording } from './testing/record-tape.ts';
+export { recordTape } from './testing/record-tape.ts';
+export type { TapeMismatch, TapeReplay, TapeReport, TapeUnconsumed, TapeUndeclared } from './testing/replay-tape.ts';
+export { replayTape } from './testing/replay-tape.ts';
 // Models, clocks, ids
-export type { ModelMessage, ModelRequest, ModelTurn, ScriptedAnswer, ScriptedCall, ScriptedModel, ScriptedTurn } from './testing/scripted-model.ts';
+export type { ScriptedAnswer, ScriptedCall, ScriptedModel, ScriptedRequest, ScriptedTurn } from './testing/scripted-model.ts';
 export { scriptedModel } from './testing/scripted-model.ts';
 export { sequentialIds } from './testing/sequential-ids.ts';
+// Tapes: what they hold; test sessions
+export type { Tape, TapeCall, TapeFailure, TapeSuccess, TapeTool } from './testing/tape.ts';
 export type { TestSession, TestSessionOptions } from './testing/test-session.ts';
 export { createTestSession } from './testing/test-session.ts';

@@ -8,7 +8,7 @@ export type { Generate, GenerateAnswer, GenerateRequest, Message } from './workf
 // A workflow
 export { createWorkflow } from './workflow/create-workflow.ts';
 // Effective tools and plans
-export type { Block, EffectiveInput, EffectiveSet, ToolSpec } from './workflow/effective.ts';
+export type { Block, EffectiveBudget, EffectiveInput, EffectiveSet, ToolSpec } from './workflow/effective.ts';
 export { computeEffective } from './workflow/effective.ts';
 export type { HostLoopOptions, HostLoopResult } from './workflow/host-loop.ts';
 export { runHostLoop } from './workflow/host-loop.ts';

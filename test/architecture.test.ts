@@ -53,7 +53,11 @@ const layers: readonly Layer[] = [
   { name: 'public list', files: ['index', 'internal'] },
   // Surfaces: each is an entry and its folder. They see the core through the public list alone, which proves the list sufficient.
   { name: 'amplifier', files: ['amplifier', 'amplifier/*'], surface: true },
+  // The rest of its folder is pure, and below: the core computes with it.
+  { name: 'workflow', files: ['workflow', 'workflow/host-loop', 'workflow/tool-specs'], surface: true },
   { name: 'testing', files: ['testing', 'testing/*'], surface: true },
+  { name: 'config', files: ['config', 'config/*'], surface: true },
+  { name: 'command line', files: ['cli', 'cli/*'], surface: true },
 ];
 
 /** What a surface may import of the core: what hosts import, and the one module that `exports` does not name. */
@@ -65,8 +69,9 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   // Off the hot path only: it makes an Error with a stack for every wait.
   'p-timeout': ['*'],
   re2js: ['regex'],
-  zod: ['schema/*'],
+  zod: ['schema/*', 'config/*', 'cli/*'],
   'zod-to-json-schema': ['schema/*'],
+  yaml: ['config/*', 'cli/*'],
 };
 
 /** Built-in modules of Node, each with the files that may import it. */
@@ -74,8 +79,14 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:crypto': ['*'],
   // Conformance suites are data for any runner: their rules fail as assertions do.
   'node:assert/strict': ['testing/*'],
-  // Two dependencies are loaded at their first use, synchronously.
-  'node:module': ['regex', 'schema/*'],
+  // Two dependencies are loaded at their first use, synchronously; files name modules as Node would.
+  'node:module': ['regex', 'schema/*', 'config/*', 'cli/*'],
+  'node:fs': ['config/*'],
+  'node:fs/promises': ['config/*', 'cli/*'],
+  'node:path': ['config/*', 'cli/*'],
+  'node:url': ['config/*', 'cli/*'],
+  'node:util': ['cli', 'cli/*'],
+  'node:readline/promises': ['cli/*'],
 };
 
 /** Files that may be longer than {@link maxLines}, with the reason. */
@@ -125,7 +136,10 @@ const sources = readSources();
 const known = new Set(sources.map(({ file }) => file));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   exports: Record<string, string | { types: string; default: string }>;
+  bin: Record<string, string>;
   dependencies: Record<string, string>;
+  peerDependencies: Record<string, string>;
+  peerDependenciesMeta: Record<string, { optional: boolean }>;
 };
 
 describe('direction', () => {
@@ -159,7 +173,9 @@ describe('direction', () => {
   });
 
   test('surfaces see the core only as hosts do', () => {
-    const wrong = inside(({ from, to }) => layerOf(from)?.surface === true && layerOf(to)?.surface !== true && !corePublic.includes(to));
+    const wrong = inside(
+      ({ from, to }) => layerOf(from)?.surface === true && layerOf(to)?.surface !== true && !corePublic.includes(to) && folderOf(from) !== folderOf(to),
+    );
     expect(wrong.map(({ at, to }) => `${at}: import it from index.ts (or internal.ts), not from ${to}.ts.`)).toEqual([]);
   });
 
@@ -188,17 +204,23 @@ describe('imports', () => {
 
   test('the dependencies of package.json are the packages that are imported', () => {
     const used = new Set(outside().flatMap(({ name, builtin }) => (builtin ? [] : [name])));
-    expect([...used].sort()).toEqual(Object.keys(manifest.dependencies).sort());
-    expect(Object.keys(packages).sort()).toEqual(Object.keys(manifest.dependencies).sort());
+    const declared = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)].sort();
+    expect([...used].sort()).toEqual(declared);
+    expect(Object.keys(packages).sort()).toEqual(declared);
+  });
+
+  test('what only a subpath needs is an optional peer', () => {
+    expect(Object.entries(manifest.peerDependenciesMeta)).toEqual(Object.keys(manifest.peerDependencies).map((name) => [name, { optional: true }]));
   });
 });
 
 describe('entries', () => {
-  const subpaths = Object.entries(manifest.exports).filter(([subpath]) => subpath !== './package.json');
+  const subpaths = Object.entries(manifest.exports).filter(([subpath]) => !subpath.endsWith('.json'));
   const entries = tsupConfig.entry as Record<string, string>;
 
-  test('the exports map and the build have the same entries', () => {
-    expect(subpaths.map(([subpath]) => (subpath === '.' ? 'index' : subpath.slice(2))).sort()).toEqual(Object.keys(entries).sort());
+  test('the exports map with the command, and the build, have the same entries', () => {
+    expect(manifest.bin).toEqual({ 'host-tools': './dist/cli.js' });
+    expect([...subpaths.map(([subpath]) => (subpath === '.' ? 'index' : subpath.slice(2))), 'cli'].sort()).toEqual(Object.keys(entries).sort());
   });
 
   test.each(subpaths)('%s gives its types first, then its one ESM file', (subpath, target) => {
@@ -244,6 +266,11 @@ function rankOf(file: string): number {
 
 function layerOf(file: string): Layer | undefined {
   return layers[rankOf(file)];
+}
+
+/** The folder that a file speaks for: its own, or that of its entry's name. */
+function folderOf(file: string): string {
+  return file.includes('/') ? posix.dirname(file) : file;
 }
 
 function lowestRank({ imports }: Source): number {

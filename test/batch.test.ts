@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { HostToolRegistry, type ToolCall } from '../src/index.ts';
+import { HostToolRegistry, type ToolCall, type ToolResult } from '../src/index.ts';
 import { gate, outcome, tool, turns, world } from './call/world.ts';
 
 const call = (id: string, name: string, args?: unknown): ToolCall => ({ id, name, arguments: args });
@@ -84,6 +85,69 @@ describe('executeBatch', () => {
     ).toEqual([['1', '2'], ['3', '4'], ['5']]);
   });
 
+  test('the calls of a group really run at once: handlers that wait for one another all come through', async () => {
+    const w = world();
+    const all = gate();
+    let there = 0;
+    w.add(
+      tool(
+        async ({ n }: { n: number }) => {
+          if (++there === 5) all.open();
+          await all.promise;
+          return n;
+        },
+        { name: 'meet', parallelSafe: true },
+      ),
+    );
+    const { plan, results } = await w.session.executeBatch(Array.from({ length: 5 }, (_, n) => call(`${n}`, 'meet', { n })));
+    expect(plan.groups).toEqual([['0', '1', '2', '3', '4']]);
+    expect(results.map(({ result }) => outcome(result))).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test('results stand in observed order, in whatever order the calls end', async () => {
+    const w = world();
+    const gates = Array.from({ length: 4 }, () => gate<string>());
+    const ended: number[] = [];
+    w.add(
+      tool(
+        async ({ n }: { n: number }) => {
+          const said = await gates[n]?.promise;
+          ended.push(n);
+          return said;
+        },
+        { name: 'wait', parallelSafe: true },
+      ),
+    );
+    const batch = w.session.executeBatch([call('a', 'wait', { n: 0 }), call('b', 'wait', { n: 1 }), call('c', 'wait', { n: 2 }), call('d', 'wait', { n: 3 })]);
+    for (const n of [2, 0, 3, 1]) {
+      gates[n]?.open(`said ${n}`);
+      await turns();
+    }
+    const { results } = await batch;
+    expect(ended).toEqual([2, 0, 3, 1]);
+    expect(results.map(({ callId, toolName, result }) => [callId, toolName, outcome(result)])).toEqual([
+      ['a', 'wait', 'said 0'],
+      ['b', 'wait', 'said 1'],
+      ['c', 'wait', 'said 2'],
+      ['d', 'wait', 'said 3'],
+    ]);
+  });
+
+  test('what a call changes decides which later calls of its batch run, and takes none from the groups', async () => {
+    const w = world();
+    w.add(
+      tool(() => void w.session.setFacts({ ready: true }), { name: 'open', provides: ['ready'] }),
+      tool(() => void w.session.setFacts({ ready: null }), { name: 'shut' }),
+      tool(() => 'worked', { name: 'work', requires: [{ fact: 'ready', equals: true }] }),
+    );
+    const early = await w.session.executeBatch([call('1', 'open'), call('2', 'work')]);
+    expect(early.results.map(({ result }) => outcome(result))).toEqual([null, 'tool_not_available']);
+    const { plan, results } = await w.session.executeBatch([call('1', 'work'), call('2', 'shut'), call('3', 'work')]);
+    expect(plan.groups).toEqual([['1'], ['2'], ['3']]);
+    expect(results.map(({ result }) => outcome(result))).toEqual(['worked', null, 'tool_not_available']);
+    await w.settle();
+  });
+
   test('`maxConcurrency` bounds the calls at once, in order', async () => {
     const w = world();
     let running = 0;
@@ -141,6 +205,67 @@ describe('executeBatch', () => {
     await w.settle();
   });
 
+  test('a signal that was aborted before: every call has its `cancelled` result, and no handler was called', async () => {
+    const w = world();
+    const handler = vi.fn();
+    w.add(tool(handler, { name: 'a', parallelSafe: true }), tool(handler, { name: 'b' }));
+    const { results } = await w.session.executeBatch([call('1', 'a'), call('2', 'b'), call('3', 'nobody'), call('1', 'a')], { signal: AbortSignal.abort() });
+    expect(results.map(({ result }) => outcome(result))).toEqual(['cancelled', 'cancelled', 'cancelled', 'duplicate_call_id']);
+    expect(handler).not.toHaveBeenCalled();
+    await w.settle();
+  });
+
+  test('an abort between two groups: what has ended keeps its result, what has not started never starts', async () => {
+    const w = world();
+    const controller = new AbortController();
+    const handler = vi.fn();
+    w.add(
+      tool(
+        () => {
+          queueMicrotask(() => controller.abort());
+          return 'first';
+        },
+        { name: 'first' },
+      ),
+      tool(handler, { name: 'later' }),
+    );
+    const { results } = await w.session.executeBatch([call('1', 'first'), call('2', 'later'), call('3', 'later')], { signal: controller.signal });
+    expect(results.map(({ result }) => outcome(result))).toEqual(['first', 'cancelled', 'cancelled']);
+    expect(handler).not.toHaveBeenCalled();
+    await w.settle();
+  });
+
+  test('an abort after the batch changes nothing, and nothing listens any more', async () => {
+    const w = world();
+    const controller = new AbortController();
+    w.add(tool(() => 'ran', { name: 'a', parallelSafe: true }));
+    const { results } = await w.session.executeBatch([call('1', 'a'), call('2', 'a')], { signal: controller.signal });
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    controller.abort();
+    expect(results.map(({ result }) => outcome(result))).toEqual(['ran', 'ran']);
+    await w.settle();
+  });
+
+  test('`stopOnError` with an abort: the failure that came first is the one that is told', async () => {
+    const w = world();
+    const hold = gate();
+    w.add(
+      tool(
+        async () => {
+          await hold.promise;
+          throw new Error('x');
+        },
+        { name: 'fails', parallelSafe: true },
+      ),
+      tool(() => 'ran', { name: 'a' }),
+    );
+    const batch = w.session.executeBatch([call('1', 'fails'), call('2', 'fails'), call('3', 'a')], { stopOnError: true });
+    await turns();
+    hold.open();
+    expect((await batch).results.map(({ result }) => outcome(result))).toEqual(['handler_error', 'handler_error', 'cancelled']);
+    await w.settle();
+  });
+
   test('closing the session ends every call of the batch', async () => {
     const w = world();
     w.add(tool(() => new Promise(() => {}), { name: 'a' }));
@@ -159,6 +284,111 @@ describe('executeBatch', () => {
     expect(results.map(({ result }) => outcome(result))).toEqual(['duplicate_call_id']);
     hold.open();
     await running;
+  });
+
+  test('an id that was in flight when the batch came never runs in it, not even after that call has ended', async () => {
+    const w = world();
+    const [direct, first] = [gate(), gate()];
+    const ran: string[] = [];
+    w.add(
+      tool(
+        async ({ from }: { from: string }) => {
+          ran.push(from);
+          await (from === 'direct' ? direct : first).promise;
+        },
+        { name: 'a' },
+      ),
+    );
+    const running = w.session.call('a', { from: 'direct' }, { callId: '2' });
+    const batch = w.session.executeBatch([call('1', 'a', { from: 'batch 1' }), call('2', 'a', { from: 'batch 2' })]);
+    await turns();
+    direct.open();
+    await running;
+    first.open();
+    expect((await batch).results.map(({ result }) => outcome(result))).toEqual([null, 'duplicate_call_id']);
+    expect(ran).toEqual(['direct', 'batch 1']);
+    await w.settle();
+  });
+
+  test('the id of a call that a batch has still to start is taken: neither a direct call nor another batch runs it first', async () => {
+    const w = world();
+    const hold = gate();
+    const ran: string[] = [];
+    w.add(
+      tool(
+        async ({ from }: { from: string }) => {
+          ran.push(from);
+          if (from === 'first') await hold.promise;
+        },
+        { name: 'a' },
+      ),
+    );
+    const batch = w.session.executeBatch([call('1', 'a', { from: 'first' }), call('2', 'a', { from: 'planned' })]);
+    await turns();
+    expect(outcome(await w.session.call('a', { from: 'direct' }, { callId: '2' }))).toBe('duplicate_call_id');
+    const other = await w.session.executeBatch([call('2', 'a', { from: 'other' }), call('3', 'a', { from: 'fresh' })]);
+    expect(other.results.map(({ result }) => outcome(result))).toEqual(['duplicate_call_id', null]);
+    hold.open();
+    expect((await batch).results.map(({ result }) => outcome(result))).toEqual([null, null]);
+    expect(ran).toEqual(['first', 'fresh', 'planned']);
+    await w.settle();
+  });
+
+  test('the id of a call that has ended in a batch that goes on runs in no other batch; once the batch has ended the id is free', async () => {
+    const w = world();
+    const hold = gate();
+    const ran: string[] = [];
+    w.add(
+      tool(({ from }: { from: string }) => void ran.push(from), { name: 'quick' }),
+      tool(() => hold.promise, { name: 'slow' }),
+    );
+    const batch = w.session.executeBatch([call('1', 'quick', { from: 'one' }), call('2', 'slow')]);
+    await turns(40);
+    expect(ran).toEqual(['one']);
+    const other = await w.session.executeBatch([call('1', 'quick', { from: 'two' })]);
+    expect(other.results.map(({ result }) => outcome(result))).toEqual(['duplicate_call_id']);
+    hold.open();
+    await batch;
+    expect(outcome((await w.session.executeBatch([call('1', 'quick', { from: 'three' })])).results[0]?.result as ToolResult)).toBe(null);
+    expect(ran).toEqual(['one', 'three']);
+    await w.settle();
+  });
+
+  test('every id is free again after an abort, a failure and a stop', async () => {
+    const w = world();
+    w.add(
+      tool(
+        ({ fails }: { fails?: boolean }) => {
+          if (fails === true) throw new Error('x');
+        },
+        { name: 'a' },
+      ),
+    );
+    const batch = [call('1', 'a', { fails: true }), call('2', 'a'), call('3', 'nobody')];
+    await w.session.executeBatch(batch, { stopOnError: true });
+    await w.session.executeBatch(batch, { signal: AbortSignal.abort() });
+    const { results } = await w.session.executeBatch(batch);
+    expect(results.map(({ result }) => outcome(result))).toEqual(['handler_error', null, 'tool_not_found']);
+    await w.settle();
+  });
+
+  test('a token is not used up on an id that a batch holds for a call of its own', async () => {
+    const w = world({ principal: 'ann', approvalMode: 'suspend' }, { approvals: { secret: 'a key of thirty-two characters or more' } });
+    const hold = gate();
+    w.add(
+      tool(() => hold.promise, { name: 'slow' }),
+      tool(() => 'ran', { name: 'asks', requiresApproval: true }),
+      tool(() => 'other', { name: 'other' }),
+    );
+    await w.session.executeBatch([call('2', 'asks')]);
+    const [pending] = await w.session.approvals.pending();
+    const batch = w.session.executeBatch([call('1', 'slow'), call('2', 'other')]);
+    await turns();
+    expect(outcome(await w.session.approvals.resume(pending?.token as string, 'allow_once'))).toBe('duplicate_call_id');
+    hold.open();
+    await batch;
+    expect(outcome(await w.session.approvals.resume(pending?.token as string, 'allow_once'))).toBe('ran');
+    await w.settle();
   });
 
   test.each(['session', 'registry'] as const)('two batches that overlap never hold one key at once: locks "%s"', async (locks) => {
@@ -191,6 +421,7 @@ describe('executeBatch', () => {
     ['a call without an id', [{ name: 'a' }], {}],
     ['a call without a name', [{ id: '1' }], {}],
     ['null', [null], {}],
+    ['a resource key that is no text', [{ id: '1', name: 'a', resourceKey: 1 }], {}],
     ['a width of 0', [], { maxConcurrency: 0 }],
     ['a width that is no number', [], { maxConcurrency: Number.NaN }],
   ])("a host's mistake throws at once: %s", (_, calls, options) => {

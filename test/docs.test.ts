@@ -11,7 +11,7 @@ import { createWorkbench, type Workbench } from './docs/workbench.ts';
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name: string; exports: Record<string, unknown> };
 const subpaths = new Map(
   Object.keys(manifest.exports)
-    .filter((subpath) => subpath !== './package.json')
+    .filter((subpath) => !subpath.endsWith('.json'))
     .map((subpath) => [manifest.name + subpath.slice(1), `src/${subpath === '.' ? 'index' : subpath.slice(2)}.ts`]),
 );
 const pages = guidePages();

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type ApprovalAnswer, allow, content, defineTool, isMisuseError, ok, serializeOutput, type ToolContext, type ToolResult } from '../src/index.ts';
 import { stateOf } from '../src/session.ts';
+import { toProviderNames } from '../src/workflow/provider-names.ts';
 import { gate, outcome, tool, turns, type World, world } from './call/world.ts';
 
 type Run = (w: World) => unknown;
@@ -866,6 +867,23 @@ const rows: readonly Row[] = [
   ),
 
   [
+    32,
+    'names that are one name under the provider\u2019s rule',
+    ['math_gcd', 'dotted', 'plain'],
+    async (w) => {
+      put(w, () => 'dotted', { name: 'math.gcd' });
+      put(w, () => 'plain', { name: 'math_gcd' });
+      const { toProvider, toTool } = toProviderNames(w.session.effectiveTools().names);
+      const dotted = toProvider.get('math.gcd') as string;
+      expect(dotted).toMatch(/^math_gcd_[0-9a-f]{8}$/);
+      // A session that lists them the other way round shows the same names.
+      expect(toProviderNames(['math_gcd', 'math.gcd']).toProvider.get('math.gcd')).toBe(dotted);
+      const called = async (alias: string): Promise<unknown> => outcome(await w.session.call(toTool.get(alias) ?? '', {}));
+      return [toProvider.get('math_gcd'), await called(dotted), await called('math_gcd')];
+    },
+  ],
+
+  [
     33,
     'two plugins bring one name',
     ['duplicate_name', 'first', 'second'],
@@ -1000,7 +1018,7 @@ describe('faults', () => {
   }
 
   test('every row of this table is there', () => {
-    const wanted = [1, 2, 3, 4, ...Array.from({ length: 23 }, (_, place) => place + 6), 29, 30, 31, 33, 47, 58, 64];
+    const wanted = [1, 2, 3, 4, ...Array.from({ length: 23 }, (_, place) => place + 6), 29, 30, 31, 32, 33, 47, 58, 64];
     expect([...new Set(rows.map(([number]) => number))]).toEqual(wanted);
   });
 });

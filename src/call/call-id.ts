@@ -14,8 +14,8 @@ export function newId(session: SessionState): string {
 }
 
 /** Ids are only kept once a caller gives one; those that were given by us until then are looked up. */
-export function idsInFlight(session: SessionState): Map<string, Call> {
-  const ids = new Map<string, Call>();
+export function idsInFlight(session: SessionState): Map<string, Call | undefined> {
+  const ids = new Map<string, Call | undefined>();
   if (session.inFlight > 0)
     for (let call = session.registry.calls; call !== undefined; call = call.next) if (call.session === session) ids.set(call.callId, call);
   return ids;

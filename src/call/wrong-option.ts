@@ -3,10 +3,11 @@ import type { CallOptions } from '../context.ts';
 import { describe, type ToolError, toolError } from '../errors.ts';
 
 /** The first option that is wrong, as an error. */
-export function wrongOption({ timeoutMs, signal }: CallOptions): ToolError | undefined {
+export function wrongOption({ timeoutMs, signal, resourceKey }: CallOptions): ToolError | undefined {
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) return refuse('timeoutMs', 'a number of milliseconds above 0', timeoutMs);
   if (signal !== undefined && !(typeof signal === 'object' && signal !== null && typeof signal.addEventListener === 'function'))
     return refuse('signal', 'an AbortSignal', signal);
+  if (resourceKey !== undefined && typeof resourceKey !== 'string') return refuse('resourceKey', 'a string', resourceKey);
   return undefined;
 }
 

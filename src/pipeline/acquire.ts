@@ -11,12 +11,12 @@ import { locksOf, slotsOf } from '../state/session-limits.ts';
 const defaultMaxQueued = 1_000;
 const defaultQueueTimeoutMs = 30_000;
 
-/** Takes the session's slot, the tool's slot and the resource lock, in this order, waiting where it must. */
+/** Takes the session's slot, the tool's slot and the resource locks, in this order, waiting where it must. */
 export function acquire(call: Call): Step {
   const { entry } = call.binding as Binding;
   const concurrency = slotsOf(call.session);
   const { slots, internals } = entry;
-  if (concurrency === undefined && slots === undefined && internals.resourceKey === undefined) return undefined;
+  if (concurrency === undefined && slots === undefined && internals.resourceKey === undefined && call.options?.resourceKey === undefined) return undefined;
   const key = keyOf(call);
   return key instanceof Promise ? key.then((settled) => takeAll(call, concurrency, slots, settled)) : takeAll(call, concurrency, slots, key);
 }
@@ -24,20 +24,22 @@ export function acquire(call: Call): Step {
 function takeAll(call: Call, concurrency: Semaphore | undefined, slots: Semaphore | undefined, key: string | ToolError | undefined): Step {
   if (call.ended) return undefined;
   if (typeof key === 'object') return key;
+  const own = call.options?.resourceKey;
+  // Both, since who sends a call cannot choose to leave the tool's key out; in one order for all, so that two calls never hold one each.
+  const keys = key === undefined ? (own === undefined ? [] : [own]) : own === undefined || own === key ? [key] : [key, own].sort();
   const wanted: Semaphore[] = [];
   if (concurrency !== undefined) wanted.push(concurrency);
   if (slots !== undefined) wanted.push(slots);
-  return takeFrom(call, wanted, 0, key);
+  return takeFrom(call, wanted, 0, keys);
 }
 
 /** The lock is looked up at the moment it is taken: a table forgets keys that nobody holds. */
-function takeFrom(call: Call, wanted: readonly Semaphore[], from: number, key: string | undefined): Step {
-  for (let index = from; index <= wanted.length; index++) {
-    const semaphore = index < wanted.length ? (wanted[index] as Semaphore) : key === undefined ? undefined : locksOf(call.session).get(key);
-    if (semaphore === undefined) continue;
+function takeFrom(call: Call, wanted: readonly Semaphore[], from: number, keys: readonly string[]): Step {
+  for (let index = from; index < wanted.length + keys.length; index++) {
+    const semaphore = index < wanted.length ? (wanted[index] as Semaphore) : locksOf(call.session).get(keys[index - wanted.length] as string);
     const waiting = takeOne(call, semaphore);
     if (waiting === undefined) continue;
-    return waiting instanceof Promise ? waiting.then((outcome) => outcome ?? (call.ended ? undefined : takeFrom(call, wanted, index + 1, key))) : waiting;
+    return waiting instanceof Promise ? waiting.then((outcome) => outcome ?? (call.ended ? undefined : takeFrom(call, wanted, index + 1, keys))) : waiting;
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 /** Defining profiles: checked against the tools, and folded into all that extend them. */
 import { MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
+import { nearestNames } from '../names.ts';
 import { checkLineage, type KnownProfile, type Profile, parentsOf, type ResolvedProfile, resolveProfile } from '../profile.ts';
 import { checkKnobs } from './check-knobs.ts';
 import type { RegistryState } from './registry-state.ts';
@@ -22,7 +23,7 @@ export function defineProfile(registry: RegistryState, profile: Profile): void {
     for (const [id, entry] of before) profiles.set(id, entry);
     throw error;
   }
-  registry.changed();
+  registry.changed('profile');
 }
 
 /** Folds a changed profile into all that extend it, parents before heirs. */
@@ -46,11 +47,13 @@ function checkProfileTools(profile: ResolvedProfile, tools: ReadonlyMap<string, 
   for (const tool of profile.tools.values()) {
     const entry = tools.get(tool.name);
     if (entry === undefined) {
-      if (!tool.optional)
+      if (!tool.optional) {
+        const near = nearestNames(tool.name, tools.keys());
         throw new MisuseError(
           'unknown_tool',
-          `Profile \`${profile.id}\`: expected \`tools\` to name registered tools, got \`${tool.name}\`. Register it first, or mark it \`optional\`.`,
+          `Profile \`${profile.id}\`: expected \`tools\` to name registered tools, got \`${tool.name}\`.${near.length === 0 ? '' : ` Did you mean ${near.map((one) => `\`${one}\``).join(' or ')}?`} Register it first, or mark it \`optional\`.`,
         );
+      }
       continue;
     }
     checkKnobs(profile.id, entry, tool.knobs);

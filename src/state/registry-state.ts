@@ -5,7 +5,7 @@ import { UsedTokens } from '../approval/used-tokens.ts';
 import type { CallOptions } from '../context.ts';
 import type { Effect } from '../decision.ts';
 import { MisuseError } from '../errors.ts';
-import { EventHub } from '../events.ts';
+import { type ChangeReason, EventHub } from '../events.ts';
 import { deepFreeze } from '../json.ts';
 import { AbortHub } from '../limits/abort-hub.ts';
 import { Deadlines } from '../limits/deadlines.ts';
@@ -154,29 +154,29 @@ export class RegistryState {
     const added: RuleLayer = { rules: compileRules(rules, layer, source === undefined ? this.#ruleCount : 0), source };
     if (source === undefined) this.#ruleCount += added.rules.length;
     this.#layers = [...this.#layers, added];
-    this.changed();
+    this.changed('rules');
     let there = true;
     return () => {
       if (!there) return;
       there = false;
       this.#layers = this.#layers.filter((one) => one !== added);
-      this.changed();
+      this.changed('rules');
     };
   }
 
-  /** Something changed that a listing or a verdict may depend on. */
-  changed(): void {
+  /** Something beside the tools changed that a listing or a verdict may depend on. */
+  changed(reason: ChangeReason): void {
     this.epoch++;
-    this.followChange();
+    this.followChange(reason);
   }
 
   /** Lets sessions that are watched compare what they show. */
-  followChange(): void {
-    for (const session of this.held) session.changed();
+  followChange(reason: ChangeReason): void {
+    for (const session of this.held) session.changed(reason);
     for (const ref of this.watchers) {
       const session = ref.deref();
       if (session === undefined) this.watchers.delete(ref);
-      else if (!this.held.has(session)) session.changed();
+      else if (!this.held.has(session)) session.changed(reason);
     }
   }
 
@@ -216,7 +216,8 @@ export class RegistryState {
   emitToolsChanged(change: { added?: readonly string[]; removed?: readonly string[]; modified?: readonly string[] }): void {
     if (!this.hub.hears('tools:changed')) return;
     const { added = none, removed = none, modified = none } = change;
-    this.hub.emit('tools:changed', deepFreeze({ type: 'tools:changed', at: this.now(), added: [...added], removed: [...removed], modified: [...modified] }));
+    const event = { type: 'tools:changed', at: this.now(), added: [...added], removed: [...removed], modified: [...modified], reason: 'registry' };
+    this.hub.emit('tools:changed', deepFreeze(event));
   }
 
   /** Hides what the registry's own paths name, whatever the tool. */

@@ -1,7 +1,7 @@
 /** What one session knows: options, facts, tools of its own, calls in flight, counters. Small when idle: everything else is made when first needed. */
 import { ApprovalDesk } from '../approval/desk.ts';
 import { MisuseError } from '../errors.ts';
-import { EventHub, type EventType } from '../events.ts';
+import { type ChangeReason, EventHub, type EventType } from '../events.ts';
 import type { Hook } from '../hooks.ts';
 import type { HostTool } from '../host-tool.ts';
 import { deepFreeze, type JsonObject } from '../json.ts';
@@ -20,7 +20,7 @@ import { releaseExecutor } from './executors.ts';
 import type { RegistryState } from './registry-state.ts';
 import type { SessionSetup } from './session-setup.ts';
 import type { ToolEntry } from './tool-entry.ts';
-import type { Outlook } from './view.ts';
+import { changeBetween, type Outlook } from './view.ts';
 
 export class SessionState {
   readonly registry: RegistryState;
@@ -49,8 +49,10 @@ export class SessionState {
   bindings: Map<string, Binding> | undefined;
   /** Tools of this session alone. */
   own: Map<string, ToolEntry> | undefined;
-  /** Calls in flight whose id the caller gave. */
-  ids: Map<string, Call> | undefined;
+  /** Calls in flight whose id the caller gave; undefined for one that a batch has still to start. */
+  ids: Map<string, Call | undefined> | undefined;
+  /** Ids of the batches that are under way, for calls that have ended too. */
+  batched: Set<string> | undefined;
   hub: EventHub | undefined;
   desk: ApprovalDesk | undefined;
   outlook: Outlook | undefined;
@@ -255,23 +257,20 @@ export class SessionState {
   }
 
   /** A change of the session's own making. */
-  touch(): void {
+  touch(reason: ChangeReason): void {
     this.stamp++;
-    this.changed();
+    this.changed(reason);
   }
 
   /** Compares what is shown with what was shown, and tells once. */
-  changed(): void {
+  changed(reason: ChangeReason): void {
     this.current();
     const before = this.shown;
     if (before !== undefined) {
       const after = this.registry.viewOf(this).entries;
       this.shown = after;
-      const added = [...after.keys()].filter((name) => !before.has(name));
-      const removed = [...before.keys()].filter((name) => !after.has(name));
-      const modified = [...after].filter(([name, entry]) => before.has(name) && before.get(name) !== entry).map(([name]) => name);
-      if (added.length + removed.length + modified.length > 0)
-        this.hub?.emit('tools:changed', deepFreeze({ type: 'tools:changed', at: this.registry.now(), added, removed, modified }));
+      const change = changeBetween(before, after);
+      if (change !== undefined) this.hub?.emit('tools:changed', deepFreeze({ type: 'tools:changed', at: this.registry.now(), ...change, reason }));
     }
     if (this.followers !== undefined) for (const follower of [...this.followers]) follower();
   }

@@ -14,6 +14,8 @@ export interface View {
   readonly hash: string;
   /** Specs of every listed or dropped tool, for plans. */
   readonly specs: ReadonlyMap<string, ToolSpec>;
+  /** Effective tools whose resource key comes from the input. */
+  readonly keyed: ReadonlySet<string>;
 }
 
 /** What sessions that see the same share: where each tool stands, and the view once somebody lists. */
@@ -90,11 +92,26 @@ export function computeView(session: SessionState): View {
     facts: session.facts,
   });
   const entries = new Map<string, ToolEntry>();
+  const keyed = new Set<string>();
   for (const name of names) {
     const entry = entryOf(name);
-    if (entry !== undefined) entries.set(name, entry);
+    if (entry === undefined) continue;
+    entries.set(name, entry);
+    if (typeof entry.internals.resourceKey === 'function') keyed.add(name);
   }
-  return deepFreezeView({ names, dropped, prerequisites, hash, entries, specs });
+  return deepFreezeView({ names, dropped, prerequisites, hash, entries, specs, keyed });
+}
+
+/** What tells two listings apart; undefined where nothing does. */
+export function changeBetween(
+  before: ReadonlyMap<string, ToolEntry>,
+  after: ReadonlyMap<string, ToolEntry>,
+): { readonly added: string[]; readonly removed: string[]; readonly modified: string[] } | undefined {
+  if (before === after) return undefined;
+  const added = [...after.keys()].filter((name) => !before.has(name));
+  const removed = [...before.keys()].filter((name) => !after.has(name));
+  const modified = [...after].filter(([name, entry]) => before.has(name) && before.get(name) !== entry).map(([name]) => name);
+  return added.length + removed.length + modified.length > 0 ? { added, removed, modified } : undefined;
 }
 
 function deepFreezeView(view: View): View {

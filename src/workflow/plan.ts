@@ -11,7 +11,7 @@ export interface ToolCall {
   readonly name: string;
   /** The input; may be JSON text. @default {} */
   readonly arguments?: unknown;
-  /** Beats the tool's own. */
+  /** Beats the tool's own in the plan of its batch. What holds over batches is the tool's key on the final input. */
   readonly resourceKey?: string;
 }
 
@@ -50,6 +50,25 @@ export function planBatch(
 ): BatchPlan {
   const byName: ReadonlyMap<string, ToolSpec> = isArray(tools) ? specsByName(tools, 'planBatch') : tools;
   const allowed = effective !== undefined && isArray(effective) ? new Set(effective) : effective;
+  const { groups, planned } = group(calls, byName, allowed);
+  let hash: string | undefined;
+  return {
+    groups,
+    calls: planned,
+    // Most plans are run, not compared: the hash is worked out for who reads it.
+    get hash() {
+      hash ??= digest({ groups, calls: planned as unknown as JsonValue });
+      return hash;
+    },
+  };
+}
+
+/** Apart from the plan, whose `hash` keeps what it reads: variables that a closure shares are dear in a loop. */
+function group(
+  calls: readonly ToolCall[],
+  byName: ReadonlyMap<string, ToolSpec>,
+  allowed: { has(name: string): boolean } | undefined,
+): { readonly groups: string[][]; readonly planned: PlannedCall[] } {
   const groups: string[][] = [];
   const planned: PlannedCall[] = [];
   const seen = new Set<string>();
@@ -67,27 +86,18 @@ export function planBatch(
     const key = resourceKey ?? spec.resourceKey;
     const isSafe = spec.parallelSafe === true;
     if (open === undefined || !isSafe || (key !== undefined && keys?.has(key) === true)) {
-      open = [];
+      // With its first member: an array that is pushed to when empty makes room for seventeen.
+      open = [id];
       groups.push(open);
       keys = undefined;
-    }
-    open.push(id);
+    } else open.push(id);
     if (!isSafe) open = undefined;
     else if (key !== undefined) {
       keys ??= new Set();
       keys.add(key);
     }
   }
-  let hash: string | undefined;
-  return {
-    groups,
-    calls: planned,
-    // Most plans are run, not compared: the hash is worked out for who reads it.
-    get hash() {
-      hash ??= digest({ groups, calls: planned as unknown as JsonValue });
-      return hash;
-    },
-  };
+  return { groups, planned };
 }
 
 /** `Array.isArray` does not tell a readonly array from the rest of a union. */

@@ -82,7 +82,7 @@ function tellApart(contested: readonly Contested[], taken: Set<string>, rule: Ru
     const wanted = new Map<string, Contested[]>();
     const left: Contested[] = [];
     for (const one of open) {
-      const alias = fit(one.base, `${rule.mark}${one.hash.slice(0, digits)}`, rule);
+      const alias = cutToFit(one.base, `${rule.mark}${one.hash.slice(0, digits)}`, rule);
       if (alias === undefined || taken.has(alias)) left.push(one);
       else wanted.set(alias, [...(wanted.get(alias) ?? []), one]);
     }
@@ -159,14 +159,14 @@ function readNames(names: readonly string[]): ReadonlySet<string> {
 function legalBase(name: string, rule: Rule): string {
   const mended = Array.from(name, (character) => (rule.allowsInside(character) ? character : rule.mark)).join('');
   for (const start of ['', rule.mark, 'tool_', 't']) {
-    const base = fit(start + mended, '', rule);
+    const base = cutToFit(start + mended, '', rule);
     if (base !== undefined) return base;
   }
   throw noName({ name }, rule);
 }
 
 /** The longest beginning of `text`, by whole characters, that is legal with `suffix` behind it. */
-function fit(text: string, suffix: string, rule: Rule): string | undefined {
+function cutToFit(text: string, suffix: string, rule: Rule): string | undefined {
   const characters = Array.from(text.slice(0, rule.maxLength + 1));
   let length = characters.reduce((sum, character) => sum + character.length, suffix.length);
   for (let count = characters.length; count > 0; count--) {

@@ -11,6 +11,7 @@ export const reasons: readonly { readonly code: ErrorCode; readonly reason: stri
   { code: 'tool_not_available', reason: 'disabled', meaning: 'Disabled by an override or by its registration.' },
   { code: 'tool_not_available', reason: 'not_in_profile', meaning: "Not in the session's profile." },
   { code: 'tool_not_available', reason: 'knobs_missing', meaning: "The tool's knobs refuse `{}` and no profile gives them." },
+  { code: 'tool_not_available', reason: 'not_listed', meaning: 'In a workflow: the tool came after the model was last shown its tools.' },
   { code: 'tool_not_available', reason: 'removed', meaning: 'Removed since the session began, or removed or replaced while the call waited.' },
   { code: 'tool_not_available', reason: 'not_declared', meaning: 'A handler called a tool that its definition does not name in `uses`.' },
   { code: 'invalid_input', reason: 'invalid_option', meaning: 'An option of the call is none: its `timeoutMs` or its `signal`.' },
@@ -79,6 +80,7 @@ const misuse: Readonly<Record<MisuseCode, string>> = {
   foreign_definition: 'The definition was made by another installed copy of the library, or by none.',
   closed: 'The registry, session or scope is closed.',
   missing_dependency: 'A package cannot be loaded; the message has the line that installs it.',
+  invalid_file: 'A file of tools, profiles, rules, a trace or a tape cannot be read, or is not what it should be.',
 };
 
 /** The whole page. */

@@ -105,6 +105,100 @@ describe('computeEffective', () => {
     expect(() => computeEffective({ tools: abc, ...more })).toThrow(expect.objectContaining({ code: 'unknown_tool' }));
   });
 
+  test('an unknown name is told with the nearest known one', () => {
+    const tools = [spec('read_file'), spec('write_file')];
+    expect(() => computeEffective({ tools, profile: ['read_fle'] })).toThrow(/`profile`.*`read_fle`.*Did you mean `read_file`/);
+    expect(() => computeEffective({ tools, overrides: { run: { disable: ['write_fiel'] } } })).toThrow(/`overrides\.run\.disable`.*`write_file`/);
+  });
+
+  test('two specs of one name are refused: which one would count is nobody’s guess', () => {
+    expect(() => computeEffective({ tools: [...abc, spec('b', { tokens: 3 })] })).toThrow(
+      expect.objectContaining({ code: 'duplicate_name', message: expect.stringContaining('`b`') }),
+    );
+  });
+
+  test('a profile, an override or `required` that repeats a name says it once', () => {
+    const set = computeEffective({
+      tools: abc,
+      profile: ['b', 'b', 'a', 'b'],
+      overrides: { session: { enable: ['c', 'a', 'c'] }, run: { force: ['c'] } },
+      budget: { required: ['a', 'a'] },
+    });
+    expect(set).toMatchObject({ names: ['b', 'a', 'c'], dropped: [] });
+  });
+
+  test('names that every object has are names like others, as tools and as facts', () => {
+    const hostile = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
+    const tools = hostile.map((name) => spec(name, { requires: [{ fact: name, equals: 'yes' }], provides: [name] }));
+    expect(computeEffective({ tools }).dropped).toEqual(hostile.map((name) => ({ name, code: `fact_unmet:${name}` })));
+    const facts = JSON.parse(`{${hostile.map((name) => `${JSON.stringify(name)}:"yes"`).join()}}`) as Record<string, string>;
+    expect(computeEffective({ tools, facts, profile: hostile, overrides: { run: { enable: hostile } } }).names).toEqual(hostile);
+    expect(({} as Record<string, unknown>).yes).toBeUndefined();
+  });
+
+  test('a required tool counts beyond every limit, but no gate lets it through', () => {
+    const tools = [spec('a', { tokens: 50 }), spec('b', { tokens: 50 }), spec('c', { tokens: 1 }), spec('gated', { requires: [ready] })];
+    expect(computeEffective({ tools, budget: { maxTools: 1, maxTokens: 60, required: ['b', 'a', 'gated'] } })).toMatchObject({
+      names: ['a', 'b'],
+      dropped: [
+        { name: 'gated', code: 'fact_unmet:host.ready' },
+        { name: 'c', code: 'tool_budget' },
+      ],
+    });
+    expect(computeEffective({ tools, budget: { maxTokens: 100, required: ['b', 'a'] } }).dropped).toContainEqual({ name: 'c', code: 'token_budget' });
+  });
+
+  test('where both limits refuse a tool, it is `tool_budget`; a limit of 0 lets nothing through', () => {
+    expect(computeEffective({ tools: [spec('a', { tokens: 2 })], budget: { maxTools: 0, maxTokens: 0 } }).dropped).toEqual([
+      { name: 'a', code: 'tool_budget' },
+    ]);
+    const free = [spec('free', { tokens: 0 }), spec('a', { tokens: 1 })];
+    expect(computeEffective({ tools: free, budget: { maxTokens: 0 } })).toMatchObject({ names: ['free'], dropped: [{ name: 'a', code: 'token_budget' }] });
+  });
+
+  test.each([
+    ['maxTools', { maxTools: -1 }],
+    ['maxTools that is no number', { maxTools: Number.NaN }],
+    ['maxTokens', { maxTokens: -1 }],
+    ['a text', { maxTokens: '100' as never }],
+  ])('a limit that is none throws `invalid_option`: %s', (_, budget) => {
+    expect(() => computeEffective({ tools: abc, budget })).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+  });
+
+  test.each([-1, Number.NaN, '5' as never])('a cost that is none throws `invalid_option`: %s', (tokens) => {
+    expect(() => computeEffective({ tools: [spec('a', { tokens })], budget: { maxTokens: 10 } })).toThrow(
+      expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('`a`') }),
+    );
+  });
+
+  test('a tool that a budget drops unlocks nothing; of several providers each is told, in effective order', () => {
+    const tools = [
+      spec('a', { requires: [ready] }),
+      spec('second', { provides: ['host.ready', 'host.ready'], tokens: 1 }),
+      spec('first', { provides: ['host.ready'], tokens: 1 }),
+      spec('dear', { provides: ['host.ready'], tokens: 99 }),
+    ];
+    expect(computeEffective({ tools, profile: ['first', 'second', 'dear', 'a'], budget: { maxTokens: 10 } }).prerequisites).toEqual([
+      { tool: 'first', fact: 'host.ready', unlocks: ['a'] },
+      { tool: 'second', fact: 'host.ready', unlocks: ['a'] },
+    ]);
+  });
+
+  test('a tool that waits for several facts is told by the first; the others come as these hold', () => {
+    const tools = [spec('a', { requires: [ready, { fact: 'os', in: ['linux'] }] })];
+    expect(computeEffective({ tools }).dropped).toEqual([{ name: 'a', code: 'fact_unmet:host.ready' }]);
+    expect(computeEffective({ tools, facts: { 'host.ready': true } }).dropped).toEqual([{ name: 'a', code: 'fact_unmet:os' }]);
+    expect(computeEffective({ tools, facts: { os: 'linux', 'host.ready': true } }).names).toEqual(['a']);
+  });
+
+  test('the hash is of names, dropped and prerequisites, and of nothing else', () => {
+    const hash = (more: object): string => computeEffective({ tools: abc, ...more }).hash;
+    expect(hash({ facts: { unrelated: 1 } })).toBe(hash({}));
+    expect(hash({ profile: ['a', 'b', 'c'] })).toBe(hash({}));
+    expect(hash({ profile: ['b', 'a', 'c'] })).not.toBe(hash({}));
+    expect(hash({ profile: ['a', 'b'] })).not.toBe(hash({ overrides: { run: { disable: ['c'] } } }));
+  });
+
   const names = ['a', 'b', 'c', 'd', 'e'];
   const some = fc.subarray(names);
   const input = fc.record({
@@ -138,6 +232,50 @@ describe('computeEffective', () => {
         for (const scope of ['session', 'run'] as const) for (const name of given.overrides[scope].disable) expect(set.names).not.toContain(name);
         expect(set.names.length).toBeLessThanOrEqual(given.budget.maxTools);
         expect(set.hash).toMatch(/^sha256:[0-9a-f]{64}$/);
+      }),
+    );
+  });
+
+  /** The same value with the keys of every object in another order. */
+  const shuffledKeys = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(shuffledKeys)
+      : typeof value === 'object' && value !== null
+        ? Object.fromEntries(
+            Object.entries(value)
+              .reverse()
+              .map(([key, member]) => [key, shuffledKeys(member)]),
+          )
+        : value;
+
+  test('property: the order of keys and of the names in an override or `required` changes nothing, nor does a JSON round trip', () => {
+    fc.assert(
+      fc.property(input, fc.dictionary(fc.string(), fc.jsonValue()), (given, others) => {
+        const whole = { ...given, facts: { ...others, ...given.facts } };
+        const reversed = (lists: { enable: string[]; disable: string[]; force: string[] }) => ({
+          enable: [...lists.enable].reverse(),
+          disable: [...lists.disable].reverse(),
+          force: [...lists.force].reverse(),
+        });
+        const { session, run } = given.overrides;
+        const other = shuffledKeys({ ...whole, overrides: { run: reversed(run), session: reversed(session) } }) as typeof whole;
+        const set = computeEffective(whole as never);
+        expect(computeEffective(other as never)).toEqual(set);
+        expect(computeEffective(JSON.parse(JSON.stringify(other)))).toEqual(set);
+        // The two scopes count alike.
+        expect(computeEffective({ ...whole, overrides: { session: run, run: session } } as never)).toEqual(set);
+      }),
+    );
+  });
+
+  test('property: input that is frozen to the bottom is taken as well', () => {
+    const freeze = <T>(value: T): T => {
+      if (typeof value === 'object' && value !== null) for (const member of Object.values(Object.freeze(value))) freeze(member);
+      return value;
+    };
+    fc.assert(
+      fc.property(input, (given) => {
+        expect(computeEffective(freeze(structuredClone(given)))).toEqual(computeEffective(given));
       }),
     );
   });

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+/** The command `host-tools`. */
+import { run } from './cli/run.ts';
+
+process.exitCode = await run(process);

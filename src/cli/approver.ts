@@ -1,0 +1,67 @@
+/** Asks for an approval on the terminal. Everything that is shown is escaped: a tool or a model cannot draw on the screen, nor put words into the question. */
+import { createInterface } from 'node:readline/promises';
+import type { ApprovalChoice, ApprovalRequest, Approver } from '../index.ts';
+import type { CliIo } from './cli-io.ts';
+import { columns, jsonText, printable } from './printable.ts';
+import type { Screen } from './screen.ts';
+
+/** Undefined without a terminal: then nobody can be asked, and the call is refused. One question at a time; anything but a yes is a no. */
+export function terminalApprover(io: CliIo, screen: Screen): Approver | undefined {
+  const { stdin, stderr } = io;
+  if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  return (request, { signal }) => {
+    const answer = last.then(() => askOne(request, signal, stdin, screen));
+    last = answer.catch(() => {});
+    return answer;
+  };
+}
+
+async function askOne(request: ApprovalRequest, signal: AbortSignal, stdin: CliIo['stdin'], screen: Screen): Promise<ApprovalChoice> {
+  if (signal.aborted) return 'reject_once';
+  const release = screen.ask(questionOf(request, screen));
+  let broken = false;
+  try {
+    const line = await readLine(stdin, signal);
+    // The terminal has broken the line itself where one was entered.
+    broken = line !== undefined;
+    return line !== undefined && /^\s*y(?:es)?\s*$/i.test(line) ? 'allow_once' : 'reject_once';
+  } finally {
+    release(broken);
+  }
+}
+
+/** The question last, so that it stands below an input of any length. */
+function questionOf({ title, message, risk, tool, ruleId, source, input, hiddenFields }: ApprovalRequest, screen: Screen): string {
+  const rows: (readonly [string, string])[] = [['tool', `${printable(tool.name)} (from ${printable(tool.source)})`]];
+  if (message !== undefined) rows.push(['message', printable(message)]);
+  if (risk !== undefined) rows.push(['risk', risk]);
+  rows.push(['asked by', printable(ruleId === undefined ? source : `${ruleId} (${source})`)]);
+  if (hiddenFields.length > 0) rows.push(['hidden', hiddenFields.map(printable).join(', ')]);
+  const shown = jsonText(input, 2).split('\n');
+  return [
+    `Approval needed: ${screen.strong(printable(title))}`,
+    ...columns(rows, '  '),
+    `  input ${shown.join('\n  ')}`,
+    `Allow \`${printable(tool.name)}\` to run once with this input? [y/N] `,
+  ].join('\n');
+}
+
+/** One line; undefined at the end of input, and when the question is closed. */
+function readLine(stdin: CliIo['stdin'], signal: AbortSignal): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    // The terminal itself echoes and edits: no raw mode, so nothing has to be put back, and Ctrl-C stays a signal.
+    const lines = createInterface({ input: stdin, terminal: false });
+    const stop = (): void => lines.close();
+    lines.once('line', (line) => {
+      resolve(line);
+      lines.close();
+    });
+    lines.once('close', () => {
+      signal.removeEventListener('abort', stop);
+      resolve(undefined);
+    });
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,51 @@
+/** `call`: one call through every gate, as an agent would make it. */
+import type { ToolSession } from '../index.ts';
+import { terminalApprover } from './approver.ts';
+import { type Command, worldOptions } from './command.ts';
+import { jsonText } from './printable.ts';
+import { readInput } from './read-json.ts';
+import type { Screen } from './screen.ts';
+
+export const call: Command = {
+  name: 'call',
+  usage: 'NAME [--input JSON|@FILE|-]',
+  summary: 'call a tool and print its result',
+  notes: [
+    'The result is JSON: on several lines, or with --json on one. Exit code 0 when the call succeeded, else 1.',
+    'An approval is asked on the terminal, where standard input and standard error are one; elsewhere it is refused.',
+    'Ctrl-C cancels the call; a second one ends the process at once.',
+  ],
+  options: [...worldOptions, 'input', 'timeout-ms'],
+  operands: ['NAME'],
+  async run({ io, screen, options, operands: [name = ''], world }) {
+    const loaded = await world();
+    loaded.requireRules();
+    const usedStdin = options.input === '-';
+    const approver = usedStdin ? undefined : terminalApprover(io, screen);
+    const session = loaded.session({ approver });
+    const input = await readInput(options.input, io);
+    watch(session, screen, approver !== undefined, usedStdin);
+    const result = await session.call(name, input, { signal: io.signal, timeoutMs: options.timeoutMs, surface: { name: 'cli' } });
+    screen.clear();
+    const unknown = loaded.unknownTool(name);
+    if (unknown !== undefined) screen.note(unknown);
+    return { exit: result.success ? 0 : 1, text: jsonText(result, 2), json: result };
+  },
+};
+
+/** Progress, logs, and approvals that nobody can be asked for. */
+function watch(session: ToolSession, screen: Screen, asks: boolean, usedStdin: boolean): void {
+  session.events.on('tool:progress', ({ toolName, done, total, message }) => screen.progress({ tool: toolName, done, total, message }));
+  session.events.on('tool:event', ({ toolName, name, data }) => {
+    if (name !== 'log' || typeof data !== 'object' || data === null) return;
+    const { level, data: said } = data as { level?: unknown; data?: unknown };
+    screen.note(`${String(level)}: ${toolName}: ${typeof said === 'string' ? said : jsonText(said)}`);
+  });
+  if (asks) return;
+  session.events.on('approval:required', ({ request: { tool, title } }) => {
+    const remedy = usedStdin
+      ? 'Standard input was taken by `--input -`; give the input as JSON or `@file`, on a terminal.'
+      : 'Run it on a terminal to be asked.';
+    screen.note(`\`${tool.name}\` needs an approval ("${title}"), and there is no terminal to ask on: refused. ${remedy}`);
+  });
+}

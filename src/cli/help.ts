@@ -1,0 +1,53 @@
+/** Help, made from the tables. */
+import type { Command } from './command.ts';
+import { type OptionName, optionTable } from './options.ts';
+import { columns } from './printable.ts';
+
+const shared: readonly OptionName[] = ['json', 'help', 'version'];
+
+/** The help of the whole. */
+export function generalHelp(commands: readonly Command[]): string {
+  return [
+    'Usage: host-tools COMMAND [options]',
+    '',
+    'Commands:',
+    ...columns(
+      commands.map((command) => [usageOf(command), command.summary]),
+      '  ',
+    ),
+    '',
+    'Options:',
+    ...optionLines(Object.keys(optionTable) as OptionName[]),
+    '',
+    'Exit codes: 0 done, 1 the call or the check failed, 2 the command line was wrong.',
+    'Run `host-tools help COMMAND` for more of one.',
+  ].join('\n');
+}
+
+/** The help of one command. */
+export function commandHelp(command: Command): string {
+  return [
+    `Usage: host-tools ${usageOf(command)}`,
+    '',
+    `${command.summary[0]?.toUpperCase()}${command.summary.slice(1)}.`,
+    ...command.notes,
+    '',
+    'Options:',
+    ...optionLines([...command.options, ...shared]),
+  ].join('\n');
+}
+
+/** The command with what follows it. */
+export function usageOf({ name, usage }: Command): string {
+  return usage === '' ? name : `${name} ${usage}`;
+}
+
+function optionLines(names: readonly OptionName[]): string[] {
+  return columns(
+    names.map((name) => {
+      const row: { readonly value?: string; readonly short?: string; readonly help: string } = optionTable[name];
+      return [`${row.short === undefined ? '    ' : `-${row.short}, `}--${name}${row.value === undefined ? '' : ` ${row.value}`}`, row.help];
+    }),
+    '  ',
+  );
+}

@@ -1,0 +1,52 @@
+/** `list`: what a model would be shown, and what is hidden from it. */
+import type { EffectiveTools, HostTool, ToolAnnotations } from '../index.ts';
+import { type Answer, type Command, worldOptions } from './command.ts';
+import { columns, headline, printable } from './printable.ts';
+
+const flagWords = { readOnly: 'read-only', destructive: 'destructive', idempotent: 'idempotent', openWorld: 'open-world' } as const satisfies Record<
+  keyof ToolAnnotations,
+  string
+>;
+
+export const list: Command = {
+  name: 'list',
+  usage: '',
+  summary: 'show the effective tools, and why the others are hidden',
+  notes: [],
+  options: worldOptions,
+  operands: [],
+  async run({ world }) {
+    const { session } = await world();
+    return answer(session().effectiveTools());
+  },
+};
+
+function answer(effective: EffectiveTools): Answer {
+  const { tools, dropped, prerequisites, hash } = effective;
+  const lines =
+    tools.length === 0
+      ? ['No tools are effective.']
+      : columns(tools.map((tool) => [printable(tool.name), flagsOf(tool), headline(tool.title ?? tool.description)]));
+  if (dropped.length > 0)
+    lines.push(
+      '',
+      'Hidden:',
+      ...columns(
+        dropped.map(({ name, code }) => [printable(name), printable(code)]),
+        '  ',
+      ),
+    );
+  if (prerequisites.length > 0)
+    lines.push('', ...prerequisites.map(({ tool, fact, unlocks }) => printable(`${tool} provides the fact ${fact}, which unlocks ${unlocks.join(', ')}.`)));
+  return { exit: 0, text: lines.join('\n'), json: { tools: tools.map(jsonOf), dropped, prerequisites, hash } };
+}
+
+function flagsOf({ annotations, requiresApproval }: HostTool): string {
+  const flags = (Object.keys(flagWords) as (keyof ToolAnnotations)[]).filter((key) => annotations[key] === true).map((key) => flagWords[key]);
+  return [...(requiresApproval ? ['approval'] : []), ...flags].join(', ') || '-';
+}
+
+function jsonOf({ name, title, description, inputSchema, outputSchema, annotations, requiresApproval, source, fingerprint, version, tags }: HostTool): object {
+  // Absent ones are left out by JSON.
+  return { name, title, description, inputSchema, outputSchema, annotations, requiresApproval, source, fingerprint, version, tags };
+}

@@ -1,0 +1,138 @@
+/** The options, and reading them. What is wrong is said with the nearest right name. */
+import { parseArgs } from 'node:util';
+import { nearestNames } from '../internal.ts';
+import { usageFault } from './fault.ts';
+
+interface OptionRow {
+  /** What stands for the value in help; absent for a switch. */
+  readonly value?: string;
+  readonly short?: string;
+  /** May be given several times. */
+  readonly repeatable?: true;
+  readonly help: string;
+}
+
+/** Every option of every command. */
+export const optionTable = {
+  'host-tools': { value: 'FILE', repeatable: true, help: 'load tools, profiles and rules from a YAML or JSON file; repeatable' },
+  'host-tools-module': { value: 'MOD', repeatable: true, help: 'load tools from a module: a path or a package; repeatable' },
+  profile: { value: 'NAME', help: 'use this profile' },
+  facts: { value: 'JSON', help: 'facts of the session, such as \'{"hostSession.status":"ready"}\'' },
+  input: { value: 'JSON|@FILE|-', help: 'arguments of the call: JSON, a file, or standard input; default {}' },
+  'timeout-ms': { value: 'N', help: "end a call after N milliseconds; can only shorten the tool's own timeout" },
+  'no-calls': { help: 'do not call the tools that are validated' },
+  json: { help: 'print one JSON document' },
+  help: { short: 'h', help: 'show this, or the help of a command' },
+  version: { short: 'V', help: 'show the version' },
+} as const satisfies Readonly<Record<string, OptionRow>>;
+
+/** An option's name, without its dashes. */
+export type OptionName = keyof typeof optionTable;
+
+/** A file or module to load, in the order of the command line. */
+export interface Source {
+  readonly kind: 'file' | 'module';
+  /** As it was given. */
+  readonly name: string;
+}
+
+/** What the options say. */
+export interface Options {
+  readonly sources: readonly Source[];
+  readonly profile: string | undefined;
+  /** JSON text. */
+  readonly facts: string | undefined;
+  /** JSON text, `@file` or `-`. */
+  readonly input: string | undefined;
+  /** Milliseconds. */
+  readonly timeoutMs: number | undefined;
+  /** `--no-calls` is not given. */
+  readonly calls: boolean;
+  readonly json: boolean;
+  readonly help: boolean;
+  readonly version: boolean;
+}
+
+/** A command line, read but not yet understood. */
+export interface ParsedLine {
+  readonly words: readonly string[];
+  readonly options: Options;
+  /** The options that were given. */
+  readonly given: ReadonlySet<OptionName>;
+}
+
+const rows = new Map<string, OptionRow>(Object.entries(optionTable));
+const longestTimeoutMs = 2 ** 31 - 1;
+
+/** Reads options and words. @throws CliFault 2 for an unknown option, a missing value, an option given twice. */
+export function parseLine(argv: readonly string[]): ParsedLine {
+  const { tokens } = parseArgs({
+    args: [...argv],
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+    options: Object.fromEntries(
+      [...rows].map(([name, { value, short }]) => [
+        name,
+        { type: value === undefined ? ('boolean' as const) : ('string' as const), ...(short === undefined ? {} : { short }) },
+      ]),
+    ),
+  });
+  const words: string[] = [];
+  const values = new Map<OptionName, string>();
+  const sources: Source[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'positional') words.push(token.value);
+    if (token.kind !== 'option') continue;
+    const row = rows.get(token.name);
+    if (row === undefined) throw unknownOption(token.rawName, token.name);
+    const name = token.name as OptionName;
+    const { value, inlineValue } = token;
+    if (row.value === undefined) {
+      if (value !== undefined) throw usageFault(`\`--${name}\` takes no value. Leave \`=${value}\` out.`);
+    } else if (value === undefined || value === '' || (inlineValue === false && value.startsWith('--'))) {
+      throw usageFault(
+        `\`--${name}\` needs a value: \`--${name} ${row.value}\`${value?.startsWith('--') ? `; one that starts with dashes is written \`--${name}=…\`` : ''}.`,
+      );
+    }
+    if (row.repeatable === true) sources.push({ kind: name === 'host-tools' ? 'file' : 'module', name: value as string });
+    else if (values.has(name) && row.value !== undefined) throw usageFault(`\`--${name}\` was given twice. Give it once.`);
+    values.set(name, value ?? '');
+  }
+  return {
+    words,
+    given: new Set(values.keys()),
+    options: {
+      sources,
+      profile: values.get('profile'),
+      facts: values.get('facts'),
+      input: values.get('input'),
+      timeoutMs: readTimeout(values.get('timeout-ms')),
+      calls: !values.has('no-calls'),
+      json: values.has('json'),
+      help: values.has('help'),
+      version: values.has('version'),
+    },
+  };
+}
+
+/** `Did you mean …? `, or nothing. */
+export function meant(name: string, known: Iterable<string>): string {
+  const near = nearestNames(name, known);
+  return near.length === 0 ? '' : `Did you mean ${near.map((one) => `\`${one}\``).join(' or ')}? `;
+}
+
+function unknownOption(rawName: string, name: string): Error {
+  const near = nearestNames(name, rows.keys()).map((one) => `\`--${one}\``);
+  return usageFault(
+    `Unknown option \`${rawName}\`. ${near.length === 0 ? '' : `Did you mean ${near.join(' or ')}? `}Run \`host-tools --help\` for all options.`,
+  );
+}
+
+function readTimeout(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (value < 1 || value > longestTimeoutMs)
+    throw usageFault(`Expected \`--timeout-ms\` to be a whole number from 1 to ${longestTimeoutMs}, got \`${text.slice(0, 60)}\`.`);
+  return value;
+}

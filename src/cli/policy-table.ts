@@ -1,0 +1,131 @@
+/** The file of `policy test`: a table of calls and what is expected of each. */
+import type * as Yaml from 'yaml';
+import { errorCodes, type JsonObject } from '../index.ts';
+import { nearestNames } from '../internal.ts';
+import { CliFault, failure, messageOf } from './fault.ts';
+
+/** What a case expects. */
+export interface Expectation {
+  /** `allow`, `ask`, `deny`, `hidden`, or an error code. */
+  readonly decision: string;
+  readonly reason?: string;
+  readonly ruleId?: string;
+}
+
+/** One row. */
+export interface PolicyCase {
+  /** From 1; absent where the reader knows no lines. */
+  readonly line: number | undefined;
+  readonly name: string | undefined;
+  readonly tool: string;
+  /** Absent: only what does not depend on the input is judged. */
+  readonly input: unknown;
+  readonly profile: string | undefined;
+  readonly facts: JsonObject | undefined;
+  readonly principal: string | undefined;
+  readonly expect: Expectation;
+}
+
+const decisions = ['allow', 'ask', 'deny', 'hidden', ...Object.keys(errorCodes)];
+const caseKeys = ['name', 'tool', 'input', 'profile', 'facts', 'principal', 'expect'];
+const expectKeys = ['decision', 'reason', 'ruleId'];
+
+/** Where each part of a document begins. */
+type LineOf = (path: readonly (string | number)[]) => number | undefined;
+type Fault = (path: readonly (string | number)[], message: string) => Error;
+
+/** Reads the whole table; nothing of it counts when any of it is wrong. @throws CliFault 1 with `file:line: reason`. */
+export async function readPolicyTable(file: string, text: string): Promise<readonly PolicyCase[]> {
+  const { value, lineOf } = await parse(file, text);
+  const fault: Fault = (path, message) => {
+    const line = lineOf(path);
+    return failure(`${file}${line === undefined ? '' : `:${line}`}: ${message}`);
+  };
+  if (!isObject(value)) throw fault([], 'expected an object with `tests`.');
+  checkKeys(value, ['tests'], [], fault);
+  if (!Array.isArray(value.tests) || value.tests.length === 0) throw fault(['tests'], 'expected `tests` to be a list of at least one case.');
+  return value.tests.map((item: unknown, index) => readCase(item, ['tests', index], lineOf, fault));
+}
+
+function readCase(item: unknown, path: readonly (string | number)[], lineOf: LineOf, fault: Fault): PolicyCase {
+  if (!isObject(item)) throw fault(path, 'expected a case to be an object with `tool` and `expect`.');
+  checkKeys(item, caseKeys, path, fault);
+  const text = (key: string): string | undefined => {
+    const value = item[key];
+    if (value !== undefined && (typeof value !== 'string' || value === '')) throw fault([...path, key], `expected \`${key}\` to be a non-empty string.`);
+    return value as string | undefined;
+  };
+  const tool = text('tool');
+  if (tool === undefined) throw fault(path, 'expected a case to name its `tool`.');
+  const { facts, input } = item;
+  if (facts !== undefined && !isObject(facts)) throw fault([...path, 'facts'], 'expected `facts` to be an object.');
+  return {
+    line: lineOf(path),
+    name: text('name'),
+    tool,
+    input,
+    profile: text('profile'),
+    facts: facts as JsonObject | undefined,
+    principal: text('principal'),
+    expect: readExpectation(item.expect, [...path, 'expect'], fault),
+  };
+}
+
+function readExpectation(value: unknown, path: readonly (string | number)[], fault: Fault): Expectation {
+  const given = typeof value === 'string' ? { decision: value } : value;
+  if (!isObject(given)) throw fault(path, 'expected `expect` to be a decision, or an object with `decision`.');
+  checkKeys(given, expectKeys, path, fault);
+  const { decision, reason, ruleId } = given;
+  if (typeof decision !== 'string' || !decisions.includes(decision)) {
+    const near = typeof decision === 'string' ? nearestNames(decision, decisions) : [];
+    throw fault(
+      path,
+      `expected the decision to be allow, ask, deny, hidden or an error code${near.length === 0 ? '' : `; did you mean \`${near.join('` or `')}\``}.`,
+    );
+  }
+  for (const [key, one] of [
+    ['reason', reason],
+    ['ruleId', ruleId],
+  ] as const)
+    if (one !== undefined && typeof one !== 'string') throw fault([...path, key], `expected \`${key}\` to be a string.`);
+  return given as unknown as Expectation;
+}
+
+function checkKeys(value: object, known: readonly string[], path: readonly (string | number)[], fault: Fault): void {
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue;
+    const near = nearestNames(key, known);
+    throw fault([...path, key], `unknown key \`${key}\`; expected ${near.length === 0 ? known.join(', ') : `\`${near.join('` or `')}\``}.`);
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** YAML 1.2, of which JSON is a part. Without the package that reads it, JSON is read all the same, but its lines are not known. */
+async function parse(file: string, text: string): Promise<{ value: unknown; lineOf: LineOf }> {
+  const yaml = await import('yaml').catch(() => undefined);
+  try {
+    if (yaml !== undefined) return parseYaml(yaml, file, text);
+    if (/\.json$/i.test(file)) return { value: JSON.parse(text) as unknown, lineOf: () => undefined };
+  } catch (error) {
+    throw error instanceof CliFault ? error : failure(`${file}: ${messageOf(error)}`);
+  }
+  throw failure('Reading YAML needs the package `yaml`: run `npm install yaml`, or write the table as JSON.');
+}
+
+function parseYaml({ parseDocument, LineCounter }: typeof Yaml, file: string, text: string): { value: unknown; lineOf: LineOf } {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, schema: 'core', merge: false, resolveKnownTags: false, logLevel: 'error' });
+  const [error] = [...document.errors, ...document.warnings];
+  if (error !== undefined) throw failure(`${file}:${lines.linePos(error.pos[0]).line}: ${error.message}`);
+  const lineOf: LineOf = (path) => {
+    for (let length = path.length; length > 0; length--) {
+      const node = document.getIn(path.slice(0, length), true) as { range?: readonly number[] | null } | undefined;
+      if (node?.range) return lines.linePos(node.range[0] as number).line;
+    }
+    return 1;
+  };
+  return { value: document.toJS({ maxAliasCount: 100 }) as unknown, lineOf };
+}

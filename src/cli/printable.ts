@@ -1,0 +1,46 @@
+/** Text from outside, as it may be shown: what a terminal would obey, hide or reorder is written as an escape. */
+
+/** Controls of both blocks, line and paragraph separators, bidirectional and invisible characters, lone surrogates; not the selector that colours emoji. */
+const unsafe = /(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+const short = new Map([
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+]);
+
+/** One line that does nothing but stand there. Emoji that are joined from several lose their joiners to escapes. */
+export function printable(text: string): string {
+  return text.replace(unsafe, (char) => short.get(char) ?? `\\u{${(char.codePointAt(0) as number).toString(16)}}`);
+}
+
+/** The first line of a text that has something on it, as one {@link printable} line of at most `most` characters. */
+export function headline(text: string, most = 100): string {
+  const line =
+    text
+      .split(/\r\n|[\n\r\u2028\u2029]/)
+      .map((one) => one.trim())
+      .find((one) => one !== '') ?? '';
+  const chars = [...line];
+  return printable(chars.length > most ? `${chars.slice(0, most - 1).join('')}…` : line);
+}
+
+/** JSON that a terminal can show: the same value to a parser, without a character that a terminal would obey. */
+export function jsonText(value: unknown, indent = 0): string {
+  const text = JSON.stringify(value, undefined, indent) ?? 'null';
+  // Outside of strings JSON has no such character but the line breaks of the indentation.
+  return text.replace(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, escapeUnits);
+}
+
+function escapeUnits(char: string): string {
+  return Array.from({ length: char.length }, (_, index) => `\\u${char.charCodeAt(index).toString(16).padStart(4, '0')}`).join('');
+}
+
+/** Rows as columns, padded to their widest cell; the last column is left as it is. Cells must be printable. */
+export function columns(rows: readonly (readonly string[])[], indent = ''): string[] {
+  const widths: number[] = [];
+  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, [...cell].length);
+  return rows.map((row) => {
+    const cells = row.map((cell, at) => (at === row.length - 1 ? cell : cell + ' '.repeat((widths[at] as number) - [...cell].length)));
+    return `${indent}${cells.join('  ')}`.trimEnd();
+  });
+}

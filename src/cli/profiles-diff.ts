@@ -1,0 +1,173 @@
+/** `profiles diff`: what sessions under one profile can do that those under another cannot. */
+import { type JsonObject, type JsonValue, type Limits, MisuseError, type Rule, type ToolSession } from '../index.ts';
+import { canonicalJson, stateOf } from '../internal.ts';
+import type { CliIo } from './cli-io.ts';
+import { type Command, worldOptions } from './command.ts';
+import { untilInterrupted } from './fault.ts';
+import { jsonText, printable } from './printable.ts';
+
+/** One thing in which two profiles differ; null where a side says nothing. */
+interface Difference {
+  readonly field: string;
+  readonly a: JsonValue;
+  readonly b: JsonValue;
+}
+
+/** A rule that only one of them has, and the tools effective there that it touches. */
+interface RuleRow {
+  readonly id: string;
+  readonly effect: string;
+  readonly rule: Rule;
+  readonly tools: readonly string[];
+}
+
+interface ProfileDiff {
+  readonly a: string;
+  readonly b: string;
+  readonly onlyInA: readonly string[];
+  readonly onlyInB: readonly string[];
+  readonly tools: readonly { readonly name: string; readonly differences: readonly Difference[] }[];
+  readonly rules: { readonly onlyInA: readonly RuleRow[]; readonly onlyInB: readonly RuleRow[] };
+  readonly limits: readonly Difference[];
+  readonly default: Difference | null;
+}
+
+/** One profile as a session sees it. */
+interface Side {
+  readonly id: string;
+  readonly session: ToolSession;
+  readonly names: readonly string[];
+  readonly rules: readonly (RuleRow & { readonly key: string })[];
+}
+
+export const profilesDiff: Command = {
+  name: 'profiles diff',
+  usage: 'A B',
+  summary: 'show what profile A can do that profile B cannot, and the reverse',
+  notes: ['Compares effective tools, and for those in both: decisions, knobs, timeouts, budgets, approval; then rules, limits and defaults. Exit code 0.'],
+  options: worldOptions.filter((name) => name !== 'profile'),
+  operands: ['A', 'B'],
+  async run({ io, operands: [first = '', second = ''], world }) {
+    const loaded = await world();
+    loaded.requireRules();
+    const [a, b] = [sideOf(first, loaded.session({ profile: first })), sideOf(second, loaded.session({ profile: second }))];
+    const diff = await compare(a, b, io);
+    return { exit: 0, text: textOf(diff), json: diff };
+  },
+};
+
+function sideOf(id: string, session: ToolSession): Side {
+  const state = stateOf(session);
+  const { names } = session.effectiveTools();
+  const given = givenRules(state.registry.profiles);
+  const rules = (state.profile?.rules ?? []).map((compiled) => {
+    const rule = given.get(compiled) ?? { effect: compiled.effect };
+    // An id is a name; what a rule does is the rest.
+    const { id: _, ...rest } = rule;
+    const tools = names.filter((name) => compiled.appliesTo(entryOf(session, name).summary));
+    return { id: compiled.id, effect: compiled.effect, rule, tools, key: canonicalJson(rest as unknown as JsonValue) };
+  });
+  return { id, session, names, rules };
+}
+
+type State = ReturnType<typeof stateOf>;
+type Compiled = NonNullable<State['profile']>['rules'][number];
+
+/** The rules as they were written. A compiled rule names the profile that wrote it, and stands among that profile's in their order. */
+function givenRules(profiles: State['registry']['profiles']): ReadonlyMap<Compiled, Rule> {
+  const found = new Map<Compiled, Rule>();
+  for (const [id, { given, resolved }] of profiles) {
+    const own = resolved.rules.filter(({ layer }) => layer === `profile:${id}`);
+    for (const [index, compiled] of own.entries()) {
+      const rule = given.rules?.[index];
+      if (rule !== undefined) found.set(compiled, rule);
+    }
+  }
+  return found;
+}
+
+async function compare(a: Side, b: Side, io: CliIo): Promise<ProfileDiff> {
+  const shared = a.names.filter((name) => b.names.includes(name));
+  const tools: { name: string; differences: readonly Difference[] }[] = [];
+  for (const name of shared) {
+    const differences = differ(await factsOf(a.session, name, io), await factsOf(b.session, name, io));
+    if (differences.length > 0) tools.push({ name, differences });
+  }
+  const [profileA, profileB] = [stateOf(a.session).profile, stateOf(b.session).profile];
+  const defaults = differ({ default: profileA?.default ?? null }, { default: profileB?.default ?? null });
+  return {
+    a: a.id,
+    b: b.id,
+    onlyInA: a.names.filter((name) => !shared.includes(name)),
+    onlyInB: b.names.filter((name) => !shared.includes(name)),
+    tools,
+    rules: { onlyInA: rulesOnlyIn(a, b), onlyInB: rulesOnlyIn(b, a) },
+    limits: differ(limitsOf(profileA?.limits), limitsOf(profileB?.limits)),
+    default: defaults[0] ?? null,
+  };
+}
+
+/** What a profile makes of one tool, flat. The decision is that of a call whose input no rule looks at. */
+async function factsOf(session: ToolSession, name: string, io: CliIo): Promise<JsonObject> {
+  const { registry } = stateOf(session);
+  const entry = entryOf(session, name);
+  const { knobs, timeoutMs, maxOutputChars, profileAsks } = registry.standingOf(stateOf(session), entry);
+  const { decision } = await untilInterrupted(session.explain(name), io.signal);
+  const flat: Record<string, JsonValue> = {
+    decision: decision?.effect ?? null,
+    'requires approval': profileAsks || entry.internals.requiresApproval !== false,
+    timeoutMs,
+    maxOutputChars: Number.isFinite(maxOutputChars) ? maxOutputChars : null,
+  };
+  const shown = typeof knobs === 'object' && knobs !== null ? (knobs as JsonObject) : {};
+  const safe = entry.knobRedactor(registry.redact)?.redact(shown) ?? shown;
+  for (const [knob, value] of Object.entries(safe as JsonObject)) flat[`knobs.${knob}`] = value;
+  return flat;
+}
+
+function entryOf(session: ToolSession, name: string): NonNullable<ReturnType<State['entryOf']>> {
+  const entry = stateOf(session).entryOf(name);
+  if (entry === undefined) throw new MisuseError('unknown_tool', `The tool \`${name}\` is gone.`);
+  return entry;
+}
+
+function limitsOf(limits: Limits | undefined): JsonObject {
+  return Object.fromEntries(Object.entries(limits ?? {}).filter((pair): pair is [string, number] => typeof pair[1] === 'number'));
+}
+
+function rulesOnlyIn(one: Side, other: Side): RuleRow[] {
+  const keys = new Set(other.rules.map(({ key }) => key));
+  return one.rules.filter(({ key }) => !keys.has(key)).map(({ id, effect, rule, tools }) => ({ id, effect, rule, tools }));
+}
+
+function differ(a: JsonObject, b: JsonObject): Difference[] {
+  const fields = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...fields].map((field) => ({ field, a: a[field] ?? null, b: b[field] ?? null })).filter((one) => canonicalJson(one.a) !== canonicalJson(one.b));
+}
+
+function textOf({ a, b, onlyInA, onlyInB, tools, rules, limits, default: fallback }: ProfileDiff): string {
+  const [nameA, nameB] = [printable(a), printable(b)];
+  const lines: string[] = [];
+  const section = (title: string, rows: readonly string[]): void => {
+    if (rows.length > 0) lines.push(`${title}:`, ...rows.map((row) => `  ${row}`));
+  };
+  const between = ({ field, a: left, b: right }: Difference): string => `${printable(field)}: ${worded(left)} in ${nameA}, ${worded(right)} in ${nameB}`;
+  section(`Tools only in ${nameA}`, onlyInA.map(printable));
+  section(`Tools only in ${nameB}`, onlyInB.map(printable));
+  for (const { name, differences } of tools) section(printable(name), differences.map(between));
+  section(`Rules only in ${nameA}`, rules.onlyInA.map(ruleLine));
+  section(`Rules only in ${nameB}`, rules.onlyInB.map(ruleLine));
+  section('Limits', limits.map(between));
+  if (fallback !== null) lines.push(`Where no rule speaks, the ${between(fallback)}`);
+  return lines.length === 0 ? `${nameA} and ${nameB} do the same.` : lines.join('\n');
+}
+
+function ruleLine({ id, effect, rule, tools }: RuleRow): string {
+  const { when, reason } = rule;
+  const touched = tools.length === 0 ? 'no effective tool' : tools.map(printable).join(', ');
+  return `${effect} ${touched}${when === undefined ? '' : ` when ${jsonText(when)}`}${reason === undefined ? '' : ` as ${printable(reason)}`} (${printable(id)})`;
+}
+
+function worded(value: JsonValue): string {
+  return value === null ? 'not set' : typeof value === 'string' ? printable(value) : jsonText(value);
+}

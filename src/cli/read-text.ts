@@ -1,0 +1,53 @@
+/** Reading text whole: files and standard input, bounded and as UTF-8. */
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { CliIo } from './cli-io.ts';
+import { messageOf, untilInterrupted } from './fault.ts';
+
+/** Reads a file, whose path starts from `io.cwd`. @param maxBytes most bytes. @throws Error with a message for people. */
+export async function readTextFile(path: string, io: CliIo, maxBytes: number): Promise<string> {
+  return untilInterrupted(
+    (async () => {
+      const file = await open(resolve(io.cwd, path), 'r');
+      try {
+        return await collect(file.createReadStream({ autoClose: false, highWaterMark: 65_536 }), maxBytes);
+      } finally {
+        await file.close();
+      }
+    })(),
+    io.signal,
+  ).catch((error: unknown) => {
+    throw new Error(fileFault(error));
+  });
+}
+
+/** Reads standard input to its end. @throws Error with a message for people. */
+export function readStdin({ stdin, signal }: CliIo, maxBytes: number): Promise<string> {
+  return untilInterrupted(collect(stdin, maxBytes), signal);
+}
+
+async function collect(stream: AsyncIterable<string | Buffer>, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    size += bytes.length;
+    if (size > maxBytes) throw new Error(`it is longer than ${maxBytes} bytes`);
+    chunks.push(bytes);
+  }
+  // Drops a byte order mark, refuses what is no UTF-8.
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw new Error('it is not UTF-8');
+  }
+}
+
+/** Node's message repeats the call and the path; the code says enough. */
+function fileFault(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EISDIR') return 'it is a directory';
+  if (code === 'EACCES' || code === 'EPERM') return 'it may not be read';
+  return messageOf(error);
+}

@@ -1,0 +1,130 @@
+/** One run of the command line, with everything that it touches given. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { HostToolRegistry, isMisuseError } from '../index.ts';
+import { type CliIo, writeOut } from './cli-io.ts';
+import type { Command } from './command.ts';
+import { commands } from './commands.ts';
+import { CliFault, type FaultExit, failure, messageOf, usageFault } from './fault.ts';
+import { commandHelp, generalHelp, usageOf } from './help.ts';
+import { meant, type OptionName, type Options, parseLine } from './options.ts';
+import { jsonText } from './printable.ts';
+import { createScreen, type Screen } from './screen.ts';
+import { openWorld, type World } from './world.ts';
+
+/** How a run ended. 0: done. 1: the call or the check failed. 2: the command line was wrong. */
+export type ExitCode = 0 | FaultExit;
+
+/** Milliseconds that clean-ups of tools have at the end. */
+const graceMs = 5_000;
+
+/** What a command line asks for. */
+type Order =
+  | { readonly kind: 'say'; readonly text: string }
+  | { readonly kind: 'run'; readonly command: Command; readonly operands: readonly string[]; readonly options: Options };
+
+/**
+ * Runs one command line. Writes the answer to `io.stdout` and everything else to `io.stderr`, closes what it has opened, and never rejects.
+ * @param argv the words after the program's name
+ */
+export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCode> {
+  const screen = createScreen(io);
+  try {
+    const order = await understand(argv);
+    if (order.kind === 'say') {
+      await print(io, order.text);
+      return 0;
+    }
+    return await execute(order, io, screen);
+  } catch (error) {
+    screen.clear();
+    screen.note(`host-tools: ${messageOf(error)}`);
+    return error instanceof CliFault ? error.exit : 1;
+  }
+}
+
+async function understand(argv: readonly string[]): Promise<Order> {
+  const { words, options, given } = parseLine(argv);
+  if (options.version) return { kind: 'say', text: await packageVersion() };
+  const helps = words[0] === 'help';
+  const named = helps ? words.slice(1) : words;
+  if (named.length === 0) {
+    if (helps || options.help) return { kind: 'say', text: generalHelp(commands) };
+    throw usageFault(`Expected a command: ${commands.map(({ name }) => name).join(', ')}. Run \`host-tools --help\` for what they do.`);
+  }
+  const command = findCommand(named);
+  if (helps || options.help) return { kind: 'say', text: commandHelp(command) };
+  const operands = named.slice(command.name.split(' ').length);
+  checkOperands(command, operands);
+  checkOptions(command, given);
+  return { kind: 'run', command, operands, options };
+}
+
+function findCommand(words: readonly string[]): Command {
+  const found = commands.find(({ name }) => name.split(' ').every((part, at) => words[at] === part));
+  if (found !== undefined) return found;
+  const names = commands.map(({ name }) => name);
+  const [word = '', second] = words;
+  const group = names.filter((name) => name.startsWith(`${word} `));
+  if (group.length > 0)
+    throw usageFault(
+      `Expected ${group.map((name) => `\`${name}\``).join(' or ')}, got \`${second === undefined ? word : `${word} ${second}`}\`. Run \`host-tools help ${group[0]}\`.`,
+    );
+  const near = meant(word, names);
+  throw usageFault(`Unknown command \`${word}\`. ${near === '' ? `Commands are ${names.join(', ')}. ` : near}Run \`host-tools --help\` for what they do.`);
+}
+
+function checkOperands(command: Command, operands: readonly string[]): void {
+  const { name, operands: wanted, many = false } = command;
+  const missing = wanted[operands.length];
+  if (missing !== undefined) throw usageFault(`\`${name}\` needs ${missing}: \`host-tools ${usageOf(command)}\`.`);
+  const extra = many ? undefined : operands[wanted.length];
+  if (extra !== undefined)
+    throw usageFault(`\`${name}\` takes ${wanted.length === 0 ? 'no words' : wanted.join(' ')}, got also \`${extra}\`: \`host-tools ${usageOf(command)}\`.`);
+}
+
+function checkOptions(command: Command, given: ReadonlySet<OptionName>): void {
+  const known: readonly string[] = [...command.options, 'json'];
+  for (const name of given)
+    if (!known.includes(name)) throw usageFault(`\`${command.name}\` takes no \`--${name}\`. Run \`host-tools help ${command.name}\` for its options.`);
+}
+
+async function execute({ command, operands, options }: Extract<Order, { kind: 'run' }>, io: CliIo, screen: Screen): Promise<ExitCode> {
+  const told = (data: object, message = 'something was survived'): void => screen.note(`warning: ${message} ${jsonText(data)}`);
+  const registry = new HostToolRegistry({ graceMs, logger: { warn: told, error: told } });
+  let opening: Promise<World> | undefined;
+  try {
+    const { exit, text, json } = await command.run({
+      io,
+      screen,
+      options,
+      operands,
+      world: () => {
+        opening ??= openWorld(registry, options, io, screen);
+        return opening;
+      },
+    });
+    screen.clear();
+    // Before anything is closed: a clean-up that hangs must not keep the answer back.
+    await print(io, options.json ? jsonText(json) : text);
+    return exit;
+  } catch (error) {
+    // What the core refuses, such as facts that are too deep, came from the command line.
+    throw isMisuseError(error) ? usageFault(error.message) : error instanceof CliFault ? error : failure(messageOf(error));
+  } finally {
+    await registry.close();
+  }
+}
+
+function print({ stdout }: CliIo, text: string): Promise<void> {
+  return writeOut(stdout, `${text}\n`).catch((error: unknown) => {
+    throw failure(`Cannot write to standard output: ${messageOf(error)}`);
+  });
+}
+
+/** The package finds its own manifest by its name: built files and sources lie at different depths. */
+async function packageVersion(): Promise<string> {
+  const manifest = 'host-tools/package.json';
+  const path = createRequire(import.meta.url).resolve(manifest);
+  return (JSON.parse(await readFile(path, 'utf8')) as { version: string }).version;
+}

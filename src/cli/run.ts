@@ -1,0 +1,46 @@
+/** The process around a run: its streams, its signals, its end. */
+import { writeOut } from './cli-io.ts';
+import { failure } from './fault.ts';
+import { runCli } from './run-cli.ts';
+
+/** What a shell calls a process that Ctrl-C ended. */
+const interruptedExit = 130;
+
+/**
+ * Runs the command line of a process and resolves to its exit code once all of it is written.
+ * What a tool or a module prints to standard output goes to standard error: standard output carries the answer alone.
+ */
+export async function run(host: NodeJS.Process): Promise<number> {
+  const { stdin, stdout, stderr } = host;
+  // Our own way out, whatever a module makes of `process.exit`.
+  const leave = host.exit.bind(host);
+  const interrupt = new AbortController();
+  const interrupted = (): void => {
+    // Asked twice: whatever still runs is not waited for.
+    if (interrupt.signal.aborted) leave(interruptedExit);
+    interrupt.abort();
+  };
+  // Nothing is left that could go on: without a word the process would end here, since a promise by itself keeps none alive.
+  const stalled = (): void => interrupt.abort(failure('Nothing is left to wait for: the set-up of a module, or a tool, never finished.'));
+  host.on('SIGINT', interrupted);
+  host.on('SIGTERM', interrupted);
+  host.on('beforeExit', stalled);
+  // The callbacks of writes tell what failed; without a listener it would end the process.
+  stdout.on('error', () => {});
+  stderr.on('error', () => {});
+  const write = stdout.write.bind(stdout);
+  stdout.write = stderr.write.bind(stderr);
+  const exit = await runCli(host.argv.slice(2), {
+    stdin,
+    stdout: { write: (text, done) => write(text, done), isTTY: stdout.isTTY },
+    stderr,
+    cwd: host.cwd(),
+    env: host.env,
+    signal: interrupt.signal,
+  });
+  host.off('beforeExit', stalled);
+  await writeOut(stderr, '').catch(() => {});
+  // A handler that never settles, or a connection that a module has opened, must not keep a finished run alive. By itself the timer keeps nothing alive.
+  setTimeout(() => leave(exit), 0).unref();
+  return exit;
+}

@@ -1,0 +1,123 @@
+/** Standard error: notes a line each, and on a terminal the progress of a call, which is wiped before anything else is written. */
+import type { CliIo } from './cli-io.ts';
+import { printable } from './printable.ts';
+
+/** One step of a call's progress. */
+export interface Progress {
+  readonly tool: string;
+  readonly done: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+/** What writes to standard error. */
+export interface Screen {
+  /** True where lines can be drawn over. */
+  readonly animated: boolean;
+  /** Writes one line; whatever the text holds stays on it. While a question stands it waits. */
+  note(text: string): void;
+  /** Shows progress, at most ten times a second; the last state is shown in the end. Nothing without a terminal. */
+  progress(progress: Progress): void;
+  /** Wipes the progress. */
+  clear(): void;
+  /**
+   * Writes a question as it is, which has to be printable, and holds everything else back until the returned function is called: with true where the
+   * answer has ended the line.
+   */
+  ask(text: string): (broken: boolean) => void;
+  /** Emphasises printable text on a terminal that takes colours. */
+  strong(text: string): string;
+}
+
+/** Time, for tests. */
+export interface ScreenClock {
+  /** Monotonic milliseconds. */
+  now(): number;
+  /** Runs later, once; returns what takes it back. Does not keep a process alive. */
+  later(run: () => void, ms: number): () => void;
+}
+
+const frameMs = 100;
+const frames = ['-', '\\', '|', '/'];
+const barWidth = 20;
+const realClock: ScreenClock = {
+  now: () => performance.now(),
+  later: (run, ms) => {
+    const timer = setTimeout(run, ms);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Makes the screen of one run. */
+export function createScreen({ stderr, env }: Pick<CliIo, 'stderr' | 'env'>, clock: ScreenClock = realClock): Screen {
+  const animated = stderr.isTTY === true && env.TERM !== 'dumb';
+  const coloured = animated && (env.NO_COLOR ?? '') === '';
+  let drawn = false;
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let frame = 0;
+  let next: Progress | undefined;
+  let cancel: (() => void) | undefined;
+  let held: string[] | undefined;
+
+  const clear = (): void => {
+    cancel?.();
+    cancel = undefined;
+    next = undefined;
+    if (drawn) stderr.write('\r\x1b[2K');
+    drawn = false;
+  };
+  const draw = (): void => {
+    cancel = undefined;
+    if (next === undefined || held !== undefined) return;
+    // Some terminals say that they have no columns at all.
+    stderr.write(`\r\x1b[2K${lineOf(next, frames[frame++ % frames.length] as string, stderr.columns || 80)}`);
+    next = undefined;
+    drawn = true;
+    drawnAt = clock.now();
+  };
+  return {
+    animated,
+    note(text) {
+      const line = `${printable(text)}\n`;
+      if (held !== undefined) {
+        held.push(line);
+        return;
+      }
+      clear();
+      stderr.write(line);
+    },
+    progress(progress) {
+      if (!animated) return;
+      next = progress;
+      const wait = drawnAt + frameMs - clock.now();
+      if (wait <= 0) draw();
+      else cancel ??= clock.later(draw, wait);
+    },
+    clear,
+    ask(text) {
+      clear();
+      stderr.write(text);
+      held = [];
+      return (broken) => {
+        if (!broken) stderr.write('\n');
+        const lines = held ?? [];
+        held = undefined;
+        for (const line of lines) stderr.write(line);
+      };
+    },
+    strong: (text) => (coloured ? `\x1b[1m${text}\x1b[22m` : text),
+  };
+}
+
+function lineOf({ tool, done, total, message }: Progress, spinner: string, width: number): string {
+  const said = message === undefined ? '' : ` ${printable(message)}`;
+  let line = `${spinner} ${printable(tool)} ${done}${said}`;
+  if (total !== undefined && total > 0) {
+    const part = Math.min(1, Math.max(0, done / total));
+    const filled = Math.round(part * barWidth);
+    line = `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}] ${Math.floor(part * 100)}% ${printable(tool)} ${done}/${total}${said}`;
+  }
+  // One short of the width: a full line would wrap, and only its last row could be wiped.
+  return [...line].slice(0, Math.max(1, width - 1)).join('');
+}

@@ -1,0 +1,132 @@
+/** Applying a file to a registry, in one synchronous go: it replaces what the same file had loaded there before, or changes nothing. */
+import { type HostToolRegistry, MisuseError, type Profile } from '../index.ts';
+import { canonicalJson } from '../internal.ts';
+import { type DryRun, dryRun } from './dry-run.ts';
+import { type LoadedFile, type LoadedProfile, loadedFiles, nothingLoaded } from './loaded-files.ts';
+import type { PreparedFile } from './prepared-file.ts';
+import { parentsOf } from './profile-entry.ts';
+import { profilesOf, removeProfiles } from './registry-profiles.ts';
+import type { FileReport, LoadFailure } from './report.ts';
+
+/** The error that a failed edit ends in, with what failed. */
+export interface RefusedEdit {
+  readonly error: MisuseError;
+  readonly report: FileReport;
+}
+
+/**
+ * Applies what loads, and reports what does not.
+ * @param whole Whether an entry that does not load makes the whole file not load: then nothing changes, and the answer is why.
+ * @throws MisuseError `closed`, `invalid_file`; nothing has changed then.
+ */
+export function applyFile(registry: HostToolRegistry<never>, file: PreparedFile, whole: boolean): FileReport | RefusedEdit {
+  const { files } = loadedFiles(registry);
+  const before = stillThere(registry, files.get(file.path) ?? nothingLoaded);
+  const trial = dryRun(registry, file, before);
+  const { failed } = trial;
+  const brokenRule = failed.some(({ section }) => section === 'rules');
+  if (brokenRule || (whole && failed.length > 0)) {
+    const report = { file: file.path, loaded: [], failed, profiles: [], rules: 0 };
+    return whole ? { error: refusal(failed), report } : report;
+  }
+  files.set(file.path, commit(registry, file, before, trial));
+  return { file: file.path, loaded: [...trial.tools.keys()], failed, profiles: [...trial.profiles.keys()], rules: trial.rules.length };
+}
+
+/** What a file had loaded and nobody has removed or replaced since. */
+function stillThere(registry: HostToolRegistry<never>, { tools, profiles, rules }: LoadedFile): LoadedFile {
+  return {
+    tools: new Map([...tools].filter(([name, { definition }]) => registry.get(name) === definition)),
+    profiles: new Map([...profiles].filter(([id, { given }]) => registry.profile(id) === given)),
+    rules,
+  };
+}
+
+/** Each step leaves what undoes it: should one fail that the dry run could not foresee, all are undone. */
+function commit(registry: HostToolRegistry<never>, { path, sections }: PreparedFile, before: LoadedFile, trial: DryRun): LoadedFile {
+  const goneProfiles = [...before.profiles.keys()].filter((id) => !trial.profiles.has(id));
+  checkNoHeirs(registry, path, goneProfiles, trial.profiles);
+  const undo: (() => void)[] = [];
+  try {
+    const profilesOnly = sections === 'profiles';
+    const rules = profilesOnly ? before.rules : commitRules(registry, before, trial, undo);
+    if (!profilesOnly) commitTools(registry, before, trial, undo);
+    const profiles = commitProfiles(registry, before, trial, undo);
+    removeProfiles(registry, goneProfiles);
+    // Last, so that no moment is without rules.
+    if (rules !== before.rules) before.rules?.remove();
+    return { tools: profilesOnly ? before.tools : trial.tools, profiles, rules };
+  } catch (error) {
+    for (const step of undo.reverse()) step();
+    throw error;
+  }
+}
+
+function commitRules(registry: HostToolRegistry<never>, before: LoadedFile, { rules }: DryRun, undo: (() => void)[]): LoadedFile['rules'] {
+  const identity = canonicalJson(rules as never);
+  if (before.rules?.identity === identity) return before.rules;
+  if (rules.length === 0) return undefined;
+  const remove = registry.addRules(rules);
+  undo.push(remove);
+  return { identity, remove };
+}
+
+function commitTools(registry: HostToolRegistry<never>, before: LoadedFile, { tools }: DryRun, undo: (() => void)[]): void {
+  // First, since a new name may be the twin of an old one.
+  for (const [name, { definition }] of before.tools) {
+    if (tools.has(name)) continue;
+    registry.unregister(name);
+    undo.push(() => registry.register(definition));
+  }
+  for (const [name, { definition }] of tools) {
+    const old = before.tools.get(name)?.definition;
+    if (old === definition || old === undefined) continue;
+    registry.registerOrReplace(definition);
+    undo.push(() => registry.registerOrReplace(old));
+  }
+  const added = [...tools.values()].flatMap(({ definition }) => (before.tools.has(definition.name) ? [] : [definition]));
+  if (added.length === 0) return;
+  const registrations = registry.registerAll(added);
+  undo.push(() => {
+    for (const registration of registrations) registration.unregister();
+  });
+}
+
+function commitProfiles(registry: HostToolRegistry<never>, before: LoadedFile, { profiles }: DryRun, undo: (() => void)[]): ReadonlyMap<string, LoadedProfile> {
+  const loaded = new Map<string, LoadedProfile>();
+  for (const [id, { profile, identity }] of profiles) {
+    const known = before.profiles.get(id);
+    if (known?.identity === identity) {
+      loaded.set(id, known);
+      continue;
+    }
+    const old = registry.profile(id);
+    registry.defineProfile(profile);
+    undo.push(() => (old === undefined ? removeProfiles(registry, [id]) : registry.defineProfile(old)));
+    loaded.set(id, { given: registry.profile(id) as Profile, identity });
+  }
+  return loaded;
+}
+
+/** A profile that another one stands on cannot go. */
+function checkNoHeirs(registry: HostToolRegistry<never>, path: string, gone: readonly string[], staying: ReadonlyMap<string, unknown>): void {
+  if (gone.length === 0) return;
+  for (const [id, profile] of profilesOf(registry)) {
+    const parent = gone.includes(id) || staying.has(id) ? undefined : parentsOf(profile).find((one) => gone.includes(one));
+    if (parent !== undefined)
+      throw new MisuseError(
+        'invalid_file',
+        `${path}:1:1: the profile \`${parent}\` is gone or cannot be loaded, but \`${id}\` extends it; nothing was changed`,
+      );
+  }
+}
+
+function refusal(failed: readonly LoadFailure[]): MisuseError {
+  const [first] = failed as readonly [LoadFailure];
+  const { file, line = 1, section, index, name, reason } = first;
+  const more = failed.length === 1 ? '' : ` (and ${failed.length - 1} more)`;
+  return new MisuseError(
+    'invalid_file',
+    `${file}:${line}:1: ${section}[${index}]${name === undefined ? '' : ` \`${name}\``}: ${reason}${more}; nothing was changed`,
+  );
+}

@@ -1,0 +1,132 @@
+/** Trying a file on a registry of its own, so that the real one changes only when it is known what will fail. */
+import { HostToolRegistry, type Profile, type Rule } from '../index.ts';
+import { canonicalJson, nearestNames } from '../internal.ts';
+import { causeText } from './import-module.ts';
+import { oneLine } from './issues.ts';
+import type { LoadedFile, LoadedTool } from './loaded-files.ts';
+import type { PreparedFile } from './prepared-file.ts';
+import { parentsOf, prepareProfiles } from './profile-entry.ts';
+import type { RawEntry } from './read-file.ts';
+import type { FileSection, LoadFailure } from './report.ts';
+
+/** What a file will have loaded once it is applied, and what it will not. */
+export interface DryRun {
+  readonly rules: readonly Rule[];
+  /** In the order of the file. */
+  readonly tools: ReadonlyMap<string, LoadedTool>;
+  /** Parents first. */
+  readonly profiles: ReadonlyMap<string, { readonly profile: Profile; readonly identity: string }>;
+  readonly failed: readonly LoadFailure[];
+}
+
+/** Changes nothing. `before` is what the file has loaded and the registry still holds. */
+export function dryRun(registry: HostToolRegistry<never>, file: PreparedFile, before: LoadedFile): DryRun {
+  const failed: LoadFailure[] = [];
+  const fail = (section: FileSection, { index, line }: RawEntry, name: string | undefined, reason: string): void => {
+    failed.push({ index, ...(name === undefined ? {} : { name }), reason: oneLine(reason), line, section, file: file.path });
+  };
+  // Never closed, since its end would dispose executors that the definitions share.
+  const trial = new HostToolRegistry<never>();
+
+  const rules: Rule[] = [];
+  for (const prepared of file.rules) {
+    const reason = 'reason' in prepared ? prepared.reason : faultOf(() => trial.addRules([prepared.rule]))?.replace(/^registry rule 0: /, '');
+    if (reason !== undefined) fail('rules', prepared.entry, idOf(prepared.entry.value), reason);
+    else if ('rule' in prepared) rules.push(prepared.rule);
+  }
+  // A tool without the rule that holds it back is worse than no tool.
+  if (failed.length > 0) return { rules: [], tools: new Map(), profiles: new Map(), failed };
+
+  const own = new Set(file.sections === 'all' ? [...before.tools.values()].map(({ definition }) => definition) : []);
+  trial.registerAll(registry.listTools().filter((definition) => !own.has(definition)));
+  const tools = new Map<string, LoadedTool>();
+  for (const prepared of file.tools) {
+    const { entry, name } = prepared;
+    if ('reason' in prepared) {
+      fail('tools', entry, name, prepared.reason);
+      continue;
+    }
+    const known = before.tools.get(prepared.definition.name);
+    // What says the same of the same module stays what it is.
+    const definition = known?.identity === prepared.identity ? known.definition : prepared.definition;
+    const reason = faultOf(() => trial.register(definition));
+    if (reason !== undefined) fail('tools', entry, name, tools.has(definition.name) ? `the file has a tool \`${definition.name}\` already` : reason);
+    else tools.set(definition.name, { definition, identity: prepared.identity });
+  }
+
+  const outside = (id: string): Profile | undefined => {
+    const given = registry.profile(id);
+    return given !== undefined && before.profiles.get(id)?.given === given ? undefined : given;
+  };
+  const profiles = new Map<string, { readonly profile: Profile; readonly identity: string }>();
+  const broken = new Set<string>();
+  for (const prepared of prepareProfiles(file.profiles, (id) => outside(id) !== undefined)) {
+    const { entry, id } = prepared;
+    const reason = 'reason' in prepared ? prepared.reason : (fallen(prepared.profile, broken) ?? tryProfile(trial, prepared.profile, outside));
+    if (reason !== undefined) {
+      broken.add(id);
+      fail('profiles', entry, id.slice(0, 256), reason);
+    } else if ('profile' in prepared) profiles.set(id, { profile: prepared.profile, identity: canonicalJson(prepared.profile as never) });
+  }
+  return { rules, tools, profiles, failed: inOrder(failed) };
+}
+
+/** Why a profile cannot be loaded whose parent could not. */
+function fallen(profile: Profile, broken: ReadonlySet<string>): string | undefined {
+  const parent = parentsOf(profile).find((id) => broken.has(id));
+  return parent === undefined ? undefined : `it extends \`${parent}\`, which cannot be loaded`;
+}
+
+/** Defines a profile, and before it those of the real registry that it comes from. Why that fails; undefined where it does not. */
+function tryProfile(trial: HostToolRegistry<never>, profile: Profile, outside: (id: string) => Profile | undefined): string | undefined {
+  const seen = new Set([profile.id]);
+  const bring = (id: string): string | undefined => {
+    if (trial.profile(id) !== undefined || seen.has(id)) return undefined;
+    seen.add(id);
+    const parent = outside(id);
+    if (parent === undefined) return undefined;
+    for (const grand of parentsOf(parent)) {
+      if (grand === profile.id) return `\`extends\` leads back to itself: \`${id}\` extends it`;
+      const reason = bring(grand);
+      if (reason !== undefined) return reason;
+    }
+    // Its tools were there when it was defined. One that is gone by now is no fault of this file.
+    const tools = parent.tools.map((tool) =>
+      trial.get(nameOf(tool)) === undefined ? { ...(typeof tool === 'string' ? { name: tool } : tool), optional: true } : tool,
+    );
+    return faultOf(() => trial.defineProfile({ ...parent, tools }));
+  };
+  for (const parent of parentsOf(profile)) {
+    const reason = bring(parent);
+    if (reason !== undefined) return reason;
+  }
+  const unknown = profile.tools.filter((tool) => trial.get(nameOf(tool)) === undefined && (typeof tool === 'string' || tool.optional !== true)).map(nameOf);
+  const near = unknown.flatMap((name) => nearestNames(name, trial.listNames(), 1).map((nearest) => `\`${nearest}\` instead of \`${name}\``));
+  const reason = faultOf(() => trial.defineProfile(profile));
+  return reason === undefined || near.length === 0 ? reason : `${reason} Did you mean ${near.join(', ')}?`;
+}
+
+/** What a call throws, as text; undefined where it throws nothing. */
+function faultOf(call: () => unknown): string | undefined {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    return causeText(error);
+  }
+}
+
+/** By section, then by place: profiles were tried parents first. */
+function inOrder(failed: readonly LoadFailure[]): readonly LoadFailure[] {
+  const sections: readonly FileSection[] = ['rules', 'tools', 'profiles'];
+  return [...failed].sort((a, b) => sections.indexOf(a.section) - sections.indexOf(b.section) || a.index - b.index);
+}
+
+function nameOf(tool: Profile['tools'][number]): string {
+  return typeof tool === 'string' ? tool : tool.name;
+}
+
+function idOf(rule: unknown): string | undefined {
+  const id = typeof rule === 'object' && rule !== null && Object.hasOwn(rule, 'id') ? (rule as { id: unknown }).id : undefined;
+  return typeof id === 'string' && id !== '' ? id.slice(0, 256) : undefined;
+}

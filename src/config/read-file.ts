@@ -1,0 +1,155 @@
+/** Reading a file: bounded, parsed, and cut into the entries of its sections. */
+import { open, stat } from 'node:fs/promises';
+import { extname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MisuseError } from '../index.ts';
+import { describe } from '../internal.ts';
+import { topLevelKeys } from './format.ts';
+import { oneLine, unknownKey } from './issues.ts';
+import { lineColumn, type ParsedText, type Place, TextFault } from './places.ts';
+import { readJson } from './read-json.ts';
+import { yamlReader } from './read-yaml.ts';
+import type { FileSection } from './report.ts';
+
+/** Largest file that is read, in bytes. */
+export const maxBytes = 4_000_000;
+
+/** An entry of a section, as it was written. */
+export interface RawEntry {
+  /** Its place in the section, from 0. */
+  readonly index: number;
+  /** Of a profile: its id. */
+  readonly key?: string;
+  readonly value: unknown;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** A file that is well formed at its top. */
+export interface RawFile {
+  /** Absolute path. */
+  readonly path: string;
+  readonly tools: readonly RawEntry[];
+  readonly profiles: readonly RawEntry[];
+  readonly rules: readonly RawEntry[];
+}
+
+/** The absolute path that a host names a file by. @throws MisuseError `invalid_option`. */
+export function pathOf(path: string | URL, who: string): string {
+  if (typeof path === 'string' && path !== '' && !path.includes('\0')) return resolve(path.startsWith('file:') ? urlPath(path, who) : path);
+  if (path instanceof URL) return resolve(urlPath(path, who));
+  throw new MisuseError('invalid_option', `${who}: expected a path or a file URL, got ${describe(path)}.`);
+}
+
+function urlPath(url: string | URL, who: string): string {
+  try {
+    return fileURLToPath(url);
+  } catch (error) {
+    throw new MisuseError('invalid_option', `${who}: expected a path or a file URL, got \`${String(url)}\`.`, { cause: error });
+  }
+}
+
+/** What tells one state of a file from another. @throws MisuseError `invalid_file` when there is no such file. */
+export async function signatureOf(path: string): Promise<string> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+/** @throws MisuseError `invalid_file` whose message starts with file, line and column, and `missing_dependency`. */
+export async function readFile(path: string): Promise<RawFile> {
+  const text = await readText(path);
+  const read = extname(path).toLowerCase() === '.json' ? readJson : await yamlReader();
+  try {
+    return sectionsOf(path, text, read(text));
+  } catch (error) {
+    if (!(error instanceof TextFault)) throw error;
+    const { line, column } = lineColumn(text, error.at);
+    throw new MisuseError('invalid_file', `${path}:${line}:${column}: ${oneLine(error.message)}`);
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  let bytes: Buffer;
+  try {
+    bytes = await readBytes(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  if (bytes.length > maxBytes) throw new MisuseError('invalid_file', `${path}:1:1: the file has more than ${maxBytes} bytes`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    throw new MisuseError('invalid_file', `${path}:1:1: the file is not UTF-8 text`, { cause: error });
+  }
+}
+
+/** One byte more than is accepted, at most: also of a file that grows, or has no size. */
+async function readBytes(path: string): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const buffer = Buffer.alloc(maxBytes + 1);
+    let size = 0;
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, size, buffer.length - size);
+      size += bytesRead;
+      if (bytesRead === 0 || size === buffer.length) return buffer.subarray(0, size);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function unreadable(path: string, error: unknown): MisuseError {
+  const code = (error as { code?: unknown } | null)?.code;
+  const what = code === 'ENOENT' ? 'there is no such file' : `the file cannot be read (${typeof code === 'string' ? code : 'unknown error'})`;
+  return new MisuseError('invalid_file', `${path}:1:1: ${what}`, { cause: error });
+}
+
+/** @throws TextFault */
+function sectionsOf(path: string, text: string, { value, place }: ParsedText): RawFile {
+  const shape = `a map with ${topLevelKeys.join(', ')}`;
+  if (!isMap(value)) throw new TextFault(place.at, `expected ${shape}, got ${value === null ? 'nothing' : describe(value)}`);
+  for (const key of Object.keys(value)) if (!topLevelKeys.includes(key)) throw new TextFault(placeOf(place, key).at, unknownKey(key, topLevelKeys));
+  const entries = (section: FileSection): RawEntry[] => {
+    const content = Object.hasOwn(value, section) ? value[section] : undefined;
+    const within = placeOf(place, section);
+    if (content === undefined || content === null) return [];
+    const asMap = section === 'profiles';
+    if (asMap ? !isMap(content) : !Array.isArray(content))
+      throw new TextFault(within.at, `expected \`${section}\` to be ${asMap ? 'a map of ids to profiles' : 'a list'}, got ${describe(content)}`);
+    const lines = lineFinder(text);
+    return Object.entries(content).map(([key, entry], index) => ({
+      index,
+      ...(asMap ? { key } : {}),
+      value: entry as unknown,
+      line: lines(placeOf(within, asMap ? key : index).at),
+    }));
+  };
+  return { path, tools: entries('tools'), profiles: entries('profiles'), rules: entries('rules') };
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function placeOf(place: Place, key: string | number): Place {
+  return place.inside?.get(key) ?? place;
+}
+
+/** Lines of offsets that mostly grow: goes on from the last one. */
+function lineFinder(text: string): (at: number) => number {
+  let line = 1;
+  let seen = 0;
+  return (at) => {
+    if (at < seen) [line, seen] = [1, 0];
+    for (let index = text.indexOf('\n', seen); index !== -1 && index < at; index = text.indexOf('\n', index + 1)) {
+      line++;
+      seen = index + 1;
+    }
+    return line;
+  };
+}

@@ -1,0 +1,126 @@
+/** YAML text with the places of its values. Only what JSON can say is read: no tags, no merge keys, no keys but scalars, and aliases up to a bound. */
+import type * as Yaml from 'yaml';
+import { MisuseError } from '../index.ts';
+import { maxDepth, maxValues, type ParsedText, type Place, TextFault } from './places.ts';
+
+/** @throws MisuseError `missing_dependency`. @param importYaml how the optional package is had. */
+export async function yamlReader(importYaml: () => Promise<typeof Yaml> = () => import('yaml')): Promise<(text: string) => ParsedText> {
+  let yaml: typeof Yaml;
+  try {
+    yaml = await importYaml();
+  } catch (error) {
+    throw new MisuseError(
+      'missing_dependency',
+      'The package `yaml`, which reads YAML files, cannot be loaded; run `npm install yaml`, or write the file as JSON',
+      {
+        cause: error,
+      },
+    );
+  }
+  return (text) => read(text, yaml);
+}
+
+/** @throws TextFault */
+function read(text: string, yaml: typeof Yaml): ParsedText {
+  let document: Yaml.Document.Parsed;
+  try {
+    document = yaml.parseDocument(text, {
+      version: '1.2',
+      schema: 'core',
+      merge: false,
+      resolveKnownTags: false,
+      prettyErrors: false,
+      // Looked at here: the package compares each key with all others.
+      uniqueKeys: false,
+      // `silent` would also keep still about a second document.
+      logLevel: 'error',
+    });
+  } catch (error) {
+    throw new TextFault(
+      0,
+      error instanceof RangeError ? 'nested too deeply to be read' : `not YAML: ${error instanceof Error ? error.message : 'unknown syntax'}`,
+    );
+  }
+  const [fault] = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
+  if (fault !== undefined) throw new TextFault(fault.pos[0], messageOf(fault));
+  return new Walk(yaml).node(document.contents, 0, 0);
+}
+
+function messageOf({ code, message }: Yaml.YAMLParseError | Yaml.YAMLWarning): string {
+  if (code === 'MULTIPLE_DOCS') return 'expected one document, got a second one';
+  if (code === 'TAG_RESOLVE_FAILED') return `${message}; write plain values, without tags`;
+  return message;
+}
+
+class Walk {
+  readonly #yaml: typeof Yaml;
+  readonly #anchors = new Map<string, Yaml.Node>();
+  /** Collections that the walk is in. */
+  readonly #open = new Set<unknown>();
+  #values = 0;
+
+  constructor(yaml: typeof Yaml) {
+    this.#yaml = yaml;
+  }
+
+  /** @param at where the value stands that this node, or an alias of it, gives. */
+  node(node: unknown, at: number, depth: number): ParsedText {
+    const { isAlias, isMap, isScalar, isSeq } = this.#yaml;
+    if (++this.#values > maxValues) throw new TextFault(at, `more than ${maxValues} values, each use of an alias counted anew`);
+    if (node === null || node === undefined) return { value: null, place: { at } };
+    if (isAlias(node)) {
+      const target = this.#anchors.get(node.source);
+      if (target === undefined) throw new TextFault(startOf(node, at), `there is no anchor \`&${node.source}\` before this alias`);
+      if (this.#open.has(target)) throw new TextFault(startOf(node, at), `the alias \`*${node.source}\` stands in what it names`);
+      return this.node(target, at, depth);
+    }
+    const { anchor } = node as Yaml.Node & { anchor?: string };
+    if (anchor !== undefined) this.#anchors.set(anchor, node as Yaml.Node);
+    if (isScalar(node)) return { value: scalarOf(node, at), place: { at } };
+    if (!isMap(node) && !isSeq(node)) throw new TextFault(at, 'expected a value');
+    if (depth >= maxDepth) throw new TextFault(at, `nested deeper than ${maxDepth} levels`);
+    this.#open.add(node);
+    const parsed = isMap(node) ? this.#map(node, at, depth) : this.#list(node, at, depth);
+    this.#open.delete(node);
+    return parsed;
+  }
+
+  #map({ items }: Yaml.YAMLMap, at: number, depth: number): ParsedText {
+    const value: Record<string, unknown> = {};
+    const inside = new Map<string, Place>();
+    for (const { key: keyNode, value: member } of items) {
+      const place = startOf(keyNode, at);
+      const key = this.#key(keyNode, place);
+      if (inside.has(key)) throw new TextFault(place, `the key \`${key}\` is given twice`);
+      const parsed = this.node(member, place, depth + 1);
+      inside.set(key, parsed.place);
+      // Assigning `__proto__` would set the prototype.
+      Object.defineProperty(value, key, { value: parsed.value, enumerable: true, configurable: true, writable: true });
+    }
+    return { value, place: { at, inside } };
+  }
+
+  #key(node: unknown, at: number): string {
+    const key = this.#yaml.isAlias(node) ? this.#anchors.get(node.source) : node;
+    if (!this.#yaml.isScalar(key) || key.value === null) throw new TextFault(at, 'expected a key that is text');
+    const { anchor } = key as { anchor?: string };
+    if (anchor !== undefined) this.#anchors.set(anchor, key);
+    if (typeof key.value === 'string') return key.value;
+    return typeof key.source === 'string' ? key.source : String(key.value);
+  }
+
+  #list({ items }: Yaml.YAMLSeq, at: number, depth: number): ParsedText {
+    const parsed = items.map((item) => this.node(item, startOf(item, at), depth + 1));
+    return { value: parsed.map(({ value }) => value), place: { at, inside: new Map(parsed.map(({ place }, index) => [index, place])) } };
+  }
+}
+
+function scalarOf({ value }: Yaml.Scalar, at: number): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TextFault(at, `${value} is no JSON number`);
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  throw new TextFault(at, 'expected a string, a number, a boolean or null');
+}
+
+function startOf(node: unknown, otherwise: number): number {
+  return (node as { range?: readonly [number, number, number] | null } | null)?.range?.[0] ?? otherwise;
+}

@@ -1,0 +1,83 @@
+/** A registry that remembers what is done to it, so that a set-up that fails can be undone. */
+import type { AnyTool, HostToolRegistry, Profile, Rule, ToolRegistration, ToolScope } from '../index.ts';
+import { loadedFiles, standFor } from './loaded-files.ts';
+import { removeProfiles } from './registry-profiles.ts';
+
+/** What a set-up is given, and what it did. */
+export interface Recording {
+  /** Works as the registry does. */
+  readonly registry: HostToolRegistry<never>;
+  /** Names of the tools that were registered through it and are there still, in order. */
+  names(): readonly string[];
+  /** Takes back all that was done through it; what others did meanwhile stays. */
+  undo(): Promise<void>;
+}
+
+/** Stands before a registry. */
+export function recordRegistry(target: HostToolRegistry<never>): Recording {
+  const undo: (() => unknown)[] = [];
+  const registered = new Map<string, AnyTool>();
+  const note = (registration: ToolRegistration): void => {
+    registered.set(registration.name, target.get(registration.name) as AnyTool);
+    undo.push(() => registration.unregister());
+  };
+  const recorded = {
+    register: (definition: AnyTool): ToolRegistration => {
+      const registration = target.register(definition);
+      note(registration);
+      return registration;
+    },
+    registerAll: (definitions: readonly AnyTool[]): readonly ToolRegistration[] => {
+      const registrations = target.registerAll(definitions);
+      registrations.forEach(note);
+      return registrations;
+    },
+    registerOrReplace: (definition: AnyTool): boolean => {
+      const before = target.get((definition as AnyTool | undefined)?.name as string);
+      const replaced = target.registerOrReplace(definition);
+      const { name } = definition;
+      registered.set(name, definition);
+      undo.push(() => {
+        if (target.get(name) !== definition) return;
+        if (before === undefined) target.unregister(name);
+        else target.registerOrReplace(before);
+      });
+      return replaced;
+    },
+    addRules: (rules: readonly Rule[]): (() => void) => {
+      const remove = target.addRules(rules);
+      undo.push(remove);
+      return remove;
+    },
+    defineProfile: (profile: Profile): void => {
+      const before = target.profile(profile?.id);
+      target.defineProfile(profile);
+      const { id } = profile;
+      undo.push(() => (before === undefined ? removeProfiles(target, [id]) : target.defineProfile(before)));
+    },
+    scope: (...args: Parameters<HostToolRegistry<never>['scope']>): ToolScope<never> => {
+      const scope = target.scope(...args);
+      undo.push(() => scope.dispose());
+      return scope;
+    },
+  };
+  const registry = new Proxy(target, {
+    get(_, key) {
+      if (Object.hasOwn(recorded, key)) return recorded[key as keyof typeof recorded];
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  standFor(registry, target);
+  const { files } = loadedFiles(target);
+  const filesBefore = new Map(files);
+  return {
+    registry,
+    names: () => [...registered.keys()].filter((name) => target.get(name) !== undefined),
+    undo: async () => {
+      for (const step of undo.reverse()) await step();
+      // A file that the set-up loaded is loaded no more.
+      for (const [path, file] of files) if (filesBefore.get(path) !== file) files.delete(path);
+    },
+  };
+}

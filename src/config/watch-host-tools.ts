@@ -1,0 +1,196 @@
+/** Watching a file: an edit that loads as a whole replaces what the file had loaded; any other leaves everything as it was, and is told. */
+import { type FSWatcher, watch as watchFolder } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { type HostToolRegistry, isMisuseError, MisuseError } from '../index.ts';
+import { describe } from '../internal.ts';
+import { applyFile } from './apply-file.ts';
+import { causeText } from './import-module.ts';
+import { oneLine } from './issues.ts';
+import { checkRegistry } from './load-host-tools.ts';
+import { loadedFiles } from './loaded-files.ts';
+import { prepareFile } from './prepared-file.ts';
+import { pathOf, readFile, signatureOf } from './read-file.ts';
+import type { FileReport } from './report.ts';
+
+/** How {@link watchHostTools} tells what happens. What a listener throws is dropped. */
+export interface WatchOptions {
+  /** Told after each edit that was applied. Not for the first load: the promise answers that. */
+  readonly onReload?: ((report: FileReport) => void) | undefined;
+  /**
+   * Told of each edit that was not applied, `invalid_file`: the state before it stays. `report` has all entries that failed, where it was entries.
+   * @default a warning of the process, named `HostToolsWarning`
+   */
+  readonly onError?: ((error: MisuseError, report?: FileReport) => void) | undefined;
+  /** Milliseconds between the last sign of an edit and reading it, since editors write in several steps. 0 to 60 000. @default 100 */
+  readonly debounceMs?: number | undefined;
+}
+
+/** A file that is being watched. Until it is closed it keeps the process alive, as timers and servers do. */
+export interface Watch {
+  /** Of the last load that was applied. Undefined until the first one is done. */
+  readonly report: FileReport | undefined;
+  /** Stops watching; what was loaded stays registered. An edit that is being read is not applied any more, and nobody is told. Idempotent. */
+  close(): void;
+}
+
+/**
+ * Loads a file as `loadHostTools` does, then loads it again whenever it changes. The promise settles with the first load, and can be closed before.
+ * An edit is applied whole or not at all: one broken entry, and everything stays as it was. Tools that an edit does not touch stay what they are.
+ * @param path As for `loadHostTools`.
+ * @throws MisuseError as a rejection, as `loadHostTools` does; nothing is watched then. `invalid_option`, at once, for arguments that cannot be meant.
+ */
+export function watchHostTools<S>(path: string | URL, registry: HostToolRegistry<S>, options: WatchOptions = {}): Promise<Watch> & Watch {
+  const target = checkRegistry(registry, 'watchHostTools');
+  const file = pathOf(path, 'watchHostTools');
+  const watching = new Watching(file, target, checkOptions(options));
+  const watch: Watch = {
+    get report() {
+      return watching.report;
+    },
+    close: () => watching.close(),
+  };
+  const first = watching.start().then(() => watch);
+  return Object.defineProperties(first, Object.getOwnPropertyDescriptors(watch)) as Promise<Watch> & Watch;
+}
+
+type CheckedOptions = Omit<WatchOptions, 'debounceMs'> & { readonly debounceMs: number };
+
+function checkOptions(options: WatchOptions): CheckedOptions {
+  const fault = (field: string, expected: string, value: unknown): MisuseError =>
+    new MisuseError('invalid_option', `watchHostTools: expected ${field} to be ${expected}, got ${describe(value)}.`);
+  if (typeof options !== 'object' || options === null) throw fault('options', 'an object', options);
+  for (const key of Object.keys(options))
+    if (key !== 'onReload' && key !== 'onError' && key !== 'debounceMs') throw fault('options', 'among onReload, onError and debounceMs', key);
+  const { onReload, onError, debounceMs = 100 } = options;
+  if (onReload !== undefined && typeof onReload !== 'function') throw fault('`onReload`', 'a function', onReload);
+  if (onError !== undefined && typeof onError !== 'function') throw fault('`onError`', 'a function', onError);
+  if (!(typeof debounceMs === 'number' && debounceMs >= 0 && debounceMs <= 60_000)) throw fault('`debounceMs`', 'a number from 0 to 60000', debounceMs);
+  return { onReload, onError, debounceMs };
+}
+
+class Watching {
+  report: FileReport | undefined;
+  readonly #file: string;
+  readonly #registry: HostToolRegistry<never>;
+  readonly #options: CheckedOptions;
+  #watcher: FSWatcher | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** What the file was when it was last read. */
+  #signature: string | undefined;
+  #loading = false;
+  /** Something happened while a load was under way. */
+  #again = false;
+  #closed = false;
+
+  constructor(file: string, registry: HostToolRegistry<never>, options: CheckedOptions) {
+    this.#file = file;
+    this.#registry = registry;
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    this.#loading = true;
+    try {
+      await signatureOf(this.#file);
+      if (this.#closed) return;
+      // Before the first read, so that no edit falls between the two.
+      this.#watch();
+      await this.#load(false);
+    } catch (error) {
+      const closed = this.#closed;
+      this.close();
+      if (!closed) throw error;
+    } finally {
+      this.#loading = false;
+    }
+    if (this.#again) this.#arm();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#watcher?.close();
+    this.#watcher = undefined;
+  }
+
+  /** The folder, not the file: editors put a new file in the place of the old one, and a watch of the old one would see nothing more. */
+  #watch(): void {
+    const name = basename(this.#file);
+    try {
+      this.#watcher = watchFolder(dirname(this.#file), (_, changed) => this.#hear(changed === null || changed === name));
+      this.#watcher.on('error', (error) => this.#tell(this.#faultOf(error)));
+    } catch (error) {
+      throw this.#faultOf(error);
+    }
+  }
+
+  /** Any change in the folder may be one of the file, which may be a link; but only its own may put off the reading. */
+  #hear(own: boolean): void {
+    if (this.#closed) return;
+    if (this.#loading) this.#again = true;
+    else if (own || this.#timer === undefined) this.#arm();
+  }
+
+  #arm(): void {
+    if (this.#closed) return;
+    this.#again = false;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#reload();
+    }, this.#options.debounceMs);
+  }
+
+  async #reload(): Promise<void> {
+    this.#loading = true;
+    try {
+      await this.#load(true);
+    } catch (error) {
+      this.#tell(isMisuseError(error) ? error : this.#faultOf(error));
+    } finally {
+      this.#loading = false;
+    }
+    if (this.#again) this.#arm();
+  }
+
+  /** @param again Whether this is an edit: one that does not load as a whole is not applied. */
+  async #load(again: boolean): Promise<void> {
+    const last = this.#signature;
+    // Before the read: what is written after it is seen as another edit.
+    this.#signature = undefined;
+    const signature = await signatureOf(this.#file);
+    this.#signature = signature;
+    if (again && signature === last) return;
+    const file = await readFile(this.#file);
+    const prepared = await prepareFile(file, 'all', loadedFiles(this.#registry).versions);
+    if (this.#closed) return;
+    const outcome = applyFile(this.#registry, prepared, again);
+    if ('error' in outcome) {
+      this.#tell(outcome.error, outcome.report);
+      return;
+    }
+    this.report = outcome;
+    if (again) this.#call(this.#options.onReload, outcome);
+  }
+
+  #tell(error: MisuseError, report?: FileReport): void {
+    if (this.#closed) return;
+    const { onError } = this.#options;
+    if (onError === undefined) process.emitWarning(error.message, 'HostToolsWarning');
+    else if (report === undefined) this.#call(onError, error);
+    else this.#call(onError, error, report);
+  }
+
+  #call<Args extends readonly unknown[]>(listener: ((...args: Args) => unknown) | undefined, ...args: Args): void {
+    try {
+      const answer = listener?.(...args);
+      if (answer instanceof Promise) answer.catch(() => {});
+    } catch {
+      // A listener never affects the watch.
+    }
+  }
+
+  #faultOf(error: unknown): MisuseError {
+    return new MisuseError('invalid_file', `${this.#file}:1:1: ${oneLine(causeText(error))}`, { cause: error });
+  }
+}

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { cli, gated } from './cli-run.ts';
+
+describe('explain', () => {
+  test('names the rule that denies, with exit code 0: the question was answered', async () => {
+    const { exit, stdout, stderr } = await cli(['explain', 'push', ...gated, '--input', '{"branch":"main"}']);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+    expect(stdout).toBe(
+      [
+        'push',
+        '  outcome     would be denied',
+        '  visible     yes',
+        '  reason      main_is_protected',
+        '  rule        no-main',
+        '  decided by  registry',
+        '  code        policy_denied',
+        '  steps',
+        '    1. source=registry ruleId=no-main effect=deny',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test.each([
+    ['what would run', ['greet', '--input', '{"name":"Ann"}'], 'outcome     would run'],
+    ['what would ask', ['push'], 'outcome     would ask a person'],
+    ['what the schema refuses', ['greet', '--input', '{"nam":"Ann"}'], 'would be refused: invalid_input'],
+    ['what is hidden, and what unlocks it', ['exec'], 'unlocked by  open'],
+    ['what a profile hides', ['push', '--profile', 'reader'], 'no, not_in_profile'],
+    ['what facts unlock', ['exec', '--facts', '{"hostSession.status":"ready"}'], 'would run'],
+  ])('tells %s', async (_, argv, said) => {
+    const { exit, stdout } = await cli(['explain', ...argv, ...gated]);
+    expect(exit).toBe(0);
+    expect(stdout).toContain(said);
+  });
+
+  test('with --json gives the explanation itself', async () => {
+    const { stdout } = await cli(['explain', 'push', ...gated, '--input', '{"branch":"main"}', '--json']);
+    expect(JSON.parse(stdout)).toEqual({
+      visible: true,
+      decision: { effect: 'deny', reason: 'main_is_protected' },
+      ruleId: 'no-main',
+      source: 'registry',
+      code: 'policy_denied',
+      steps: [{ source: 'registry', ruleId: 'no-main', effect: 'deny' }],
+    });
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { cli, gated, tools } from './cli-run.ts';
+
+describe('list', () => {
+  test('shows effective tools with their flags and the first line of what they are, then what is hidden and why', async () => {
+    const { exit, stdout, stderr } = await cli(['list', ...gated, '--profile', 'writer']);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+    expect(stdout.split('\n').slice(0, 6)).toEqual([
+      'greet  read-only              Greet somebody',
+      'push   approval, destructive  Pushes a branch.',
+      'open   -                      Opens the host.',
+      '',
+      'Hidden:',
+      '  exec    fact_unmet:hostSession.status',
+    ]);
+    expect(stdout).toContain('\n  fails   not_in_profile\n');
+    expect(stdout).toMatch(/\nopen provides the fact hostSession.status, which unlocks exec.\n$/);
+  });
+
+  test('with --json is one document with what a model is given of each tool', async () => {
+    const { exit, stdout } = await cli(['list', ...gated, '--json', '--profile', 'reader']);
+    expect(exit).toBe(0);
+    expect(stdout.endsWith('}\n')).toBe(true);
+    const { tools, dropped, prerequisites, hash } = JSON.parse(stdout);
+    expect(tools).toEqual([
+      {
+        name: 'greet',
+        title: 'Greet somebody',
+        description: 'Says hello.\nTo whom is up to you.',
+        inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false },
+        annotations: { readOnly: true },
+        requiresApproval: false,
+        source: 'host',
+        fingerprint: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+        version: '1.2.0',
+        tags: ['talk'],
+      },
+    ]);
+    expect(dropped).toContainEqual({ name: 'push', code: 'not_in_profile' });
+    expect(prerequisites).toEqual([]);
+    expect(hash).toMatch(/^sha256:[0-9a-f]{64}$/);
+  });
+
+  test('facts of the command line open what waits for them', async () => {
+    const { stdout } = await cli(['list', ...tools, '--facts', '{"hostSession.status":"ready"}', '--json']);
+    expect(JSON.parse(stdout).tools.map(({ name }: { name: string }) => name)).toContain('exec');
+  });
+
+  test('gives the same bytes each time', async () => {
+    const argv = ['list', ...gated, '--json'];
+    expect((await cli(argv)).stdout).toBe((await cli(argv)).stdout);
+  });
+});
+
+describe('loading', () => {
+  test('an entry that does not load is named with its line, and the others go on', async () => {
+    const { exit, stdout, stderr } = await cli(['list', ...tools, '--host-tools', 'broken-tool.yaml']);
+    expect(exit).toBe(0);
+    expect(stdout).toContain('greet');
+    expect(stdout).not.toContain('lost');
+    expect(stderr).toMatch(/^broken-tool\.yaml:2: tools\[0\] `lost`: [^\n]+\n$/);
+  });
+
+  test('sources are loaded in the order in which they are given', async () => {
+    // The profiles of the file name tools of the module, which therefore has to come first.
+    const { stderr } = await cli(['list', '--host-tools', 'gates.yaml', ...tools]);
+    expect(stderr).toMatch(/^gates\.yaml:\d+: profiles\[0\] `reader`: /);
+  });
+
+  test.each([
+    ['a file that is not there', ['--host-tools', 'nowhere.yaml'], 'nowhere.yaml'],
+    ['a module that is not there', ['--host-tools-module', './nowhere.ts'], '/nowhere.ts'],
+    ['a module that throws', ['--host-tools-module', './throws.ts'], 'no such luck'],
+    ['a package that is not there', ['--host-tools-module', 'no-such-package-anywhere'], 'no-such-package-anywhere'],
+  ])('%s is exit code 1 and one line', async (_, argv, said) => {
+    const { exit, stdout, stderr } = await cli(['list', ...argv]);
+    expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
+    expect(stderr).toMatch(/^host-tools: [^\n]+\n$/);
+    expect(stderr).toContain(said);
+  });
+
+  test.each([
+    ['call', ['call', 'greet']],
+    ['explain', ['explain', 'greet']],
+    ['policy test', ['policy', 'test', 'table.yaml']],
+  ])('%s judges nothing while a rule did not load', async (_, argv) => {
+    const { exit, stdout, stderr } = await cli([...argv, ...tools, '--host-tools', 'broken-rule.yaml']);
+    expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
+    expect(stderr).toMatch(/^broken-rule\.yaml:2: rules\[0\]/);
+    expect(stderr).toContain('A rule did not load, so what would be refused cannot be told.');
+  });
+
+  test('an interruption while a module loads ends the command', async () => {
+    const abort = new AbortController();
+    const running = cli(['list', '--host-tools-module', './stuck.ts'], { signal: abort.signal });
+    abort.abort();
+    expect(await running).toMatchObject({ exit: 1, stdout: '', stderr: 'host-tools: Interrupted.\n' });
+  });
+});

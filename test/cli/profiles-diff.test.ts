@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { cli, gated } from './cli-run.ts';
+
+const more = [...gated, '--host-tools', 'strict.yaml'];
+
+describe('profiles diff', () => {
+  test('tells what each can do that the other cannot', async () => {
+    const { exit, stdout, stderr } = await cli(['profiles', 'diff', 'reader', 'writer', ...gated]);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+    expect(stdout).toBe(
+      [
+        'Tools only in writer:',
+        '  push',
+        '  open',
+        'Rules only in writer:',
+        '  allow greet (greetings)',
+        '  deny push when {"branch":{"glob":"release/*"}} as frozen (profile:writer#1)',
+        'Limits:',
+        '  callsPerMinute: 10 in reader, not set in writer',
+        'Where no rule speaks, the default: not set in reader, ask in writer',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('compares knobs, timeouts, budgets, approval and decisions of tools in both; what an heir inherits is no difference', async () => {
+    const { stdout } = await cli(['profiles', 'diff', 'writer', 'strict', ...more, '--json']);
+    expect(JSON.parse(stdout)).toEqual({
+      a: 'writer',
+      b: 'strict',
+      onlyInA: [],
+      onlyInB: ['fails'],
+      tools: [
+        {
+          name: 'greet',
+          differences: [
+            { field: 'decision', a: 'allow', b: 'ask' },
+            { field: 'requires approval', a: false, b: true },
+            { field: 'timeoutMs', a: 120_000, b: 5_000 },
+            { field: 'maxOutputChars', a: null, b: 100 },
+          ],
+        },
+        {
+          name: 'push',
+          differences: [{ field: 'knobs.remote', a: 'upstream', b: 'mirror' }],
+        },
+      ],
+      rules: {
+        onlyInA: [],
+        onlyInB: [
+          { id: 'no-tokens', effect: 'deny', rule: { id: 'no-tokens', effect: 'deny', tools: 'push', when: { token: { glob: '*' } } }, tools: ['push'] },
+        ],
+      },
+      limits: [{ field: 'loopGuard', a: null, b: 3 }],
+      default: null,
+    });
+  });
+
+  test('the same rule by another name is no difference', async () => {
+    const { stdout } = await cli(['profiles', 'diff', 'writer', 'twin', ...more]);
+    expect(stdout).toBe('writer and twin do the same.\n');
+  });
+
+  test('a profile and itself do the same', async () => {
+    const { stdout } = await cli(['profiles', 'diff', 'writer', 'writer', ...gated]);
+    expect(stdout).toBe('writer and writer do the same.\n');
+  });
+
+  test('facts count: what both wait for is in neither', async () => {
+    const { stdout } = await cli(['profiles', 'diff', 'reader', 'writer', ...gated, '--facts', '{"hostSession.status":"ready"}', '--json']);
+    expect(JSON.parse(stdout).onlyInB).toEqual(['push', 'exec', 'open']);
+  });
+});

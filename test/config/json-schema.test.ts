@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { fileJsonSchema } from '../../src/config/json-schema.ts';
+import { loadHostTools } from '../../src/config.ts';
+import { HostToolRegistry } from '../../src/index.ts';
+import { fencesOf, root } from '../docs/pages.ts';
+import { folder } from './folder.ts';
+
+const validate = new Ajv({ allowUnionTypes: true, strict: false }).compile(fileJsonSchema());
+const page = readFileSync(join(root, 'docs/files.md'), 'utf8');
+/** What the page shows of files: whole ones, and parts under their section's name. */
+const examples = fencesOf(page).filter(({ info }) => info === 'yaml' || info === 'json');
+
+/** As the formatter writes JSON: a list of plain values on one line where it fits. */
+function formatted(value: unknown, indent = '', before = 0): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const isArray = Array.isArray(value);
+  const inner = `${indent}  `;
+  const members = isArray
+    ? value.map((item: unknown) => formatted(item, inner, inner.length))
+    : Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${formatted(item, inner, inner.length + key.length + 4)}`);
+  if (members.length === 0) return isArray ? '[]' : '{}';
+  const line = isArray && members.every((member) => !/[{[]/.test(member)) ? `[${members.join(', ')}]` : undefined;
+  if (line !== undefined && before + line.length < 160) return line;
+  return `${isArray ? '[' : '{'}\n${members.map((member) => inner + member).join(',\n')}\n${indent}${isArray ? ']' : '}'}`;
+}
+
+describe('host-tools.schema.json', () => {
+  // `npx vitest run test/config/json-schema.test.ts -u` writes the file anew.
+  test('is what the format says', async () => {
+    await expect(`${formatted(fileJsonSchema())}\n`).toMatchFileSnapshot('../../host-tools.schema.json');
+  });
+
+  test('every key is described, and no object takes keys that it does not know', () => {
+    const silent: string[] = [];
+    const walk = (node: unknown, path: string): void => {
+      if (typeof node !== 'object' || node === null) return;
+      const { properties, additionalProperties } = node as {
+        properties?: Record<string, { description?: string; $ref?: string }>;
+        additionalProperties?: unknown;
+      };
+      if (properties !== undefined && additionalProperties !== false) silent.push(`${path}: open`);
+      for (const [key, property] of Object.entries(properties ?? {})) if (property.description === undefined) silent.push(`${path}.${key}`);
+      for (const [key, child] of Object.entries(node)) walk(child, `${path}/${key}`);
+    };
+    walk(fileJsonSchema(), '');
+    expect(silent).toEqual([]);
+  });
+
+  test.each([
+    ['an unknown section', { rule: [] }],
+    ['an unknown key of a tool', { tools: [{ name: 'a', module: 'b', parms: {} }] }],
+    ['no module', { tools: [{ name: 'a' }] }],
+    ['timeout 0', { tools: [{ name: 'a', module: 'b', timeout: 0 }] }],
+    ['two spellings', { tools: [{ name: 'a', module: 'b', timeout: 1, timeoutMs: 1_000 }] }],
+    ['two other spellings', { tools: [{ name: 'a', module: 'b', requires_approval: true, requiresApproval: true }] }],
+    ['a rule without an effect', { rules: [{ tools: 'a' }] }],
+    ['a rule with two tests', { rules: [{ effect: 'deny', when: { a: { in: [1], equals: 1 } } }] }],
+    ['a profile with neither tools nor a parent', { profiles: { p: {} } }],
+    ['an approval that a profile lifts', { profiles: { p: { tools: [{ name: 'a', requiresApproval: false }] } } }],
+  ])('refuses %s', (_, content) => {
+    expect(validate(content)).toBe(false);
+  });
+
+  test('leads from the package: `host-tools/host-tools.schema.json`', () => {
+    const { exports, files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: Record<string, string>; files: string[] };
+    expect(exports['./host-tools.schema.json']).toBe('./host-tools.schema.json');
+    expect(files).toContain('host-tools.schema.json');
+  });
+});
+
+describe('docs/files.md', () => {
+  test('shows examples', () => {
+    expect(examples.length).toBeGreaterThan(2);
+  });
+
+  test.each(examples.map((example) => [`line ${example.line}`, example] as const))('%s: the example satisfies the schema', (_, { info, code }) => {
+    expect(validate(info === 'json' ? JSON.parse(code) : parse(code)), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  test('its first example loads whole', async () => {
+    const { at } = folder({
+      'host-tools.yaml': examples[0]!.code,
+      'tools/database.mjs': 'export const queryHandler = () => []; export const git = () => null;',
+      'tools/files.mjs': 'export const read_file = () => null;',
+    });
+    const report = await loadHostTools(at('host-tools.yaml'), new HostToolRegistry());
+    expect(report.failed).toEqual([]);
+    expect(report.profiles.length).toBeGreaterThan(0);
+    expect(report.rules).toBeGreaterThan(0);
+  });
+
+  test('names every key of the format', () => {
+    const { definitions } = fileJsonSchema() as { definitions: Record<string, { properties: object }> };
+    const keys = Object.values(definitions).flatMap(({ properties }) => Object.keys(properties));
+    expect(keys.filter((key) => !page.includes(`\`${key}`) && !page.includes(`${key}\``))).toEqual([]);
+  });
+});
