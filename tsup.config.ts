@@ -1,18 +1,19 @@
 import type { Options } from 'tsup';
 
+const subpaths = {
+  index: 'src/index.ts',
+  testing: 'src/testing.ts',
+  amplifier: 'src/amplifier.ts',
+  workflow: 'src/workflow.ts',
+  config: 'src/config.ts',
+};
+
 /**
  * One build for all entries, with splitting: the core lands in shared chunks, so a class or a brand is the same whichever subpath it came by.
  * The entries are the exports map and the command of package.json (`test/architecture.test.ts` compares the two).
  */
 const config: Options = {
-  entry: {
-    index: 'src/index.ts',
-    testing: 'src/testing.ts',
-    amplifier: 'src/amplifier.ts',
-    workflow: 'src/workflow.ts',
-    config: 'src/config.ts',
-    cli: 'src/cli.ts',
-  },
+  entry: { ...subpaths, cli: 'src/cli.ts' },
   format: ['esm'],
   target: 'node20',
   platform: 'node',
@@ -23,6 +24,8 @@ const config: Options = {
   sourcemap: false,
   minify: false,
   dts: {
+    // Nobody imports the command.
+    entry: subpaths,
     // The bundler of the declarations sets `baseUrl`, which TypeScript 6 calls deprecated.
     compilerOptions: { ignoreDeprecations: '6.0' },
     // `Symbol.dispose` and `Symbol.asyncDispose`, for hosts whose `lib` lacks them.

@@ -13,6 +13,7 @@ export type { CancellationPort, Coordinator, HookAction, HookHandler, HookResult
 // Policy
 export type { Allow, Ask, Decision, Deny, Effect } from './decision.ts';
 export { allow, ask, deny } from './decision.ts';
+export { hostToolRegistry } from './default-registry.ts';
 export { defineTool } from './define-tool.ts';
 export type { CallStatus, ErrorCode, MisuseCode, ToolError } from './errors.ts';
 export { errorCodes, isMisuseError, MisuseError } from './errors.ts';
@@ -28,7 +29,7 @@ export { mount, registerHostToolsOnSession } from './mount.ts';
 export type { Policy, PolicySubject } from './policy.ts';
 export type { Limits, Profile } from './profile.ts';
 export type { ToolRegistration } from './registration.ts';
-export { HostToolRegistry, hostToolRegistry } from './registry.ts';
+export { HostToolRegistry } from './registry.ts';
 export type { Fail, Failure, Ok, ResultMetadata, ToolFailure, ToolResult, ToolSuccess } from './result.ts';
 export { fail, ok } from './result.ts';
 export type { Glob, Rule, WhenTest } from './rules.ts';

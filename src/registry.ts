@@ -1,7 +1,6 @@
 /** The registry: holds definitions, rules, profiles and scopes; makes sessions. */
 
 import { closeSession } from './close-session.ts';
-import { isDefinition } from './definition.ts';
 import { describe, MisuseError } from './errors.ts';
 import type { Emitter, ToolEvents } from './events.ts';
 import type { HostTool } from './host-tool.ts';
@@ -27,6 +26,9 @@ import type { ToolSession } from './tool-session.ts';
 
 const host = 'host';
 
+/** The state behind a registry, undefined for what is none. Set by the class, the only code that can read the private field. */
+export let readState: (registry: object) => RegistryState | undefined;
+
 /**
  * Holds definitions, and makes sessions over them. Mutating calls are synchronous and throw a {@link MisuseError} at a host's mistake, changing nothing.
  * @typeParam S What its tools need as `context.services`.
@@ -36,6 +38,10 @@ export class HostToolRegistry<S = unknown> {
   readonly #table: ToolTable;
   readonly #scopes = new Set<string>();
   #closing: Promise<void> | undefined;
+
+  static {
+    readState = (registry) => (#state in registry ? registry.#state : undefined);
+  }
 
   constructor(options: RegistryOptions<S> = {}) {
     const state = new RegistryState(options as RegistryOptions<never>, spine);
@@ -275,16 +281,3 @@ export class HostToolRegistry<S = unknown> {
     if (this.#state.closed) throw new MisuseError('closed', `Cannot ${action}, because the registry is closed.`);
   }
 }
-
-let shared: HostToolRegistry | undefined;
-
-/** The optional process-wide registry, made on first use: the only state of the module. */
-export const hostToolRegistry: HostToolRegistry = new Proxy(Object.create(HostToolRegistry.prototype) as HostToolRegistry, {
-  get(_target, key) {
-    shared ??= new HostToolRegistry();
-    const value: unknown = Reflect.get(shared, key, shared);
-    return typeof value === 'function' ? value.bind(shared) : value;
-  },
-});
-
-export { isDefinition };

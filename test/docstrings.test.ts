@@ -11,7 +11,7 @@ import { root } from './docs/pages.ts';
 
 const files = new Map<string, ts.SourceFile>();
 
-test.each(['index', 'testing', 'amplifier'])('every export of src/%s.ts, and every member of it, has a TSDoc comment', (entry) => {
+test.each(['index', 'testing', 'amplifier', 'workflow', 'config'])('every export of src/%s.ts, and every member of it, has a TSDoc comment', (entry) => {
   const silent = exportsOf(join(root, `src/${entry}.ts`)).flatMap(({ path, name }) => {
     const declared = declarationsOf(path, name);
     expect(declared, `${name} is declared in ${path}`).not.toEqual([]);

@@ -128,7 +128,7 @@ describe('inside one session', () => {
     const w = start();
     const batch = w.session.executeBatch([edit('1', 'x')]);
     const direct = w.session.call('edit', { id: '2', file: 'x' });
-    const last = w.session.executeBatch([edit('3', 'q')]);
+    const last = w.session.executeBatch([edit('3', 'x')]);
     await turns(40);
     expect(w.inside).toEqual(['1']);
     await w.open('1');
@@ -180,7 +180,7 @@ describe('inside one session', () => {
     const controller = new AbortController();
     const one = w.session.executeBatch([edit('1', 'x')]);
     const two = w.session.executeBatch([edit('2', 'x')], { signal: controller.signal });
-    const three = w.session.executeBatch([edit('3', 'q')]);
+    const three = w.session.executeBatch([edit('3', 'x')]);
     await turns(40);
     controller.abort();
     expect((await two).results.map(({ result }) => outcome(result))).toEqual(['cancelled']);

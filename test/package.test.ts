@@ -77,11 +77,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   name: string;
   files: string[];
+  bin: Record<string, string>;
   exports: Record<string, string | { types: string; default: string }>;
   scripts: Record<string, string>;
 };
 const specifiers = Object.keys(manifest.exports)
-  .filter((subpath) => subpath !== './package.json')
+  .filter((subpath) => !subpath.endsWith('.json'))
   .map((subpath) => manifest.name + subpath.slice(1));
 
 let work: string;
@@ -95,7 +96,7 @@ beforeAll(async () => {
   project = join(work, 'project');
   mkdirSync(built);
   mkdirSync(project);
-  for (const name of ['package.json', 'tsconfig.json', 'tsup.config.ts', 'README.md', 'LICENSE', 'CHANGELOG.md', 'src']) {
+  for (const name of ['package.json', 'tsconfig.json', 'tsup.config.ts', 'README.md', 'LICENSE', 'CHANGELOG.md', 'host-tools.schema.json', 'src']) {
     if (existsSync(join(root, name))) cpSync(join(root, name), join(built, name), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(built, 'node_modules'), 'junction');
@@ -114,12 +115,19 @@ afterAll(() => {
 });
 
 describe('what is in the package', () => {
-  test('the build and the four texts about it, nothing else', () => {
-    expect(packed.filter((path) => !/^dist\/[\w-]+\.(js|d\.ts)$/.test(path))).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+  test('the build, the four texts about it and the schema of tool files, nothing else', () => {
+    expect(packed.filter((path) => !/^dist\/[\w-]+\.(js|d\.ts)$/.test(path))).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'host-tools.schema.json',
+      'package.json',
+    ]);
   });
 
-  test('every file is an entry of the exports map or a chunk that entries share', () => {
-    const entries = Object.values(manifest.exports).flatMap((target) => (typeof target === 'string' ? [] : [target.types.slice(2), target.default.slice(2)]));
+  test('every file is an entry of the exports map, the command, or a chunk that entries share', () => {
+    const imported = Object.values(manifest.exports).flatMap((target) => (typeof target === 'string' ? [] : [target.types.slice(2), target.default.slice(2)]));
+    const entries = [...imported, ...Object.values(manifest.bin).map((path) => path.slice(2))];
     expect(entries.filter((path) => !packed.includes(path))).toEqual([]);
     expect(packed.filter((path) => path.startsWith('dist/') && !entries.includes(path) && !/-[\w-]{8}\.(js|d\.ts)$/.test(path))).toEqual([]);
   });
@@ -150,6 +158,22 @@ describe('what is in the package', () => {
 });
 
 describe('in an empty project', () => {
+  const command = (...args: string[]) => run(project, 'node', [join(project, 'node_modules/.bin/host-tools'), ...args]);
+
+  test('the command lists, calls, explains and replays; YAML without its package says what to install', async () => {
+    writeFileSync(join(project, 'tools.js'), 'export const add = ({ a, b }) => a + b;\n');
+    const parameters = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] };
+    const entry = { name: 'add', description: 'Adds two numbers.', module: './tools.js', function: 'add', parameters };
+    writeFileSync(join(project, 'tools.json'), JSON.stringify({ tools: [entry] }));
+    writeFileSync(join(project, 'tools.yaml'), 'tools: []\n');
+    expect(await command('--version')).toBe(`${JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version}\n`);
+    expect(JSON.parse(await command('list', '--host-tools', 'tools.json', '--json'))).toMatchObject({ tools: [{ name: 'add' }] });
+    expect(JSON.parse(await command('call', 'add', '--host-tools', 'tools.json', '--input', '{"a":1,"b":2}'))).toMatchObject({ success: true, output: 3 });
+    expect(JSON.parse(await command('explain', 'add', '--host-tools', 'tools.json', '--json'))).toMatchObject({ visible: true });
+    expect(await command('validate', 'tools.json')).toContain('tools.json');
+    await expect(command('list', '--host-tools', 'tools.yaml')).rejects.toThrow('npm install yaml');
+  }, 60_000);
+
   test.each([
     ['by default', []],
     ['where code generation is forbidden', ['--disallow-code-generation-from-strings']],

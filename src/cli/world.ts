@@ -1,7 +1,7 @@
 /** What the command line's files and modules make: a registry, and sessions over it. */
 import { relative, resolve } from 'node:path';
 import { type HostToolRegistry, isMisuseError, type JsonObject, type SessionOptions, type ToolSession } from '../index.ts';
-import { stateOf } from '../internal.ts';
+import { registryStateOf } from '../internal.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure, messageOf, untilInterrupted, usageFault } from './fault.ts';
 import { meant, type Options } from './options.ts';
@@ -60,7 +60,7 @@ export async function openWorld(registry: HostToolRegistry, options: Options, io
       throw failure(isMisuseError(error) ? error.message : `Cannot load \`${name}\`: ${messageOf(error)}`);
     }
   }
-  const profiles = stateOf(registry.createSession({ sessionId: 'cli-probe' })).registry.profiles;
+  const { profiles } = registryStateOf(registry);
   const world: World = {
     registry,
     profileIds: () => [...profiles.keys()],
