@@ -6,6 +6,12 @@ const subpaths = {
   amplifier: 'src/amplifier.ts',
   workflow: 'src/workflow.ts',
   config: 'src/config.ts',
+  mcp: 'src/mcp.ts',
+  'ai-sdk': 'src/ai-sdk.ts',
+  openai: 'src/openai.ts',
+  anthropic: 'src/anthropic.ts',
+  gemini: 'src/gemini.ts',
+  langchain: 'src/langchain.ts',
 };
 
 /**

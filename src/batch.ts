@@ -3,6 +3,7 @@
 import { readArguments } from './bind-host-tool.ts';
 import { idsInFlight } from './call/call-id.ts';
 import { failureResult } from './call/record.ts';
+import type { Surface } from './context.ts';
 import { MisuseError, toolError } from './errors.ts';
 import { cloneJson, copyJson, isJsonObject } from './json.ts';
 import { callTool } from './pipeline/spine.ts';
@@ -10,7 +11,7 @@ import type { ToolResult } from './result.ts';
 import { Call } from './state/call.ts';
 import type { SessionState } from './state/session-state.ts';
 import type { ToolEntry } from './state/tool-entry.ts';
-import { type BatchPlan, type PlannedCall, planBatch, type ToolCall } from './workflow/plan.ts';
+import { type BatchPlan, checkCalls, type PlannedCall, planBatch, type ToolCall } from './workflow/plan.ts';
 
 /** How `session.executeBatch` goes about a batch. */
 export interface BatchOptions {
@@ -20,6 +21,8 @@ export interface BatchOptions {
   readonly stopOnError?: boolean | undefined;
   /** Cancels every call of the batch. */
   readonly signal?: AbortSignal | undefined;
+  /** Who asks. For adapters: host code alone gives it, never a payload. */
+  readonly surface?: Surface | undefined;
 }
 
 /** What a batch came to. A call that failed is a result like any other. */
@@ -32,22 +35,14 @@ export interface BatchResult {
 
 /** The plan of a batch in a session: its effective tools, their locks, the calls' own keys. */
 export function planCalls(session: SessionState, calls: readonly ToolCall[]): BatchPlan {
-  if (!Array.isArray(calls) || !calls.every(isCall)) {
-    throw new MisuseError('invalid_option', 'Expected a batch to be an array of { id, name, arguments, resourceKey? }.');
-  }
   const { specs, entries, keyed } = session.registry.viewOf(session);
   if (keyed.size === 0) return planBatch(calls, specs, entries);
+  checkCalls(calls);
   const withKeys = calls.map((call) => {
     const key = call.resourceKey ?? (keyed.has(call.name) ? ownKey(entries.get(call.name), call) : undefined);
     return key === undefined ? call : { id: call.id, name: call.name, resourceKey: key };
   });
   return planBatch(withKeys, specs, entries);
-}
-
-function isCall(call: unknown): boolean {
-  if (typeof call !== 'object' || call === null) return false;
-  const { id, name, resourceKey } = call as ToolCall;
-  return typeof id === 'string' && typeof name === 'string' && (resourceKey === undefined || typeof resourceKey === 'string');
 }
 
 /** The key that a call's input gives. None where validation fails or needs to wait: the lock of the spine holds all the same. */
@@ -69,21 +64,19 @@ function ownKey(entry: ToolEntry | undefined, call: ToolCall): string | undefine
 
 /** Groups one after another, the calls of a group side by side. A failure stops nothing unless `stopOnError` says so. @throws MisuseError at once, for a batch or options that are none. */
 export function executeBatch(session: SessionState, calls: readonly ToolCall[], options: BatchOptions): Promise<BatchResult> {
-  const { maxConcurrency = Number.POSITIVE_INFINITY, stopOnError = false, signal } = options;
+  const { maxConcurrency = Number.POSITIVE_INFINITY, stopOnError = false } = options;
   if (!(maxConcurrency >= 1))
     throw new MisuseError('invalid_option', `executeBatch: expected \`maxConcurrency\` to be at least 1, got \`${String(maxConcurrency)}\`.`);
   const plan = planCalls(session, calls);
   const given = calls.map((call) => ({ input: call.arguments, resourceKey: call.resourceKey }));
-  return runPlan(session, given, plan, maxConcurrency, stopOnError, signal);
+  return runPlan(session, given, plan, { ...options, maxConcurrency, stopOnError });
 }
 
 async function runPlan(
   session: SessionState,
   given: readonly { readonly input: unknown; readonly resourceKey: string | undefined }[],
   plan: BatchPlan,
-  maxConcurrency: number,
-  stopOnError: boolean,
-  signal: AbortSignal | undefined,
+  { maxConcurrency, stopOnError, signal, surface }: BatchOptions & { readonly maxConcurrency: number; readonly stopOnError: boolean },
 ): Promise<BatchResult> {
   const { calls } = plan;
   const results: (ToolResult | undefined)[] = calls.map(() => undefined);
@@ -101,8 +94,7 @@ async function runPlan(
     if (accepted) session.ids?.delete(id);
     const stop = index > stopAfter ? abandoned : signal;
     const { input, resourceKey } = given[index] as (typeof given)[number];
-    const options = { callId: id, ...(stop === undefined ? {} : { signal: stop }), ...(resourceKey === undefined ? {} : { resourceKey }) };
-    settle(index, await callTool(session, name, readArguments(input), options));
+    settle(index, await callTool(session, name, readArguments(input), { callId: id, signal: stop, resourceKey, surface }));
   };
   // Refused calls run nothing; they go first, so that nothing that the batch changes can let them in.
   const refused: Promise<void>[] = [];

@@ -2,4 +2,4 @@
 /** The command `host-tools`. */
 import { run } from './cli/run.ts';
 
-process.exitCode = await run(process);
+await run(process);

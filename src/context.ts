@@ -71,6 +71,8 @@ export interface Surface {
   readonly client?: SurfaceClient | undefined;
   /** `masked` hides what handlers throw from this caller. Used where the session says nothing. @default "message" */
   readonly exposeErrors?: 'message' | 'masked' | undefined;
+  /** The surface's schema dialect made optional properties nullable: a null where the tool's own schema takes none means "not given" (`repaired`, rule `strict_null`). @default false */
+  readonly strictNulls?: boolean | undefined;
 }
 
 /** Asks a person. An error or an unknown answer rejects. */

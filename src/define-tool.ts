@@ -1,6 +1,6 @@
 /** Reading a definition's config: everything is checked at once, and every fault names the tool, the field, what was expected and what came. */
 import { readPrompt } from './approval/request.ts';
-import { isDefinition, longestTimeoutMs, type RawHandler, seal, type ToolInternals } from './definition.ts';
+import { isDefinition, longestTimeoutMs, type OutsideOrigin, type RawHandler, seal, type ToolInternals } from './definition.ts';
 import { describe, MisuseError } from './errors.ts';
 import type { JsonPrimitive } from './json.ts';
 import { checkToolName } from './names.ts';
@@ -22,9 +22,11 @@ const known = new Set(
 /**
  * Makes a definition from a config whose types are not known.
  * @param extras Further properties of the definition object, such as a mock's spies.
- * @param trusted False for definitions from outside; their patterns must be ones that RE2 can run.
+ * @param origin True for the host's own; false, or where it came from, for a definition from outside: its patterns must be ones that RE2 can run,
+ * and its marks hide nothing from people.
  */
-export function createDefinition(config: LooseConfig, extras?: PropertyDescriptorMap, trusted = true): AnyTool {
+export function createDefinition(config: LooseConfig, extras?: PropertyDescriptorMap, origin: boolean | OutsideOrigin = true): AnyTool {
+  const trusted = origin === true;
   if (typeof config !== 'object' || config === null)
     throw new MisuseError('invalid_definition', `Expected defineTool() to be given an object, got ${describe(config)}.`);
   const name = checkToolName(config.name);
@@ -111,6 +113,7 @@ export function createDefinition(config: LooseConfig, extras?: PropertyDescripto
     uses: config.uses === undefined ? none : readUses(config.uses, fault),
     events: config.events === undefined ? none : readStrings('events', config.events, fault),
     internal: config.exposure === 'internal',
+    outside: typeof origin === 'boolean' ? undefined : origin,
   };
   const { title, version, category } = config as { title?: string; version?: string; category?: string };
   return seal({ name, description, title, version, category, annotations, tags }, rest, extras);

@@ -18,6 +18,24 @@ export interface MadeHandler {
   readonly dispose?: () => MaybePromise<void>;
 }
 
+/** Where a definition from outside stands: in a registry, or in a session. */
+export interface OutsidePlace {
+  /** Whether the definition is withdrawn, or stands again: listings follow. */
+  changed(): void;
+  /** Puts a later definition of the same tool in its place. What the host has set on the tool stays. */
+  replace(definition: AnyTool): void;
+}
+
+/** What ties a definition from outside, such as an imported one, to where it came from. */
+export interface OutsideOrigin {
+  /** Who brought it, such as `mcp:files`: its source for rules, approvals and events, whoever registers it. */
+  readonly source: string;
+  /** Why the definition is not to be called now, as a `reason`; undefined while it stands. Asked at each call. */
+  withdrawn(): string | undefined;
+  /** Told of each place that takes the definition up. The place is to be held weakly. */
+  stands(place: OutsidePlace): void;
+}
+
 /** The half of a definition that never leaves the library. */
 export interface ToolInternals {
   readonly definition: AnyTool;
@@ -41,6 +59,8 @@ export interface ToolInternals {
   readonly uses: readonly string[];
   readonly events: readonly string[];
   readonly internal: boolean;
+  /** Present for definitions from outside. */
+  readonly outside: OutsideOrigin | undefined;
 }
 
 const internals = new WeakMap<object, ToolInternals>();

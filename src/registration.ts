@@ -1,7 +1,8 @@
 /** What registering gives back: a handle on one tool, for as long as it is that tool. */
-import { type DefinitionPatch, patchDefinition } from './definition.ts';
+import { type DefinitionPatch, type OutsidePlace, patchDefinition, renameDefinition } from './definition.ts';
 import type { WaitGraph } from './limits/semaphore.ts';
 import { ToolEntry } from './state/tool-entry.ts';
+import type { AnyTool } from './tool-config.ts';
 
 /** A handle on a registered tool. Once the tool is gone or replaced by another, it does nothing. */
 export interface ToolRegistration {
@@ -32,7 +33,7 @@ export interface ToolTable {
 }
 
 /** A handle on the entry that stands in a table. */
-export class Registration implements ToolRegistration {
+export class Registration implements ToolRegistration, OutsidePlace {
   readonly #table: ToolTable;
   #mine: ToolEntry;
   /** What the tool was before its updates, for as long as calls run on it. */
@@ -49,10 +50,28 @@ export class Registration implements ToolRegistration {
   }
 
   update(patch: DefinitionPatch): void {
-    const before = this.#mine;
-    const definition = patchDefinition(before.definition, patch);
+    const definition = patchDefinition(this.#mine.definition, patch);
+    if (this.#stands()) this.#succeed(definition);
+  }
+
+  /** Part of {@link OutsidePlace}. */
+  replace(definition: AnyTool): void {
     if (!this.#stands()) return;
-    const heir = new ToolEntry(definition, before.source, this.#table.waits, before);
+    const { name, internals } = this.#mine;
+    const { timeoutMs, requiresApproval } = internals;
+    const renamed = definition.name === name ? definition : renameDefinition(definition, name);
+    // What an outsider brings anew must not undo what the host has set.
+    this.#succeed(patchDefinition(renamed, { timeoutMs, ...(typeof requiresApproval === 'boolean' ? { requiresApproval } : {}) }));
+  }
+
+  /** Part of {@link OutsidePlace}. */
+  changed(): void {
+    if (this.#stands()) this.#table.changed(this.#mine);
+  }
+
+  #succeed(definition: AnyTool): void {
+    const before = this.#mine;
+    const heir = new ToolEntry(definition, before.owner, this.#table.waits, before);
     before.removed = true;
     this.#earlier = [...(this.#earlier ?? []), before].filter(({ inFlight }) => inFlight > 0);
     this.#mine = heir;
@@ -91,4 +110,14 @@ export class Registration implements ToolRegistration {
     this.#mine.enabled = enabled;
     this.#table.changed(this.#mine);
   }
+}
+
+/** Tells a definition from outside where it stands now, for as long as its entry lives. */
+export function tellOrigin(registration: Registration, entry: ToolEntry): Registration {
+  const { outside } = entry.internals;
+  if (outside !== undefined) {
+    entry.place = registration;
+    outside.stands(registration);
+  }
+  return registration;
 }

@@ -9,7 +9,7 @@ import { spine } from './pipeline/interrupt.ts';
 import { exemplars } from './pipeline/spine.ts';
 import type { Profile } from './profile.ts';
 import { checkRegistrable } from './registrable.ts';
-import { Registration, type ToolRegistration, type ToolTable } from './registration.ts';
+import { Registration, type ToolRegistration, type ToolTable, tellOrigin } from './registration.ts';
 import type { Rule } from './rules.ts';
 import { createScope, type ToolScope } from './scope.ts';
 import { checkOverrides, Session } from './session.ts';
@@ -76,9 +76,11 @@ export class HostToolRegistry<S = unknown> {
       this.#add([definition], host);
       return false;
     }
-    if (before.source !== host)
-      throw new MisuseError('name_conflict', `The tool \`${definition.name}\` belongs to \`${before.source}\`; only that scope can replace it.`);
-    this.#put(new ToolEntry(definition as AnyTool, host, state.waits));
+    if (before.owner !== host)
+      throw new MisuseError('name_conflict', `The tool \`${definition.name}\` belongs to \`${before.owner}\`; only that scope can replace it.`);
+    const entry = new ToolEntry(definition as AnyTool, host, state.waits);
+    this.#put(entry);
+    tellOrigin(new Registration(this.#table, entry), entry);
     return true;
   }
 
@@ -160,7 +162,7 @@ export class HostToolRegistry<S = unknown> {
       source,
       prefix: options.prefix ?? '',
       add: (definitions) => this.#add(definitions, source),
-      entries: () => [...state.tools.values()].filter((entry) => entry.source === source),
+      entries: () => [...state.tools.values()].filter((entry) => entry.owner === source),
       remove: (entries) => this.#remove(entries),
       disposed: () => {
         removeRules?.();
@@ -240,7 +242,7 @@ export class HostToolRegistry<S = unknown> {
       holdExecutor(entry, state);
     }
     if (entries.length > 0) this.#tell({ added: entries.map(({ name }) => name) });
-    return entries.map((entry) => new Registration(this.#table, entry));
+    return entries.map((entry) => tellOrigin(new Registration(this.#table, entry), entry));
   }
 
   /** Puts an entry in the place of the one of its name. */

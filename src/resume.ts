@@ -4,6 +4,7 @@ import { type ApprovalAnswer, type ReadAnswer, readAnswer } from './approval/req
 import { inTime, startOperation } from './approval/store.ts';
 import type { TokenClaims } from './approval/token.ts';
 import { failureResult } from './call/record.ts';
+import type { CallOptions } from './context.ts';
 import { type ToolError, toolError } from './errors.ts';
 import { callTool } from './pipeline/spine.ts';
 import type { ToolResult } from './result.ts';
@@ -11,8 +12,13 @@ import { Call, type Resumed } from './state/call.ts';
 import { countReason } from './state/counters.ts';
 import type { SessionState } from './state/session-state.ts';
 
-/** Answers a suspended call. Resolves always. */
-export async function resumeCall(session: SessionState, token: string, answer: ApprovalAnswer): Promise<ToolResult> {
+/** Answers a suspended call. Resolves always. `options`: who resumes, for a surface; the call's id stays its own. */
+export async function resumeCall(
+  session: SessionState,
+  token: string,
+  answer: ApprovalAnswer,
+  options?: Pick<CallOptions, 'signal' | 'surface'>,
+): Promise<ToolResult> {
   const { registry } = session;
   const { signer, store, policyTimeoutMs } = registry;
   const claims = signer?.verify(token);
@@ -52,7 +58,7 @@ export async function resumeCall(session: SessionState, token: string, answer: A
     return refuse(session, claims, 'token_used', 'The approval token was used before.');
   const { input, idempotencyKey } = opened.call;
   const resumed = { approvalId: claims.id, answer: read ?? unknownAnswer, idempotencyKey, fingerprint: claims.fingerprint, source: claims.source };
-  return callTool(session, claims.tool, input, undefined, undefined, resumed, claims.callId);
+  return callTool(session, claims.tool, input, options, undefined, resumed, claims.callId);
 }
 
 const unknownAnswer: ReadAnswer = Object.freeze({

@@ -16,7 +16,7 @@ import { metricsOf } from './metrics.ts';
 import { nameOf, nameSkeleton } from './names.ts';
 import { callTool } from './pipeline/spine.ts';
 import { checkRegistrable } from './registrable.ts';
-import { Registration, type ToolRegistration, type ToolTable } from './registration.ts';
+import { Registration, type ToolRegistration, type ToolTable, tellOrigin } from './registration.ts';
 import { resumeCall } from './resume.ts';
 import { changeFacts, readHook, readOverrides } from './session-options.ts';
 import type { Binding } from './state/binding.ts';
@@ -115,7 +115,7 @@ export class Session<S> implements ToolSession<S> {
     holdExecutor(entry, registry);
     state.gone?.delete(name);
     state.touch('session');
-    return new Registration(ownTable(state), entry);
+    return tellOrigin(new Registration(ownTable(state), entry), entry);
   }
 
   setProfile(id: string): void {

@@ -28,6 +28,9 @@ export { replayTape } from './testing/replay-tape.ts';
 export type { ScriptedAnswer, ScriptedCall, ScriptedModel, ScriptedRequest, ScriptedTurn } from './testing/scripted-model.ts';
 export { scriptedModel } from './testing/scripted-model.ts';
 export { sequentialIds } from './testing/sequential-ids.ts';
+// Surfaces
+export type { SurfaceAnswer, SurfaceConformanceOptions, SurfaceFeature, SurfaceRule, SurfaceUnderTest } from './testing/surface-conformance.ts';
+export { surfaceConformance, surfaceFeatures } from './testing/surface-conformance.ts';
 // Tapes: what they hold; test sessions
 export type { Tape, TapeCall, TapeFailure, TapeSuccess, TapeTool } from './testing/tape.ts';
 export type { TestSession, TestSessionOptions } from './testing/test-session.ts';

@@ -8,10 +8,11 @@ export type { Generate, GenerateAnswer, GenerateRequest, Message } from './workf
 // A workflow
 export { createWorkflow } from './workflow/create-workflow.ts';
 // Effective tools and plans
-export type { Block, EffectiveBudget, EffectiveInput, EffectiveSet, ToolSpec } from './workflow/effective.ts';
+export type { Block, Dropped, EffectiveBudget, EffectiveInput, EffectiveSet, Overrides, Prerequisite, ToolSpec } from './workflow/effective.ts';
 export { computeEffective } from './workflow/effective.ts';
 export type { HostLoopOptions, HostLoopResult } from './workflow/host-loop.ts';
 export { runHostLoop } from './workflow/host-loop.ts';
+export type { BatchPlan, PlannedCall, ToolCall } from './workflow/plan.ts';
 export { planBatch } from './workflow/plan.ts';
 export type { ProviderNameOptions, ProviderNames } from './workflow/provider-names.ts';
 export { toProviderNames } from './workflow/provider-names.ts';

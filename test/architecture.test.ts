@@ -55,8 +55,13 @@ const layers: readonly Layer[] = [
   { name: 'amplifier', files: ['amplifier', 'amplifier/*'], surface: true },
   // The rest of its folder is pure, and below: the core computes with it.
   { name: 'workflow', files: ['workflow', 'workflow/host-loop', 'workflow/tool-specs'], surface: true },
+  // What surfaces have in common: how a session's tools and results are shown in somebody else's words.
+  { name: 'shown', files: ['shown/*'], surface: true },
   { name: 'testing', files: ['testing', 'testing/*'], surface: true },
   { name: 'config', files: ['config', 'config/*'], surface: true },
+  { name: 'providers', files: ['openai', 'openai/*', 'anthropic', 'anthropic/*', 'gemini', 'gemini/*'], surface: true },
+  { name: 'frameworks', files: ['ai-sdk', 'ai-sdk/*', 'langchain', 'langchain/*'], surface: true },
+  { name: 'mcp', files: ['mcp', 'mcp/*'], surface: true },
   { name: 'command line', files: ['cli', 'cli/*'], surface: true },
 ];
 
@@ -72,6 +77,9 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   zod: ['schema/*', 'config/*', 'cli/*'],
   'zod-to-json-schema': ['schema/*'],
   yaml: ['config/*', 'cli/*'],
+  '@langchain/core': ['langchain', 'langchain/*'],
+  '@modelcontextprotocol/client': ['mcp/*'],
+  '@modelcontextprotocol/server': ['mcp/*'],
 };
 
 /** Built-in modules of Node, each with the files that may import it. */
@@ -79,8 +87,8 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:crypto': ['*'],
   // Conformance suites are data for any runner: their rules fail as assertions do.
   'node:assert/strict': ['testing/*'],
-  // Two dependencies are loaded at their first use, synchronously; files name modules as Node would.
-  'node:module': ['regex', 'schema/*', 'config/*', 'cli/*'],
+  // Dependencies that are loaded at their first use, synchronously; files name modules as Node would.
+  'node:module': ['regex', 'schema/*', 'config/*', 'cli/*', 'langchain/*'],
   'node:fs': ['config/*'],
   'node:fs/promises': ['config/*', 'cli/*'],
   'node:path': ['config/*', 'cli/*'],

@@ -421,6 +421,7 @@ describe('executeBatch', () => {
     ['a call without an id', [{ name: 'a' }], {}],
     ['a call without a name', [{ id: '1' }], {}],
     ['null', [null], {}],
+    ['a list with a hole', new Array(1), {}],
     ['a resource key that is no text', [{ id: '1', name: 'a', resourceKey: 1 }], {}],
     ['a width of 0', [], { maxConcurrency: 0 }],
     ['a width that is no number', [], { maxConcurrency: Number.NaN }],

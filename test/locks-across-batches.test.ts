@@ -75,6 +75,28 @@ describe('inside one session', () => {
     });
   });
 
+  test("a call's own key locks a tool that has no key, no slots and no limits of its own", async () => {
+    let inside = 0;
+    let most = 0;
+    const free = tool(
+      async () => {
+        most = Math.max(most, ++inside);
+        await turns(5);
+        inside--;
+      },
+      { name: 'free', parallelSafe: true },
+    );
+    const registry = new HostToolRegistry();
+    registry.register(free);
+    const session = registry.createSession({ sessionId: 'free' });
+    const direct = ['1', '2'].map(() => session.call('free', {}, { resourceKey: 'mine' }));
+    const batches = ['a', 'b'].map((id) => session.executeBatch([{ ...call(id, 'free', {}), resourceKey: 'mine' }]));
+    await Promise.all([...direct, ...batches]);
+    expect(most).toBe(1);
+    await Promise.all(['1', '2'].map((resourceKey) => session.call('free', {}, { resourceKey })));
+    expect(most).toBe(2);
+  });
+
   test('a key that one batch holds keeps the same key of another batch waiting, and no other key', async () => {
     const w = start();
     const one = w.session.executeBatch([edit('1x', 'x'), edit('1y', 'y')]);

@@ -96,7 +96,7 @@ beforeAll(async () => {
   project = join(work, 'project');
   mkdirSync(built);
   mkdirSync(project);
-  for (const name of ['package.json', 'tsconfig.json', 'tsup.config.ts', 'README.md', 'LICENSE', 'CHANGELOG.md', 'host-tools.schema.json', 'src']) {
+  for (const name of ['package.json', 'tsconfig.json', 'tsup.config.ts', 'README.md', 'LICENSE', 'CHANGELOG.md', 'host-tools.schema.json', 'docs', 'src']) {
     if (existsSync(join(root, name))) cpSync(join(root, name), join(built, name), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(built, 'node_modules'), 'junction');
@@ -115,8 +115,8 @@ afterAll(() => {
 });
 
 describe('what is in the package', () => {
-  test('the build, the four texts about it and the schema of tool files, nothing else', () => {
-    expect(packed.filter((path) => !/^dist\/[\w-]+\.(js|d\.ts)$/.test(path))).toEqual([
+  test('the build, the texts about it and the schema of tool files, nothing else', () => {
+    expect(packed.filter((path) => !/^dist\/[\w-]+\.(js|d\.ts)$|^docs\/(?:decisions\/)?[\w-]+\.md$/.test(path))).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',

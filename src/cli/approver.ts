@@ -48,7 +48,7 @@ function questionOf({ title, message, risk, tool, ruleId, source, input, hiddenF
 }
 
 /** One line; undefined at the end of input, and when the question is closed. */
-function readLine(stdin: CliIo['stdin'], signal: AbortSignal): Promise<string | undefined> {
+export function readLine(stdin: CliIo['stdin'], signal: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve) => {
     // The terminal itself echoes and edits: no raw mode, so nothing has to be put back, and Ctrl-C stays a signal.
     const lines = createInterface({ input: stdin, terminal: false });

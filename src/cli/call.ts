@@ -18,12 +18,13 @@ export const call: Command = {
   options: [...worldOptions, 'input', 'timeout-ms'],
   operands: ['NAME'],
   async run({ io, screen, options, operands: [name = ''], world }) {
+    // Before any module is run.
+    const input = await readInput(options.input, io);
     const loaded = await world();
     loaded.requireRules();
-    const usedStdin = options.input === '-';
+    const usedStdin = options.input === '-' || options.facts === '-';
     const approver = usedStdin ? undefined : terminalApprover(io, screen);
     const session = loaded.session({ approver });
-    const input = await readInput(options.input, io);
     watch(session, screen, approver !== undefined, usedStdin);
     const result = await session.call(name, input, { signal: io.signal, timeoutMs: options.timeoutMs, surface: { name: 'cli' } });
     screen.clear();
@@ -44,7 +45,7 @@ function watch(session: ToolSession, screen: Screen, asks: boolean, usedStdin: b
   if (asks) return;
   session.events.on('approval:required', ({ request: { tool, title } }) => {
     const remedy = usedStdin
-      ? 'Standard input was taken by `--input -`; give the input as JSON or `@file`, on a terminal.'
+      ? 'Standard input was taken by `--input -` or `--facts -`; give JSON or `@file`, on a terminal.'
       : 'Run it on a terminal to be asked.';
     screen.note(`\`${tool.name}\` needs an approval ("${title}"), and there is no terminal to ask on: refused. ${remedy}`);
   });

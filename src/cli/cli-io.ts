@@ -24,6 +24,8 @@ export interface CliIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborts when the person interrupts. */
   readonly signal: AbortSignal;
+  /** Given at the start of a run what writes a line to its screen, for what befalls the process. @default nothing is told */
+  readonly onScreen?: ((note: (line: string) => void) => void) | undefined;
 }
 
 /** Writes and waits until it is handed on. A reader that went away is no error: nobody is left to tell. */

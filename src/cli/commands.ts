@@ -3,10 +3,11 @@ import { call } from './call.ts';
 import type { Command } from './command.ts';
 import { explain } from './explain.ts';
 import { list } from './list.ts';
+import { mcpPin } from './mcp-pin.ts';
 import { policyTest } from './policy-test.ts';
 import { profilesDiff } from './profiles-diff.ts';
 import { replay } from './replay.ts';
 import { validate } from './validation.ts';
 
 /** In the order of help. */
-export const commands: readonly Command[] = [list, call, explain, validate, profilesDiff, policyTest, replay];
+export const commands: readonly Command[] = [list, call, explain, validate, profilesDiff, policyTest, replay, mcpPin];

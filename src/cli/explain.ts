@@ -1,5 +1,5 @@
 /** `explain`: what a call would come to, by the code that decides it, without running it. */
-import type { Explanation } from '../index.ts';
+import type { Explanation, JsonObject, JsonValue } from '../index.ts';
 import { type Command, worldOptions } from './command.ts';
 import { untilInterrupted } from './fault.ts';
 import { columns, jsonText, printable } from './printable.ts';
@@ -13,10 +13,11 @@ export const explain: Command = {
   options: [...worldOptions, 'input'],
   operands: ['NAME'],
   async run({ io, screen, options, operands: [name = ''], world }) {
+    // Before any module is run.
+    const input = options.input === undefined ? undefined : await readInput(options.input, io);
     const loaded = await world();
     loaded.requireRules();
     const session = loaded.session();
-    const input = options.input === undefined ? undefined : await readInput(options.input, io);
     const explanation = await untilInterrupted(session.explain(name, input), io.signal);
     const unknown = loaded.unknownTool(name);
     if (unknown !== undefined) screen.note(unknown);
@@ -31,6 +32,8 @@ function textOf(name: string, explanation: Explanation): string {
     ['visible', visible ? 'yes' : `no${hiddenBy === undefined ? '' : `, ${printable(hiddenBy)}`}`],
   ];
   if (unlockedBy !== undefined) rows.push(['unlocked by', unlockedBy.map(printable).join(', ')]);
+  const refusal = decision === undefined ? steps.at(-1)?.message : undefined;
+  if (typeof refusal === 'string') rows.push(...refusal.split('\n').map((line, index) => [index === 0 ? 'why' : '', printable(line)]));
   if (decision?.effect === 'deny') {
     rows.push(['reason', printable(decision.reason)]);
     if (decision.message !== undefined) rows.push(['message', printable(decision.message)]);
@@ -38,20 +41,43 @@ function textOf(name: string, explanation: Explanation): string {
   if (decision?.effect === 'ask' && decision.prompt !== undefined) rows.push(['asks', printable(decision.prompt)]);
   if (ruleId !== undefined) rows.push(['rule', printable(ruleId)]);
   if (source !== undefined) rows.push(['decided by', printable(source)]);
-  if (code !== undefined) rows.push(['code', code]);
-  const said = steps.map((step) =>
-    Object.entries(step)
-      .map(([key, value]) => `${printable(key)}=${typeof value === 'string' ? printable(value) : jsonText(value)}`)
-      .join(' '),
-  );
+  if (code !== undefined && decision !== undefined && code !== 'policy_denied') rows.push(['code', code]);
+  // One step that decides is all that stands above.
+  const [only] = steps;
+  const told = steps.length === 1 && only !== undefined && (only.message !== undefined || only.effect !== undefined);
+  const said = told ? [] : steps.map(stepText);
   return [printable(name), ...columns(rows, '  '), ...(said.length === 0 ? [] : ['  steps', ...said.map((line, index) => `    ${index + 1}. ${line}`)])].join(
     '\n',
   );
 }
 
-function outcomeOf({ decision, code, hiddenBy }: Explanation): string {
-  if (decision === undefined) return hiddenBy === undefined ? `would be refused: ${code}` : 'would be refused: it is hidden';
-  switch (decision.effect) {
+/** `registry, rule no-main: deny (reason)`. */
+function stepText({
+  stage,
+  source,
+  ruleId,
+  effect,
+  reason,
+  code,
+  note,
+  message: _message,
+  details: _details,
+  retryable: _retryable,
+  ...rest
+}: JsonObject): string {
+  const who = [stage ?? source, ...(ruleId === undefined ? [] : [`rule ${worded(ruleId)}`])].map(worded).join(', ');
+  const what = [effect ?? code ?? note, ...(Object.keys(rest).length === 0 ? [] : [jsonText(rest)])].filter((one) => one !== undefined).map(worded);
+  return `${who}: ${what.join(' ')}${reason === undefined ? '' : ` (${worded(reason)})`}`;
+}
+
+function worded(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? printable(value) : jsonText(value);
+}
+
+function outcomeOf({ decision, code }: Explanation): string {
+  switch (decision?.effect) {
+    case undefined:
+      return `would be refused: ${code}`;
     case 'allow':
       return 'would run';
     case 'ask':

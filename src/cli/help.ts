@@ -37,6 +37,24 @@ export function commandHelp(command: Command): string {
   ].join('\n');
 }
 
+/** The help of the whole as data. */
+export function generalHelpJson(commands: readonly Command[]): object {
+  return {
+    commands: commands.map(({ name, usage, summary }) => ({ name, usage, summary })),
+    options: (Object.keys(optionTable) as OptionName[]).map(optionJson),
+    exitCodes: { 0: 'done', 1: 'the call or the check failed', 2: 'the command line was wrong' },
+  };
+}
+
+/** The help of one command as data. */
+export function commandHelpJson({ name, usage, summary, notes, options }: Command): object {
+  return { name, usage, summary, notes, options: [...options, ...shared].map(optionJson) };
+}
+
+function optionJson(name: OptionName): object {
+  return { name, ...optionTable[name] };
+}
+
 /** The command with what follows it. */
 export function usageOf({ name, usage }: Command): string {
   return usage === '' ? name : `${name} ${usage}`;

@@ -16,8 +16,9 @@ export const list: Command = {
   options: worldOptions,
   operands: [],
   async run({ world }) {
-    const { session } = await world();
-    return answer(session().effectiveTools());
+    const loaded = await world();
+    loaded.requireRules();
+    return answer(loaded.session().effectiveTools());
   },
 };
 

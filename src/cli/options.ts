@@ -17,9 +17,15 @@ export const optionTable = {
   'host-tools': { value: 'FILE', repeatable: true, help: 'load tools, profiles and rules from a YAML or JSON file; repeatable' },
   'host-tools-module': { value: 'MOD', repeatable: true, help: 'load tools from a module: a path or a package; repeatable' },
   profile: { value: 'NAME', help: 'use this profile' },
-  facts: { value: 'JSON', help: 'facts of the session, such as \'{"hostSession.status":"ready"}\'' },
+  facts: { value: 'JSON|@FILE|-', help: 'facts of the session, such as \'{"hostSession.status":"ready"}\'' },
   input: { value: 'JSON|@FILE|-', help: 'arguments of the call: JSON, a file, or standard input; default {}' },
   'timeout-ms': { value: 'N', help: "end a call after N milliseconds; can only shorten the tool's own timeout" },
+  pins: { value: 'FILE', help: 'the file of accepted definitions; made where there is none' },
+  accept: { value: 'NAME', repeatable: true, help: 'accept this tool as the server gives it now; repeatable' },
+  yes: { help: 'do not ask about what `--accept` names' },
+  prefix: { value: 'TEXT', help: "put this before each of the server's names" },
+  env: { value: 'NAME', repeatable: true, help: 'pass this variable on to the server; repeatable' },
+  header: { value: 'NAME=VARIABLE', repeatable: true, help: 'send this header with the value of a variable; repeatable' },
   'no-calls': { help: 'do not call the tools that are validated' },
   json: { help: 'print one JSON document' },
   help: { short: 'h', help: 'show this, or the help of a command' },
@@ -40,12 +46,23 @@ export interface Source {
 export interface Options {
   readonly sources: readonly Source[];
   readonly profile: string | undefined;
-  /** JSON text. */
+  /** JSON text, `@file` or `-`. */
   readonly facts: string | undefined;
   /** JSON text, `@file` or `-`. */
   readonly input: string | undefined;
   /** Milliseconds. */
   readonly timeoutMs: number | undefined;
+  /** A path. */
+  readonly pins: string | undefined;
+  /** Names of tools. */
+  readonly accept: readonly string[];
+  /** `--yes` is given. */
+  readonly yes: boolean;
+  readonly prefix: string | undefined;
+  /** Names of variables. */
+  readonly env: readonly string[];
+  /** `NAME=VARIABLE`. */
+  readonly header: readonly string[];
   /** `--no-calls` is not given. */
   readonly calls: boolean;
   readonly json: boolean;
@@ -80,6 +97,7 @@ export function parseLine(argv: readonly string[]): ParsedLine {
   });
   const words: string[] = [];
   const values = new Map<OptionName, string>();
+  const lists = new Map<OptionName, readonly string[]>();
   const sources: Source[] = [];
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value);
@@ -95,7 +113,8 @@ export function parseLine(argv: readonly string[]): ParsedLine {
         `\`--${name}\` needs a value: \`--${name} ${row.value}\`${value?.startsWith('--') ? `; one that starts with dashes is written \`--${name}=…\`` : ''}.`,
       );
     }
-    if (row.repeatable === true) sources.push({ kind: name === 'host-tools' ? 'file' : 'module', name: value as string });
+    if (name === 'host-tools' || name === 'host-tools-module') sources.push({ kind: name === 'host-tools' ? 'file' : 'module', name: value as string });
+    else if (row.repeatable === true) lists.set(name, [...(lists.get(name) ?? []), value as string]);
     else if (values.has(name) && row.value !== undefined) throw usageFault(`\`--${name}\` was given twice. Give it once.`);
     values.set(name, value ?? '');
   }
@@ -108,6 +127,12 @@ export function parseLine(argv: readonly string[]): ParsedLine {
       facts: values.get('facts'),
       input: values.get('input'),
       timeoutMs: readTimeout(values.get('timeout-ms')),
+      pins: values.get('pins'),
+      accept: lists.get('accept') ?? [],
+      yes: values.has('yes'),
+      prefix: values.get('prefix'),
+      env: lists.get('env') ?? [],
+      header: lists.get('header') ?? [],
       calls: !values.has('no-calls'),
       json: values.has('json'),
       help: values.has('help'),

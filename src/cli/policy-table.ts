@@ -1,8 +1,10 @@
 /** The file of `policy test`: a table of calls and what is expected of each. */
-import type * as Yaml from 'yaml';
+import { TextFault } from '../config/places.ts';
+import { readJson } from '../config/read-json.ts';
+import { yamlReader } from '../config/read-yaml.ts';
 import { errorCodes, type JsonObject } from '../index.ts';
 import { nearestNames } from '../internal.ts';
-import { CliFault, failure, messageOf } from './fault.ts';
+import { failure, messageOf } from './fault.ts';
 
 /** What a case expects. */
 export interface Expectation {
@@ -14,8 +16,8 @@ export interface Expectation {
 
 /** One row. */
 export interface PolicyCase {
-  /** From 1; absent where the reader knows no lines. */
-  readonly line: number | undefined;
+  /** From 1. */
+  readonly line: number;
   readonly name: string | undefined;
   readonly tool: string;
   /** Absent: only what does not depend on the input is judged. */
@@ -31,16 +33,13 @@ const caseKeys = ['name', 'tool', 'input', 'profile', 'facts', 'principal', 'exp
 const expectKeys = ['decision', 'reason', 'ruleId'];
 
 /** Where each part of a document begins. */
-type LineOf = (path: readonly (string | number)[]) => number | undefined;
+type LineOf = (path: readonly (string | number)[]) => number;
 type Fault = (path: readonly (string | number)[], message: string) => Error;
 
 /** Reads the whole table; nothing of it counts when any of it is wrong. @throws CliFault 1 with `file:line: reason`. */
 export async function readPolicyTable(file: string, text: string): Promise<readonly PolicyCase[]> {
   const { value, lineOf } = await parse(file, text);
-  const fault: Fault = (path, message) => {
-    const line = lineOf(path);
-    return failure(`${file}${line === undefined ? '' : `:${line}`}: ${message}`);
-  };
+  const fault: Fault = (path, message) => failure(`${file}:${lineOf(path)}: ${message}`);
   if (!isObject(value)) throw fault([], 'expected an object with `tests`.');
   checkKeys(value, ['tests'], [], fault);
   if (!Array.isArray(value.tests) || value.tests.length === 0) throw fault(['tests'], 'expected `tests` to be a list of at least one case.');
@@ -103,29 +102,40 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** YAML 1.2, of which JSON is a part. Without the package that reads it, JSON is read all the same, but its lines are not known. */
+/** As files of tools are read: `.json` is JSON and nothing else, any other name is YAML. */
 async function parse(file: string, text: string): Promise<{ value: unknown; lineOf: LineOf }> {
-  const yaml = await import('yaml').catch(() => undefined);
+  const lines = lineStarts(text);
   try {
-    if (yaml !== undefined) return parseYaml(yaml, file, text);
-    if (/\.json$/i.test(file)) return { value: JSON.parse(text) as unknown, lineOf: () => undefined };
+    const read = /\.json$/i.test(file) ? readJson : await yamlReader();
+    const { value, place } = read(text);
+    const lineOf: LineOf = (path) => {
+      let found = place;
+      for (const step of path) {
+        const next = found.inside?.get(step);
+        if (next === undefined) break;
+        found = next;
+      }
+      return lineAt(lines, found.at);
+    };
+    return { value, lineOf };
   } catch (error) {
-    throw error instanceof CliFault ? error : failure(`${file}: ${messageOf(error)}`);
+    throw failure(error instanceof TextFault ? `${file}:${lineAt(lines, error.at)}: ${error.message}` : `${file}: ${messageOf(error)}`);
   }
-  throw failure('Reading YAML needs the package `yaml`: run `npm install yaml`, or write the table as JSON.');
 }
 
-function parseYaml({ parseDocument, LineCounter }: typeof Yaml, file: string, text: string): { value: unknown; lineOf: LineOf } {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, schema: 'core', merge: false, resolveKnownTags: false, logLevel: 'error' });
-  const [error] = [...document.errors, ...document.warnings];
-  if (error !== undefined) throw failure(`${file}:${lines.linePos(error.pos[0]).line}: ${error.message}`);
-  const lineOf: LineOf = (path) => {
-    for (let length = path.length; length > 0; length--) {
-      const node = document.getIn(path.slice(0, length), true) as { range?: readonly number[] | null } | undefined;
-      if (node?.range) return lines.linePos(node.range[0] as number).line;
-    }
-    return 1;
-  };
-  return { value: document.toJS({ maxAliasCount: 100 }) as unknown, lineOf };
+function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let index = text.indexOf('\n'); index !== -1; index = text.indexOf('\n', index + 1)) starts.push(index + 1);
+  return starts;
+}
+
+/** From 1. */
+function lineAt(starts: readonly number[], at: number): number {
+  let [low, high] = [0, starts.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] as number) <= at) low = middle;
+    else high = middle;
+  }
+  return low + 1;
 }

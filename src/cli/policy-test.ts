@@ -4,9 +4,9 @@ import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';
 import { failure, messageOf, untilInterrupted } from './fault.ts';
 import { type Expectation, type PolicyCase, readPolicyTable } from './policy-table.ts';
-import { printable } from './printable.ts';
+import { headline, jsonText, printable } from './printable.ts';
 import { readTextFile } from './read-text.ts';
-import { unknownProfile, type World } from './world.ts';
+import type { World } from './world.ts';
 
 /** What a case came to. */
 interface Found {
@@ -20,12 +20,19 @@ interface Found {
 
 interface Checked {
   readonly name: string;
-  readonly line?: number | undefined;
+  readonly line: number;
   readonly tool: string;
   readonly ok: boolean;
+  /** Why the case says nothing: its tool is unknown, and it does not expect that. */
+  readonly error?: string | undefined;
+  /** Of an unknown tool: the nearest names. */
+  readonly didYouMean?: readonly string[] | undefined;
   readonly expected: Expectation;
   readonly found: Found;
 }
+
+/** Most characters of an input that stand for a name. */
+const longestInput = 60;
 
 const maxTableBytes = 16 * 1_048_576;
 
@@ -35,7 +42,8 @@ export const policyTest: Command = {
   summary: 'check a table of calls against expected decisions; nothing runs',
   notes: [
     'FILE is YAML or JSON: tests: [{ name?, tool, input?, profile?, facts?, principal?, expect }].',
-    'expect is allow, ask, deny, hidden or an error code, or { decision, reason?, ruleId? }. Exit code 1 when one differs.',
+    'expect is allow, ask, deny, hidden or an error code, or { decision, reason?, ruleId? }.',
+    'Exit code 1 when one differs, and for a tool that is unknown where tool_not_found is not what is expected.',
   ],
   options: worldOptions,
   operands: ['FILE'],
@@ -47,12 +55,15 @@ export const policyTest: Command = {
     const loaded = await world();
     loaded.requireRules();
     const checked: Checked[] = [];
-    for (const one of cases) checked.push(await check(one, file, loaded, io));
+    const lines: string[] = [];
+    for (const one of cases) {
+      const result = await check(one, file, loaded, io);
+      checked.push(result);
+      lines.push(lineOf(result, one, file));
+    }
     const failed = checked.filter(({ ok }) => !ok).length;
-    const lines = checked.map((one) => lineOf(one, file));
-    lines.push(
-      failed === 0 ? `${checked.length} ${checked.length === 1 ? 'case' : 'cases'}, each as expected.` : `${failed} of ${checked.length} cases differ.`,
-    );
+    const errors = checked.filter(({ error }) => error !== undefined).length;
+    lines.push(summary(checked.length, failed - errors, errors));
     return { exit: failed === 0 ? 0 : 1, text: lines.join('\n'), json: { passed: checked.length - failed, failed, cases: checked } };
   },
 };
@@ -63,12 +74,25 @@ async function check(
   world: World,
   io: CliIo,
 ): Promise<Checked> {
-  const where = line === undefined ? file : `${file}:${line}`;
-  if (profile !== undefined && !world.profileIds().includes(profile)) throw failure(`${where}: ${unknownProfile(profile, world.profileIds())}`);
+  const where = `${file}:${line}`;
+  const lost = profile === undefined ? undefined : world.profileFault(profile);
+  if (lost !== undefined) throw failure(`${where}: ${lost.message}`);
   const session = openSession(world, { profile, facts, principal }, where);
   const found = foundOf(await untilInterrupted(session.explain(tool, input), io.signal));
   await session.close();
-  return { name, line, tool, ok: meets(expect, found), expected: expect, found };
+  const unknown = world.registry.get(tool) === undefined;
+  const near = unknown ? world.nearest(tool) : [];
+  const meant = unknown && !['tool_not_found', 'hidden'].includes(expect.decision);
+  return {
+    name,
+    line,
+    tool,
+    ok: !meant && meets(expect, found),
+    error: meant ? `unknown tool \`${tool}\`${meantText(near)}` : undefined,
+    didYouMean: unknown ? near : undefined,
+    expected: expect,
+    found,
+  };
 }
 
 /** What the session refuses, such as facts that are too deep, is the table's fault. */
@@ -91,10 +115,28 @@ function meets({ decision, reason, ruleId }: Expectation, found: Found): boolean
   return named && (reason === undefined || reason === found.reason) && (ruleId === undefined || ruleId === found.ruleId);
 }
 
-function lineOf({ name, line, tool, ok, expected, found }: Checked, file: string): string {
-  if (ok) return `ok    ${printable(name)}`;
-  const where = printable(line === undefined ? file : `${file}:${line}`);
-  return `FAIL  ${printable(name)} (${where}, \`${printable(tool)}\`): expected ${shown(expected)}, got ${shown(found)}`;
+/** `; did you mean …?`, or nothing. */
+function meantText(near: readonly string[]): string {
+  return near.length === 0 ? '' : `; did you mean ${near.map((one) => `\`${one}\``).join(' or ')}?`;
+}
+
+function lineOf({ line, tool, ok, error, didYouMean = [], expected, found }: Checked, { name, input }: PolicyCase, file: string): string {
+  const place = printable(`${file}:${line}`);
+  const given = input === undefined ? '' : ` ${headline(jsonText(input), longestInput)}`;
+  const title = name === undefined ? `${printable(tool)}${given} (${place})` : printable(name);
+  if (ok) return `ok    ${title}`;
+  const where = name === undefined ? title : `${title} (${place}, \`${printable(tool)}\`)`;
+  if (error !== undefined) return `ERROR ${where}: ${printable(error)}`;
+  return `FAIL  ${where}: expected ${shown(expected)}, got ${shown(found)}${printable(meantText(didYouMean))}`;
+}
+
+function summary(all: number, differ: number, errors: number): string {
+  const cases = `${all} ${all === 1 ? 'case' : 'cases'}`;
+  const faults = [
+    ...(differ === 0 ? [] : [`${differ} ${differ === 1 ? 'differs' : 'differ'}`]),
+    ...(errors === 0 ? [] : [`${errors} ${errors === 1 ? 'names' : 'name'} an unknown tool`]),
+  ];
+  return faults.length === 0 ? `${cases}, each as expected.` : `${cases}: ${faults.join(', ')}.`;
 }
 
 function shown({ decision, reason, ruleId, source, code }: Partial<Found>): string {

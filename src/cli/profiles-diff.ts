@@ -115,7 +115,7 @@ async function factsOf(session: ToolSession, name: string, io: CliIo): Promise<J
   const { decision } = await untilInterrupted(session.explain(name), io.signal);
   const flat: Record<string, JsonValue> = {
     decision: decision?.effect ?? null,
-    'requires approval': profileAsks || entry.internals.requiresApproval !== false,
+    requiresApproval: profileAsks || entry.internals.requiresApproval !== false,
     timeoutMs,
     maxOutputChars: Number.isFinite(maxOutputChars) ? maxOutputChars : null,
   };
@@ -164,8 +164,18 @@ function textOf({ a, b, onlyInA, onlyInB, tools, rules, limits, default: fallbac
 
 function ruleLine({ id, effect, rule, tools }: RuleRow): string {
   const { when, reason } = rule;
-  const touched = tools.length === 0 ? 'no effective tool' : tools.map(printable).join(', ');
-  return `${effect} ${touched}${when === undefined ? '' : ` when ${jsonText(when)}`}${reason === undefined ? '' : ` as ${printable(reason)}`} (${printable(id)})`;
+  const touched = tools.length === 0 ? `${subjectOf(rule)}, which is no effective tool,` : tools.map(printable).join(', ');
+  const rest = `${when === undefined ? '' : ` when ${jsonText(when)}`}${reason === undefined ? '' : ` as ${printable(reason)}`}`;
+  return `${effect} ${rest === '' ? touched.replace(/,$/, '') : touched}${rest} (${printable(id)})`;
+}
+
+/** What a rule is about, as it was written. */
+function subjectOf({ tools, tags, annotations, source }: Rule): string {
+  const parts = [tools === undefined ? 'every tool' : [tools].flat().map(printable).join(' or ')];
+  if (tags !== undefined) parts.push(`tagged ${[tags].flat().map(printable).join(' or ')}`);
+  if (annotations !== undefined) parts.push(`annotated ${jsonText(annotations)}`);
+  if (source !== undefined) parts.push(`from ${printable(source)}`);
+  return parts.join(' ');
 }
 
 function worded(value: JsonValue): string {

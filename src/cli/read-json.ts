@@ -4,35 +4,39 @@ import type { CliIo } from './cli-io.ts';
 import { messageOf, usageFault } from './fault.ts';
 import { readStdin, readTextFile } from './read-text.ts';
 
-/** Most bytes of an input's text: pretty-printed, it may be well above what a call admits. */
-const maxInputBytes = 8 * 1_048_576;
+/** Most bytes of a text: pretty-printed, an input may be well above what a call admits. */
+const maxBytes = 8 * 1_048_576;
 
-/** Reads `--input`: JSON, `@file` or `-`; `{}` where it is absent. @throws CliFault 2. */
+/** Reads `--input`; `{}` where it is absent. @throws CliFault 2. */
 export async function readInput(option: string | undefined, io: CliIo): Promise<unknown> {
+  return option === undefined ? {} : readOption(option, '`--input`', io);
+}
+
+/** Reads `--facts`; `{}` where it is absent. @throws CliFault 2. */
+export async function readFacts(option: string | undefined, io: CliIo): Promise<JsonObject> {
   if (option === undefined) return {};
+  const facts = await readOption(option, '`--facts`', io);
+  if (typeof facts !== 'object' || facts === null || Array.isArray(facts))
+    throw usageFault('Expected `--facts` to be a JSON object, such as \'{"hostSession.status":"ready"}\'.');
+  return facts as JsonObject;
+}
+
+/** JSON, `@file` or `-`. */
+async function readOption(option: string, name: string, io: CliIo): Promise<unknown> {
   if (option === '-') {
-    const text = await readStdin(io, maxInputBytes).catch((error: unknown) => {
-      throw io.signal.aborted ? error : usageFault(`Cannot read the input from standard input: ${messageOf(error)}.`);
+    const text = await readStdin(io, maxBytes).catch((error: unknown) => {
+      throw io.signal.aborted ? error : usageFault(`Cannot read standard input: ${messageOf(error)}.`);
     });
     return parseJson(text, 'standard input');
   }
   if (option.startsWith('@')) {
     const path = option.slice(1);
-    const text = await readTextFile(path, io, maxInputBytes).catch((error: unknown) => {
-      throw usageFault(`Cannot read the input from \`${path}\`: ${messageOf(error)}.`);
+    const text = await readTextFile(path, io, maxBytes).catch((error: unknown) => {
+      throw io.signal.aborted ? error : usageFault(`Cannot read \`${path}\`: ${messageOf(error)}.`);
     });
     return parseJson(text, `\`${path}\``);
   }
-  return parseJson(option, '`--input`');
-}
-
-/** Reads `--facts`. @throws CliFault 2. */
-export function readFacts(option: string | undefined): JsonObject {
-  if (option === undefined) return {};
-  const facts = parseJson(option, '`--facts`');
-  if (typeof facts !== 'object' || facts === null || Array.isArray(facts))
-    throw usageFault('Expected `--facts` to be a JSON object, such as \'{"hostSession.status":"ready"}\'.');
-  return facts as JsonObject;
+  return parseJson(option, name);
 }
 
 function parseJson(text: string, where: string): unknown {

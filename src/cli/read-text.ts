@@ -1,5 +1,5 @@
 /** Reading text whole: files and standard input, bounded and as UTF-8. */
-import { open } from 'node:fs/promises';
+import { access, constants, open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CliIo } from './cli-io.ts';
 import { messageOf, untilInterrupted } from './fault.ts';
@@ -19,6 +19,17 @@ export async function readTextFile(path: string, io: CliIo, maxBytes: number): P
   ).catch((error: unknown) => {
     throw new Error(fileFault(error));
   });
+}
+
+/** Checks that there is a file to read, and does not open it: a pipe would wait. @throws Error with a message for people. */
+export async function requireFile(path: string, { cwd }: Pick<CliIo, 'cwd'>): Promise<void> {
+  try {
+    const place = resolve(cwd, path);
+    await access(place, constants.R_OK);
+    if ((await stat(place)).isDirectory()) throw Object.assign(new Error('a directory'), { code: 'EISDIR' });
+  } catch (error) {
+    throw new Error(fileFault(error));
+  }
 }
 
 /** Reads standard input to its end. @throws Error with a message for people. */
@@ -46,7 +57,7 @@ async function collect(stream: AsyncIterable<string | Buffer>, maxBytes: number)
 /** Node's message repeats the call and the path; the code says enough. */
 function fileFault(error: unknown): string {
   const { code } = error as { code?: unknown };
-  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file';
   if (code === 'EISDIR') return 'it is a directory';
   if (code === 'EACCES' || code === 'EPERM') return 'it may not be read';
   return messageOf(error);

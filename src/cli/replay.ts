@@ -19,7 +19,8 @@ export const replay: Command = {
     });
     const { replayTrace } = await import('../workflow.ts');
     const outcome = replayed(() => replayTrace(text), file);
-    if (outcome.same) return { exit: 0, text: `${printable(outcome.hash)}\n${outcome.events} events, the same result.`, json: outcome };
+    if (outcome.same)
+      return { exit: 0, text: `${printable(outcome.hash)}\n${outcome.events} ${outcome.events === 1 ? 'event' : 'events'}, the same result.`, json: outcome };
     const { line, at, expected, found } = outcome;
     return {
       exit: 1,

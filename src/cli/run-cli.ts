@@ -6,7 +6,7 @@ import { type CliIo, writeOut } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import { CliFault, type FaultExit, failure, messageOf, usageFault } from './fault.ts';
-import { commandHelp, generalHelp, usageOf } from './help.ts';
+import { commandHelp, commandHelpJson, generalHelp, generalHelpJson, usageOf } from './help.ts';
 import { meant, type OptionName, type Options, parseLine } from './options.ts';
 import { jsonText } from './printable.ts';
 import { createScreen, type Screen } from './screen.ts';
@@ -20,7 +20,7 @@ const graceMs = 5_000;
 
 /** What a command line asks for. */
 type Order =
-  | { readonly kind: 'say'; readonly text: string }
+  | { readonly kind: 'say'; readonly text: string; readonly json: unknown; readonly asJson: boolean }
   | { readonly kind: 'run'; readonly command: Command; readonly operands: readonly string[]; readonly options: Options };
 
 /**
@@ -29,10 +29,11 @@ type Order =
  */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCode> {
   const screen = createScreen(io);
+  io.onScreen?.(screen.note);
   try {
     const order = await understand(argv);
     if (order.kind === 'say') {
-      await print(io, order.text);
+      await print(io, order.asJson ? jsonText(order.json) : order.text);
       return 0;
     }
     return await execute(order, io, screen);
@@ -45,18 +46,24 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCo
 
 async function understand(argv: readonly string[]): Promise<Order> {
   const { words, options, given } = parseLine(argv);
-  if (options.version) return { kind: 'say', text: await packageVersion() };
+  const say = (text: string, json: unknown): Order => ({ kind: 'say', text, json, asJson: options.json });
+  if (options.version) {
+    const version = await packageVersion();
+    return say(version, { version });
+  }
   const helps = words[0] === 'help';
   const named = helps ? words.slice(1) : words;
   if (named.length === 0) {
-    if (helps || options.help) return { kind: 'say', text: generalHelp(commands) };
+    if (helps || options.help) return say(generalHelp(commands), generalHelpJson(commands));
     throw usageFault(`Expected a command: ${commands.map(({ name }) => name).join(', ')}. Run \`host-tools --help\` for what they do.`);
   }
   const command = findCommand(named);
-  if (helps || options.help) return { kind: 'say', text: commandHelp(command) };
+  if (helps || options.help) return say(commandHelp(command), commandHelpJson(command));
   const operands = named.slice(command.name.split(' ').length);
   checkOperands(command, operands);
   checkOptions(command, given);
+  if (options.input === '-' && options.facts === '-')
+    throw usageFault('Standard input can be read once: give one of `--input` and `--facts` as JSON or `@file`.');
   return { kind: 'run', command, operands, options };
 }
 

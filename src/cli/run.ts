@@ -1,23 +1,26 @@
 /** The process around a run: its streams, its signals, its end. */
 import { writeOut } from './cli-io.ts';
 import { failure } from './fault.ts';
+import { printable } from './printable.ts';
+import { guardRun } from './process-guard.ts';
 import { runCli } from './run-cli.ts';
 
 /** What a shell calls a process that Ctrl-C ended. */
 const interruptedExit = 130;
 
 /**
- * Runs the command line of a process and resolves to its exit code once all of it is written.
+ * Runs the command line of a process and ends the process with its exit code once all of it is written.
  * What a tool or a module prints to standard output goes to standard error: standard output carries the answer alone.
+ * What it does to the process, an exit or an error that nobody handles, is a line, and makes a 0 a 1.
  */
-export async function run(host: NodeJS.Process): Promise<number> {
+export async function run(host: NodeJS.Process): Promise<never> {
   const { stdin, stdout, stderr } = host;
-  // Our own way out, whatever a module makes of `process.exit`.
-  const leave = host.exit.bind(host);
+  let show = (line: string): void => void stderr.write(`${printable(line)}\n`);
+  const guard = guardRun(host, (line) => show(`host-tools: ${line}`));
   const interrupt = new AbortController();
   const interrupted = (): void => {
     // Asked twice: whatever still runs is not waited for.
-    if (interrupt.signal.aborted) leave(interruptedExit);
+    if (interrupt.signal.aborted) guard.leave(interruptedExit);
     interrupt.abort();
   };
   // Nothing is left that could go on: without a word the process would end here, since a promise by itself keeps none alive.
@@ -37,10 +40,13 @@ export async function run(host: NodeJS.Process): Promise<number> {
     cwd: host.cwd(),
     env: host.env,
     signal: interrupt.signal,
+    onScreen: (note) => {
+      show = note;
+    },
   });
   host.off('beforeExit', stalled);
+  await guard.settled();
   await writeOut(stderr, '').catch(() => {});
-  // A handler that never settles, or a connection that a module has opened, must not keep a finished run alive. By itself the timer keeps nothing alive.
-  setTimeout(() => leave(exit), 0).unref();
-  return exit;
+  // At once: a handler that never settles, or a connection that a module has opened, must not keep a finished run alive.
+  return guard.leave(exit === 0 && guard.told ? 1 : exit);
 }

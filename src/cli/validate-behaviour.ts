@@ -65,8 +65,10 @@ function judge(result: unknown, given: string, fault: (check: CheckName, text: s
     const shape = shapeFault(result);
     if (shape !== undefined) return fault('result_shape', `${given} answered ${shape}`);
     const { success, output, error } = result as { success: boolean; output?: unknown; error?: unknown };
-    const copy = copyJson([output, error], limits);
-    if (!copy.ok) fault('output_json', `${given} answered what JSON cannot hold${copy.path === '' ? '' : ` at ${copy.path}`}: ${copy.message}.`);
+    for (const [part, value] of Object.entries({ output, error })) {
+      const copy = copyJson(value ?? null, limits);
+      if (!copy.ok) fault('output_json', `${given} answered what JSON cannot hold at \`${part}${copy.path}\`: ${copy.message}.`);
+    }
     if (success) fault('refuses_invalid_input', `${given} succeeded, though the tool's own schema refuses that input. Check the input first.`);
   } catch (error) {
     fault('result_shape', `${given} answered what cannot be read: ${textOf(error)}`);

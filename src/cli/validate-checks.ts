@@ -12,6 +12,7 @@ export const validateChecks = {
   config_loads: 'error',
   config_entries: 'error',
   config_not_empty: 'warning',
+  rule_matches: 'warning',
   // The module
   entry_point: 'error',
   entry_point_parameters: 'warning',
@@ -40,6 +41,7 @@ export const validateChecks = {
   schema_agrees: 'error',
   schema_not_empty: 'warning',
   schema_patterns: 'warning',
+  uses_known: 'warning',
   // Behaviour
   behaviour_skipped: 'info',
   never_throws: 'error',

@@ -2,13 +2,15 @@
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { HostToolRegistry } from '../index.ts';
+import { HostToolRegistry, type Rule } from '../index.ts';
 import { describe } from '../internal.ts';
+import { requireFile } from './read-text.ts';
 import type { Findings } from './validate-checks.ts';
 import { checkDefinitions, registerEach } from './validate-definitions.ts';
 import { memberOf, textOf, within } from './validate-foreign-code.ts';
 import { type Callable, type ModuleOffer, readModule } from './validate-module.ts';
 import { checkMount } from './validate-mount.ts';
+import { checkReferences, type WrittenRule } from './validate-references.ts';
 import type { ToolCheckOptions } from './validate-tool.ts';
 
 const moduleEndings: readonly string[] = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'];
@@ -27,9 +29,10 @@ export async function checkFile(path: string, findings: Findings, options: ToolC
 
 async function fileFault(path: string): Promise<string | undefined> {
   try {
-    return (await stat(path)).isFile() ? undefined : `${path} is not a file.`;
+    await requireFile(path, { cwd: '/' });
+    return (await stat(path)).isFile() ? undefined : `Cannot read \`${path}\`: it is no file.`;
   } catch (error) {
-    return `The file cannot be read: ${textOf(error)}`;
+    return `Cannot read \`${path}\`: ${textOf(error)}.`;
   }
 }
 
@@ -56,6 +59,7 @@ async function checkModule(path: string, findings: Findings, options: ToolCheckO
   try {
     if (offer.setup !== undefined) await runSetup(offer.setup, registry, findings, timeoutMs);
     registerEach(offer.definitions, registry, findings);
+    checkReferences(registry, [], findings);
     names.push(...(await checkDefinitions(registry.listTools(), findings, options)));
   } finally {
     await within(timeoutMs, () => registry.close());
@@ -94,6 +98,13 @@ async function runSetup(setup: Callable, registry: HostToolRegistry, findings: F
   findings.note('setup_runs', fault, `${what} ran.`);
 }
 
+/** The rules of a file that was loaded just now. */
+async function writtenRules(path: string): Promise<readonly WrittenRule[]> {
+  const { readFile } = await import('../config/read-file.ts');
+  const { rules } = await readFile(path);
+  return rules.map(({ index, line, value }) => ({ place: `rules[${index}], line ${line}`, rule: value as Rule }));
+}
+
 async function checkConfig(path: string, findings: Findings, options: ToolCheckOptions): Promise<readonly string[]> {
   const { timeoutMs } = options;
   const registry = new HostToolRegistry();
@@ -114,6 +125,8 @@ async function checkConfig(path: string, findings: Findings, options: ToolCheckO
     if (failed.length === 0) findings.note('config_entries', undefined, 'Each of its entries loads.');
     const empty = loaded.length + profiles.length + rules + failed.length === 0;
     findings.note('config_not_empty', empty ? 'It has no entry: list tools, profiles or rules.' : undefined, 'It has entries.');
+    // Where a rule did not load nothing did, and there is no tool to be matched.
+    checkReferences(registry, await writtenRules(path), findings);
     return await checkDefinitions(registry.listTools(), findings, options);
   } finally {
     await within(timeoutMs, () => registry.close());

@@ -20,6 +20,13 @@ interface Stand {
 }
 
 const stands = new WeakSet<object>();
+/** Listeners of guards. One that is over no longer listens. */
+const listening = new WeakSet<object>();
+
+/** Whether a guard watches now. */
+export function isValidating(): boolean {
+  return process.listeners('uncaughtException').some((listener) => listening.has(listener));
+}
 
 /** Begins to watch, until it is released or `signal` aborts: whoever interrupts wants to end the process. Two guards at once are released in any order. */
 export function guardProcess(signal?: AbortSignal): ProcessGuard {
@@ -40,6 +47,7 @@ export function guardProcess(signal?: AbortSignal): ProcessGuard {
   process.exit = stand as unknown as typeof process.exit;
   process.on('unhandledRejection', rejected);
   process.on('uncaughtException', thrown);
+  listening.add(thrown);
 
   const restore = (): void => {
     if (!stand.active) return;

@@ -1,12 +1,14 @@
 /** What the command line's files and modules make: a registry, and sessions over it. */
-import { relative, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { type HostToolRegistry, isMisuseError, type JsonObject, type SessionOptions, type ToolSession } from '../index.ts';
-import { registryStateOf } from '../internal.ts';
+import { nearestNames, registryStateOf } from '../internal.ts';
 import type { CliIo } from './cli-io.ts';
-import { failure, messageOf, untilInterrupted, usageFault } from './fault.ts';
+import { type CliFault, failure, messageOf, untilInterrupted, usageFault } from './fault.ts';
 import { meant, type Options } from './options.ts';
 import { readFacts } from './read-json.ts';
+import { requireFile } from './read-text.ts';
 import type { Screen } from './screen.ts';
+import { shownPath } from './shown-path.ts';
 
 /** An entry that did not load. */
 export interface LoadFailure {
@@ -32,23 +34,29 @@ export interface SessionWish {
 /** What was loaded. */
 export interface World {
   readonly registry: HostToolRegistry;
-  /** Makes a session. @throws CliFault 2 for an unknown profile. */
+  /** Makes a session. @throws CliFault for a profile that is not there, as {@link World.profileFault} has it. */
   session(wish?: SessionWish): ToolSession;
-  /** Ids of the profiles that loaded. */
-  profileIds(): readonly string[];
+  /** Why there is no such profile: 1 where it did not load, 2 where nobody defines it; undefined where it is there. */
+  profileFault(id: string): CliFault | undefined;
   /** Refuses to judge calls where a rule did not load: what it forbids would be allowed. @throws CliFault 1. */
   requireRules(): void;
   /** What to say of a name that no tool has, with the nearest ones; undefined for a tool's. */
   unknownTool(name: string): string | undefined;
+  /** The names nearest to one. */
+  nearest(name: string): readonly string[];
 }
 
 /** Loads what the options name, in their order. What fails is noted; a file that cannot be read at all ends the command. @throws CliFault. */
 export async function openWorld(registry: HostToolRegistry, options: Options, io: CliIo, screen: Screen): Promise<World> {
-  const facts = readFacts(options.facts);
+  const facts = await readFacts(options.facts, io);
   const failed: LoadFailure[] = [];
   if (options.sources.length === 0) throw usageFault('There are no tools to work with. Give `--host-tools FILE` or `--host-tools-module MOD`.');
   const config = await import('../config.ts');
   for (const { kind, name } of options.sources) {
+    if (kind === 'file' || isPath(name))
+      await requireFile(name, io).catch((error: unknown) => {
+        throw failure(`Cannot read \`${name}\`: ${messageOf(error)}.`);
+      });
     try {
       const loading = kind === 'file' ? config.loadHostTools(resolve(io.cwd, name), registry) : config.loadHostToolsModule(moduleOf(name, io.cwd), registry);
       const report = await untilInterrupted(loading, io.signal);
@@ -63,9 +71,9 @@ export async function openWorld(registry: HostToolRegistry, options: Options, io
   const { profiles } = registryStateOf(registry);
   const world: World = {
     registry,
-    profileIds: () => [...profiles.keys()],
     session({ profile = options.profile, facts: more, principal, approver } = {}) {
-      if (profile !== undefined && !profiles.has(profile)) throw usageFault(unknownProfile(profile, world.profileIds()));
+      const fault = profile === undefined ? undefined : world.profileFault(profile);
+      if (fault !== undefined) throw fault;
       return registry.createSession({
         sessionId: 'cli',
         cwd: io.cwd,
@@ -75,21 +83,29 @@ export async function openWorld(registry: HostToolRegistry, options: Options, io
         ...(approver === undefined ? {} : { approver }),
       });
     },
+    profileFault(id) {
+      if (profiles.has(id)) return undefined;
+      const lost = failed.some(({ section, name }) => section === 'profiles' && name === id);
+      return lost ? failure(`The profile \`${id}\` did not load; its line above says why.`) : usageFault(unknownProfile(id, [...profiles.keys()]));
+    },
     requireRules() {
       const rules = failed.filter(({ section }) => section === 'rules').length;
       if (rules > 0)
-        throw failure(`${rules === 1 ? 'A rule' : `${rules} rules`} did not load, so what would be refused cannot be told. Mend what is named above.`);
+        throw failure(
+          `${rules === 1 ? 'A rule' : `${rules} rules`} did not load, and with it nothing of its file, so what would be refused cannot be told. Mend what is named above.`,
+        );
     },
     unknownTool(name) {
       if (registry.get(name) !== undefined) return undefined;
       return `Unknown tool \`${name}\`. ${meant(name, registry.listNames())}Run \`host-tools list\` with the same options for all tools.`;
     },
+    nearest: (name) => nearestNames(name, registry.listNames()),
   };
   return world;
 }
 
 /** One line: unknown, what was probably meant, what there is. */
-export function unknownProfile(id: string, known: readonly string[]): string {
+function unknownProfile(id: string, known: readonly string[]): string {
   const there = known.length === 0 ? 'No profile is defined; give a file that has `profiles`.' : `There is ${listed(known)}.`;
   return `Unknown profile \`${id}\`. ${meant(id, known)}${there}`;
 }
@@ -101,12 +117,15 @@ function listed(ids: readonly string[]): string {
 
 /** A path starts from the working directory; anything else is a package. */
 function moduleOf(name: string, cwd: string): string {
-  return /^\.{1,2}(?:[/\\]|$)/.test(name) ? resolve(cwd, name) : name;
+  return isPath(name) ? resolve(cwd, name) : name;
+}
+
+function isPath(name: string): boolean {
+  return /^\.{1,2}(?:[/\\]|$)/.test(name) || isAbsolute(name);
 }
 
 function placeOf({ section, file, index, name, reason, line }: LoadFailure, cwd: string): string {
-  const near = relative(cwd, file);
-  const path = near === '' || near.startsWith('..') ? file : near;
+  const path = shownPath(file, cwd);
   const where = line === undefined ? path : `${path}:${line}`;
   return `${where}: ${section}[${index}]${name === undefined ? '' : ` \`${name}\``}: ${reason}`;
 }

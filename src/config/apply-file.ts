@@ -5,7 +5,7 @@ import { type DryRun, dryRun } from './dry-run.ts';
 import { type LoadedFile, type LoadedProfile, loadedFiles, nothingLoaded } from './loaded-files.ts';
 import type { PreparedFile } from './prepared-file.ts';
 import { parentsOf } from './profile-entry.ts';
-import { profilesOf, removeProfiles } from './registry-profiles.ts';
+import { profilesOf, removeProfiles, together } from './registry-profiles.ts';
 import type { FileReport, LoadFailure } from './report.ts';
 
 /** The error that a failed edit ends in, with what failed. */
@@ -29,7 +29,10 @@ export function applyFile(registry: HostToolRegistry<never>, file: PreparedFile,
     const report = { file: file.path, loaded: [], failed, profiles: [], rules: 0 };
     return whole ? { error: refusal(failed), report } : report;
   }
-  files.set(file.path, commit(registry, file, before, trial));
+  files.set(
+    file.path,
+    together(registry, () => commit(registry, file, before, trial)),
+  );
   return { file: file.path, loaded: [...trial.tools.keys()], failed, profiles: [...trial.profiles.keys()], rules: trial.rules.length };
 }
 

@@ -1,12 +1,13 @@
 /** Trying a file on a registry of its own, so that the real one changes only when it is known what will fail. */
 import { HostToolRegistry, type Profile, type Rule } from '../index.ts';
-import { canonicalJson, nearestNames } from '../internal.ts';
+import { canonicalJson, compileRules } from '../internal.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
 import type { LoadedFile, LoadedTool } from './loaded-files.ts';
 import type { PreparedFile } from './prepared-file.ts';
 import { parentsOf, prepareProfiles } from './profile-entry.ts';
 import type { RawEntry } from './read-file.ts';
+import { profilesOf } from './registry-profiles.ts';
 import type { FileSection, LoadFailure } from './report.ts';
 
 /** What a file will have loaded once it is applied, and what it will not. */
@@ -25,18 +26,17 @@ export function dryRun(registry: HostToolRegistry<never>, file: PreparedFile, be
   const fail = (section: FileSection, { index, line }: RawEntry, name: string | undefined, reason: string): void => {
     failed.push({ index, ...(name === undefined ? {} : { name }), reason: oneLine(reason), line, section, file: file.path });
   };
-  // Never closed, since its end would dispose executors that the definitions share.
-  const trial = new HostToolRegistry<never>();
-
   const rules: Rule[] = [];
   for (const prepared of file.rules) {
-    const reason = 'reason' in prepared ? prepared.reason : faultOf(() => trial.addRules([prepared.rule]))?.replace(/^registry rule 0: /, '');
+    const reason = 'reason' in prepared ? prepared.reason : faultOf(() => compileRules([prepared.rule], 'registry'))?.replace(/^registry rule 0: /, '');
     if (reason !== undefined) fail('rules', prepared.entry, idOf(prepared.entry.value), reason);
     else if ('rule' in prepared) rules.push(prepared.rule);
   }
   // A tool without the rule that holds it back is worse than no tool.
   if (failed.length > 0) return { rules: [], tools: new Map(), profiles: new Map(), failed };
 
+  // Never closed, since its end would dispose executors that the definitions share.
+  const trial = new HostToolRegistry<never>();
   const own = new Set(file.sections === 'all' ? [...before.tools.values()].map(({ definition }) => definition) : []);
   trial.registerAll(registry.listTools().filter((definition) => !own.has(definition)));
   const tools = new Map<string, LoadedTool>();
@@ -60,7 +60,10 @@ export function dryRun(registry: HostToolRegistry<never>, file: PreparedFile, be
   };
   const profiles = new Map<string, { readonly profile: Profile; readonly identity: string }>();
   const broken = new Set<string>();
-  for (const prepared of prepareProfiles(file.profiles, (id) => outside(id) !== undefined)) {
+  for (const prepared of prepareProfiles(
+    file.profiles,
+    [...profilesOf(registry).keys()].filter((id) => outside(id) !== undefined),
+  )) {
     const { entry, id } = prepared;
     const reason = 'reason' in prepared ? prepared.reason : (fallen(prepared.profile, broken) ?? tryProfile(trial, prepared.profile, outside));
     if (reason !== undefined) {
@@ -100,10 +103,7 @@ function tryProfile(trial: HostToolRegistry<never>, profile: Profile, outside: (
     const reason = bring(parent);
     if (reason !== undefined) return reason;
   }
-  const unknown = profile.tools.filter((tool) => trial.get(nameOf(tool)) === undefined && (typeof tool === 'string' || tool.optional !== true)).map(nameOf);
-  const near = unknown.flatMap((name) => nearestNames(name, trial.listNames(), 1).map((nearest) => `\`${nearest}\` instead of \`${name}\``));
-  const reason = faultOf(() => trial.defineProfile(profile));
-  return reason === undefined || near.length === 0 ? reason : `${reason} Did you mean ${near.join(', ')}?`;
+  return faultOf(() => trial.defineProfile(profile));
 }
 
 /** What a call throws, as text; undefined where it throws nothing. */

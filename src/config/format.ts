@@ -1,12 +1,12 @@
 /** The format of a file, once: what is checked here is what `host-tools.schema.json` tells editors. */
 import { z } from 'zod';
-import { unknownKey } from './issues.ts';
+import { unknownKeys } from './issues.ts';
 
 /** An object that has these keys and no others. */
 function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
   const known = Object.keys(shape);
   return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? (issue.keys as string[]).map((key) => unknownKey(key, known)).join('; ') : undefined),
+    error: (issue) => (issue.code === 'unrecognized_keys' ? unknownKeys(issue.keys as string[], known) : undefined),
   });
 }
 
@@ -15,10 +15,15 @@ function oneOf<const Options extends readonly [z.ZodType, z.ZodType, ...z.ZodTyp
   return z.union(options, { error: `expected ${expected}` });
 }
 
-const text = z.string().min(1, 'expected a non-empty string');
+const text = z.string().regex(/\S/, 'expected a non-blank string');
 const texts = z.array(text);
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()], { error: 'expected a string, a number, a boolean or null' });
-const schema = z.record(z.string(), z.unknown());
+const oneOrMore = z.array(scalar).min(1, 'expected at least one value');
+const values = z.record(z.string(), z.unknown());
+/** What a schema must be, the library says itself when it compiles it; editors complete its keywords. */
+const keywords = { $ref: 'http://json-schema.org/draft-07/schema#' };
+const schema = values.meta({ allOf: [keywords] });
+const objectSchema = values.meta({ allOf: [keywords, { properties: { type: { const: 'object' } } }] });
 const longestMs = 2 ** 31 - 1;
 const milliseconds = z.number().gt(0).lte(longestMs);
 const count = z.int().gt(0);
@@ -63,7 +68,7 @@ const factRule = exactlyOne(
   {
     fact: text.describe('Name of a session fact.'),
     equals: scalar.optional().describe('The value that it must have.'),
-    in: z.array(scalar).optional().describe('The values of which it must have one.'),
+    in: oneOrMore.optional().describe('The values of which it must have one.'),
   },
   ['equals', 'in'],
 );
@@ -73,7 +78,7 @@ const globs = oneOf([glob, z.array(glob).min(1, 'expected at least one glob')], 
 
 const tests = {
   equals: scalar.optional().describe('The value.'),
-  in: z.array(scalar).optional().describe('One of these values.'),
+  in: oneOrMore.optional().describe('One of these values.'),
   matches: text.optional().describe('A regular expression, found anywhere in the text. It runs in linear time: no lookaround, no backreferences.'),
   glob: z.string().optional().describe('A glob over the whole text.'),
 };
@@ -89,10 +94,21 @@ export const ruleEntry = strict({
   tags: oneOf([text, texts.min(1)], 'a tag or a list of tags')
     .optional()
     .describe('Tools that have any of these tags.'),
-  annotations: annotations.optional().describe('Tools whose annotations have all of these values; what a tool does not say is false.'),
+  annotations: annotations
+    .meta({ minProperties: 1 })
+    .optional()
+    .describe('Tools whose annotations have all of these values; what a tool does not say is false.'),
   source: glob.optional().describe('Who brought the tool, as a glob: `host`, the source of a scope, `session`.'),
   when: oneOf(
-    [z.record(z.string(), oneOf([scalar, test], 'a scalar or one of { equals }, { in: [...] }, { matches }, { glob }')), z.array(testAtPath)],
+    [
+      z
+        .record(
+          z.string().regex(/^[^.]+(?:\.[^.]+)*$/, 'expected names joined by dots; the list form takes any key'),
+          oneOf([scalar, test], 'a scalar or one of { equals }, { in: [...] }, { matches }, { glob }'),
+        )
+        .meta({ minProperties: 1 }),
+      z.array(testAtPath).min(1, 'expected at least one test'),
+    ],
     'a map of paths or a list of tests',
   )
     .optional()
@@ -113,13 +129,10 @@ export const spellings = [
 /** One entry of `tools`. */
 export const toolEntry = strict({
   name: text.describe("The tool's name; what models, profiles and rules know it by."),
-  description: z
-    .string()
-    .optional()
-    .describe('What the tool does and when to use it, for the model. Required, unless the module exports a finished definition.'),
+  description: text.optional().describe('What the tool does and when to use it, for the model. Required, unless the module exports a finished definition.'),
   module: text.describe('The module that holds the handler: a path relative to this file, or a package as seen from this folder.'),
   function: text.optional().describe('The export to use. Default: the export named as the tool, then the default export.'),
-  parameters: schema.optional().describe('JSON Schema of the input, of type object. Default: { "type": "object" }.'),
+  parameters: objectSchema.optional().describe('JSON Schema of the input, of type object. Default: { "type": "object" }.'),
   outputSchema: schema.optional().describe('JSON Schema that outputs must satisfy.'),
   requires_approval: approval.optional().describe('The same as requiresApproval.'),
   requiresApproval: approval.optional().describe('A person must say yes before each call: true, or the question. Default: false.'),
@@ -147,7 +160,7 @@ export const toolEntry = strict({
   maxOutputChars: count.optional().describe('Budget of the output that the model sees, in characters. No bound unless set.'),
   outputStrategy: z.enum(['head', 'head_tail']).optional().describe('Which end is kept when output is cut. Default: head.'),
   policy: strict({
-    knobs: schema.optional().describe('JSON Schema of the settings that profiles may give this tool; the handler reads them as context.knobs.'),
+    knobs: objectSchema.optional().describe('JSON Schema of the settings that profiles may give this tool; the handler reads them as context.knobs.'),
   })
     .optional()
     .describe("The tool's settings in profiles."),
@@ -161,7 +174,7 @@ export const toolEntry = strict({
 const profileTool = strict({
   name: text.describe("A tool's registered name."),
   optional: z.boolean().optional().describe('Left out where it is not registered, instead of refused. Default: false.'),
-  knobs: schema.optional().describe("Settings of the tool's own policy; merged key by key over a parent's."),
+  knobs: values.optional().describe("Settings of the tool's own policy; merged key by key over a parent's."),
   requiresApproval: z.literal(true).optional().describe('A profile can demand approval; it cannot lift it.'),
   timeoutMs: milliseconds.optional().describe('Milliseconds that the handler may run.'),
   maxOutputChars: count.optional().describe('Budget of the output that the model sees, in characters.'),
@@ -169,10 +182,12 @@ const profileTool = strict({
 
 /** One entry of `profiles`; its key is its id. */
 export const profileEntry = strict({
-  extends: oneOf([text, texts], 'the id of a profile or a list of ids').optional().describe('Profiles that this one starts from, first to last.'),
+  extends: oneOf([text, texts.min(1)], 'the id of a profile or a list of ids')
+    .optional()
+    .describe('Profiles that this one starts from, first to last.'),
   default: effect.optional().describe('Speaks where no rule or policy does. The strictest of registry and profile holds.'),
   tools: oneOf(
-    [z.array(oneOf([text, profileTool], 'a name or { name, knobs?, … }')), z.record(z.string(), schema.nullable())],
+    [z.array(oneOf([text, profileTool], 'a name or { name, knobs?, … }')), z.record(z.string(), values.nullable())],
     'a list of tools or a map of names to knobs',
   )
     .optional()

@@ -17,11 +17,14 @@ export interface ImportedModule {
   readonly exports: ReadonlyMap<string, unknown>;
 }
 
+/** Longest time that a module may take to load, in milliseconds: one that never does would keep all others, and every further edit of a watched file, waiting. */
+const longestLoad = 60_000;
+
 /**
  * Imports a module. The first time it is the instance that the host's own imports get; once its file has changed it is a new one, since no engine forgets a module.
  * @throws ModuleFault with the cause's message
  */
-export async function importModule(path: string, versions: ModuleVersions): Promise<ImportedModule> {
+export async function importModule(path: string, versions: ModuleVersions, limitMs: number = longestLoad): Promise<ImportedModule> {
   const latest = await versionOf(path);
   const first = versions.get(path) ?? latest;
   const url = pathToFileURL(path);
@@ -32,13 +35,26 @@ export async function importModule(path: string, versions: ModuleVersions): Prom
     // CommonJS modules are remembered by path.
     delete createRequire(url).cache[path];
   }
-  let namespace: Readonly<Record<string, unknown>>;
   try {
-    namespace = (await import(/* @vite-ignore */ url.href)) as Readonly<Record<string, unknown>>;
+    const namespace = (await within(import(/* @vite-ignore */ url.href), limitMs)) as Readonly<Record<string, unknown>>;
+    // What is exported may throw when it is looked at.
+    return { path, version: latest, exports: exportsOf(namespace) };
   } catch (error) {
     throw new ModuleFault(`the module ${path} cannot be loaded: ${causeText(error)}`);
   }
-  return { path, version: latest, exports: exportsOf(namespace) };
+}
+
+async function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    const tooLong = new Error(`it is still loading after ${limitMs / 1_000} s; what takes long belongs into the handler`);
+    timer = setTimeout(reject, limitMs, tooLong);
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function versionOf(path: string): Promise<string> {

@@ -6,6 +6,8 @@ type Issue = z.core.$ZodIssue;
 
 /** At most so many issues are named; the rest is counted. */
 const mostNamed = 4;
+/** Longest message, in characters. */
+const longest = 2_000;
 
 /** Joins issues to one line. `value` is what was checked. */
 export function explainIssues(issues: readonly Issue[], value: unknown): string {
@@ -14,16 +16,31 @@ export function explainIssues(issues: readonly Issue[], value: unknown): string 
   return `${lines.slice(0, mostNamed).join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
 }
 
-/** One visible line: what a terminal or a log could obey or hide is written as an escape. Names and values of files stand in messages. */
+/** One visible line of bounded length: what a terminal or a log could obey or hide is written as an escape. Names and values of files stand in messages. */
 export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, (char) => `\\u{${(char.codePointAt(0) as number).toString(16)}}`);
+  // What was found stands first, the remedy last.
+  const short = text.length > longest ? `${text.slice(0, longest / 2).trimEnd()} … ${text.slice(-longest / 2)}` : text;
+  return short.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, (char) => `\\u{${(char.codePointAt(0) as number).toString(16)}}`);
+}
+
+/** A name or key for a message. */
+export function shortened(name: string): string {
+  return name.length > 60 ? `${name.slice(0, 57)}...` : name;
+}
+
+/** Names the first of some unknown keys, each with the nearest of the known ones, and counts the rest. */
+export function unknownKeys(keys: readonly string[], known: readonly string[]): string {
+  const rest = keys.length - mostNamed;
+  return `${keys
+    .slice(0, mostNamed)
+    .map((key) => unknownKey(key, known))
+    .join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
 }
 
 /** Names the nearest of the known keys, and all of them. */
 export function unknownKey(key: string, known: readonly string[]): string {
   const [nearest] = nearestNames(key, known, 1);
-  const shown = key.length > 60 ? `${key.slice(0, 57)}...` : key;
-  return `unknown key ${JSON.stringify(shown)}${nearest === undefined ? '' : `, did you mean \`${nearest}\`?`} (known keys: ${known.join(', ')})`;
+  return `unknown key ${JSON.stringify(shortened(key))}${nearest === undefined ? '' : `, did you mean \`${nearest}\`?`} (known keys: ${known.join(', ')})`;
 }
 
 function explain(issue: Issue, root: unknown, before: readonly PropertyKey[]): string {
@@ -34,10 +51,49 @@ function explain(issue: Issue, root: unknown, before: readonly PropertyKey[]): s
     const [taken] = branches.length === 1 ? branches : [];
     if (taken !== undefined) return taken.map((one) => explain(one, root, path)).join('; ');
   }
-  const message = issue.message.replace(/^(?:Invalid (?:input|option|key in record)|Too (?:small|big)): /, '').replace(/, received .*$/, '');
-  const where = path.length === 0 ? '' : `\`${pathText(path)}\`: `;
-  if (issue.code === 'unrecognized_keys' || issue.code === 'custom') return `${where}${message}`;
-  return `${where}${message}, got ${describe(valueAt(root, path))}`;
+  const where = path.length === 0 ? '' : `\`${shortened(pathText(path))}\`: `;
+  if (issue.code === 'unrecognized_keys' || issue.code === 'custom') return `${where}${issue.message}`;
+  const value = valueAt(root, path);
+  return `${where}${expectation(issue)}, got ${value === undefined ? 'nothing' : describe(value)}${nearestValue(issue, value)}`;
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** What the format expects there, in its own words or in plain ones for those of zod. */
+function expectation(issue: Issue): string {
+  if (issue.message.startsWith('expected ')) return issue.message;
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${kinds[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `expected ${issue.values.map((value) => (typeof value === 'string' ? `\`${value}\`` : String(value))).join(' or ')}`;
+    case 'too_small':
+      return issue.origin === 'array'
+        ? `expected a list of at least ${issue.minimum}`
+        : `expected a number ${issue.inclusive ? 'from' : 'above'} ${issue.minimum}`;
+    case 'too_big':
+      return `expected a number of at most ${issue.maximum}`;
+    default:
+      return issue.message;
+  }
+}
+
+function nearestValue(issue: Issue, value: unknown): string {
+  if (issue.code !== 'invalid_value' || typeof value !== 'string') return '';
+  const [nearest] = nearestNames(
+    value,
+    issue.values.filter((one) => typeof one === 'string'),
+    1,
+  );
+  return nearest === undefined ? '' : `, did you mean \`${nearest}\`?`;
 }
 
 /** `tools[0].name`. */

@@ -41,12 +41,17 @@ const standIns = new WeakMap<HostToolRegistry<never>, HostToolRegistry<never>>()
 
 /** Says that what is loaded into one registry is loaded into another, which it only stands for. */
 export function standFor(standIn: HostToolRegistry<never>, registry: HostToolRegistry<never>): void {
-  standIns.set(standIn, standIns.get(registry) ?? registry);
+  standIns.set(standIn, behind(registry));
+}
+
+/** The registry itself, whatever stands before it. */
+export function behind(given: HostToolRegistry<never>): HostToolRegistry<never> {
+  return standIns.get(given) ?? given;
 }
 
 /** What is remembered of a registry, for as long as the registry lives. */
 export function loadedFiles(given: HostToolRegistry<never>): LoadedFiles {
-  const registry = standIns.get(given) ?? given;
+  const registry = behind(given);
   let known = byRegistry.get(registry);
   if (known === undefined) {
     known = { files: new Map(), versions: new Map() };

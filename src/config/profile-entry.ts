@@ -2,7 +2,8 @@
 import type { Profile } from '../index.ts';
 import { nearestNames } from '../internal.ts';
 import { type ProfileEntry, profileEntry } from './format.ts';
-import { explainIssues } from './issues.ts';
+import { explainIssues, shortened } from './issues.ts';
+import { maxDepth } from './places.ts';
 import type { RawEntry } from './read-file.ts';
 
 /** What an entry gave: a profile, or why there is none. */
@@ -10,39 +11,65 @@ export type PreparedProfile = { readonly entry: RawEntry; readonly id: string } 
 
 /**
  * Reads the entries, and sorts them so that each stands behind those that it extends.
- * @param known Whether a profile that the file does not have is defined.
+ * @param known Ids of profiles that are defined and no entry of this file.
  */
-export function prepareProfiles(entries: readonly RawEntry[], known: (id: string) => boolean): readonly PreparedProfile[] {
+export function prepareProfiles(entries: readonly RawEntry[], known: readonly string[]): readonly PreparedProfile[] {
+  const outside = new Set(known);
   const own = new Map(entries.map((entry) => [entry.key as string, prepare(entry)]));
   const sorted: PreparedProfile[] = [];
-  const state = new Map<string, 'open' | 'done'>();
-  const failed = new Set<string>();
-  const path: string[] = [];
-  const visit = (prepared: PreparedProfile): void => {
-    const { entry, id } = prepared;
-    state.set(id, 'open');
-    path.push(id);
-    let reason: string | undefined;
-    if ('profile' in prepared) {
-      for (const parent of parentsOf(prepared.profile)) {
-        const heir = own.get(parent);
-        if (heir === undefined) {
-          if (!known(parent)) reason ??= unknownParent(parent, own.keys());
-        } else if (state.get(parent) === 'open') {
-          reason ??= `\`extends\` leads back to itself: ${[...path.slice(path.indexOf(parent)), parent].join(' → ')}`;
-        } else {
-          if (!state.has(parent)) visit(heir);
-          if (failed.has(parent)) reason ??= `it extends \`${parent}\`, which cannot be loaded`;
-        }
-      }
-    } else reason = prepared.reason;
-    path.pop();
-    state.set(id, 'done');
-    if (reason !== undefined) failed.add(id);
-    sorted.push(reason === undefined ? prepared : { entry, id, reason });
+  /** How long the longest line of parents of each profile is; Infinity where it cannot be loaded. */
+  const settled = new Map<string, number>();
+  /** From a profile to the parent that is looked at: a list, since a line may be longer than the stack is deep. */
+  const path: Visit[] = [];
+  const enter = (prepared: PreparedProfile): void => {
+    if ('reason' in prepared) path.push({ prepared, parents: [], reason: prepared.reason, depth: 0 });
+    else path.push({ prepared, parents: [...parentsOf(prepared.profile)], reason: undefined, depth: 0 });
   };
-  for (const prepared of own.values()) if (!state.has(prepared.id)) visit(prepared);
+  const leave = ({ prepared, reason, depth }: Visit): void => {
+    const { entry, id } = prepared;
+    const fault = reason ?? (depth > maxDepth ? `\`extends\` leads through more than ${maxDepth} profiles` : undefined);
+    settled.set(id, fault === undefined ? depth : Number.POSITIVE_INFINITY);
+    sorted.push(fault === undefined ? prepared : { entry, id, reason: fault });
+  };
+  const step = (visit: Visit): void => {
+    const parent = visit.parents[0];
+    if (parent === undefined) {
+      path.pop();
+      leave(visit);
+      return;
+    }
+    const heir = own.get(parent);
+    const above = path.findIndex(({ prepared }) => prepared.id === parent);
+    if (heir !== undefined && above === -1 && !settled.has(parent)) {
+      enter(heir);
+      return;
+    }
+    visit.parents.shift();
+    if (heir === undefined) {
+      const others = [...own.keys(), ...known].filter((id) => id !== visit.prepared.id);
+      if (!outside.has(parent)) visit.reason ??= unknownParent(parent, others);
+    } else if (above !== -1) {
+      visit.reason ??= `\`extends\` leads back to itself: ${[...path.slice(above).map(({ prepared }) => prepared.id), parent].join(' → ')}`;
+    } else {
+      const depth = settled.get(parent) as number;
+      if (depth === Number.POSITIVE_INFINITY) visit.reason ??= `it extends \`${parent}\`, which cannot be loaded`;
+      visit.depth = Math.max(visit.depth, depth + 1);
+    }
+  };
+  for (const prepared of own.values()) {
+    if (settled.has(prepared.id)) continue;
+    enter(prepared);
+    for (let visit = path.at(-1); visit !== undefined; visit = path.at(-1)) step(visit);
+  }
   return sorted;
+}
+
+interface Visit {
+  readonly prepared: PreparedProfile;
+  /** Those that are still to be looked at. */
+  readonly parents: string[];
+  reason: string | undefined;
+  depth: number;
 }
 
 /** The profiles that one starts from. */
@@ -52,7 +79,7 @@ export function parentsOf({ extends: parents = [] }: Profile): readonly string[]
 
 function unknownParent(parent: string, ids: Iterable<string>): string {
   const [nearest] = nearestNames(parent, ids, 1);
-  return `\`extends\`: there is no profile \`${parent}\`${nearest === undefined ? '' : `, did you mean \`${nearest}\`?`}`;
+  return `\`extends\`: there is no profile \`${shortened(parent)}\`${nearest === undefined ? '' : `, did you mean \`${nearest}\`?`}`;
 }
 
 function prepare(entry: RawEntry): PreparedProfile {

@@ -1,8 +1,8 @@
 /** Reading a file: bounded, parsed, and cut into the entries of its sections. */
-import { open, stat } from 'node:fs/promises';
+import { constants, open, stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { MisuseError } from '../index.ts';
+import { isMisuseError, MisuseError } from '../index.ts';
 import { describe } from '../internal.ts';
 import { topLevelKeys } from './format.ts';
 import { oneLine, unknownKey } from './issues.ts';
@@ -89,8 +89,11 @@ async function readText(path: string): Promise<string> {
 
 /** One byte more than is accepted, at most: also of a file that grows, or has no size. */
 async function readBytes(path: string): Promise<Buffer> {
-  const file = await open(path, 'r');
+  // Without waiting for whoever might write into a pipe.
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
+    const kind = await file.stat();
+    if (!kind.isFile() && !kind.isDirectory()) throw new MisuseError('invalid_file', `${path}:1:1: expected a regular file, got a pipe, a device or a socket`);
     const buffer = Buffer.alloc(maxBytes + 1);
     let size = 0;
     for (;;) {
@@ -104,6 +107,7 @@ async function readBytes(path: string): Promise<Buffer> {
 }
 
 function unreadable(path: string, error: unknown): MisuseError {
+  if (isMisuseError(error)) return error;
   const code = (error as { code?: unknown } | null)?.code;
   const what = code === 'ENOENT' ? 'there is no such file' : `the file cannot be read (${typeof code === 'string' ? code : 'unknown error'})`;
   return new MisuseError('invalid_file', `${path}:1:1: ${what}`, { cause: error });
@@ -122,11 +126,12 @@ function sectionsOf(path: string, text: string, { value, place }: ParsedText): R
     if (asMap ? !isMap(content) : !Array.isArray(content))
       throw new TextFault(within.at, `expected \`${section}\` to be ${asMap ? 'a map of ids to profiles' : 'a list'}, got ${describe(content)}`);
     const lines = lineFinder(text);
-    return Object.entries(content).map(([key, entry], index) => ({
+    // In the order of the file: an object puts keys that are whole numbers first.
+    return [...(within.inside ?? new Map<string | number, Place>())].map(([key, { at }], index) => ({
       index,
-      ...(asMap ? { key } : {}),
-      value: entry as unknown,
-      line: lines(placeOf(within, asMap ? key : index).at),
+      ...(asMap ? { key: key as string } : {}),
+      value: (content as Record<string | number, unknown>)[key],
+      line: lines(at),
     }));
   };
   return { path, tools: entries('tools'), profiles: entries('profiles'), rules: entries('rules') };

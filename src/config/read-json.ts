@@ -1,4 +1,5 @@
 /** JSON text with the places of its values. `JSON.parse` reads the value; the walk beside it says where things stand, and refuses a key that is given twice. */
+import { shortened } from './issues.ts';
 import { maxDepth, maxValues, type ParsedText, type Place, TextFault } from './places.ts';
 
 /** @throws TextFault */
@@ -54,7 +55,7 @@ class Walk {
       const at = this.#at;
       if (this.#text[at] !== '"') throw this.#unexpected('a key in double quotes');
       const key = this.#string();
-      if (members.has(key)) throw new TextFault(at, `the key ${JSON.stringify(key)} is given twice`);
+      if (members.has(key)) throw new TextFault(at, `the key ${JSON.stringify(shortened(key))} is given twice`);
       this.#space();
       if (!this.#take(':')) throw this.#unexpected('`:`');
       this.#space();
@@ -98,6 +99,8 @@ class Walk {
     this.#scalar.lastIndex = this.#at;
     const found = this.#scalar.exec(this.#text);
     if (found === null) throw this.#unexpected('a value');
+    // Digits that no number can hold are read as Infinity, which nothing could say again.
+    if (Math.abs(Number(found[0])) === Number.POSITIVE_INFINITY) throw new TextFault(this.#at, `${shortened(found[0])} is too large for a number`);
     this.#at += found[0].length;
   }
 

@@ -1,6 +1,7 @@
 /** YAML text with the places of its values. Only what JSON can say is read: no tags, no merge keys, no keys but scalars, and aliases up to a bound. */
 import type * as Yaml from 'yaml';
 import { MisuseError } from '../index.ts';
+import { shortened } from './issues.ts';
 import { maxDepth, maxValues, type ParsedText, type Place, TextFault } from './places.ts';
 
 /** @throws MisuseError `missing_dependency`. @param importYaml how the optional package is had. */
@@ -74,6 +75,7 @@ class Walk {
       if (this.#open.has(target)) throw new TextFault(startOf(node, at), `the alias \`*${node.source}\` stands in what it names`);
       return this.node(target, at, depth);
     }
+    checkUntagged(node, at);
     const { anchor } = node as Yaml.Node & { anchor?: string };
     if (anchor !== undefined) this.#anchors.set(anchor, node as Yaml.Node);
     if (isScalar(node)) return { value: scalarOf(node, at), place: { at } };
@@ -91,7 +93,7 @@ class Walk {
     for (const { key: keyNode, value: member } of items) {
       const place = startOf(keyNode, at);
       const key = this.#key(keyNode, place);
-      if (inside.has(key)) throw new TextFault(place, `the key \`${key}\` is given twice`);
+      if (inside.has(key)) throw new TextFault(place, `the key \`${shortened(key)}\` is given twice`);
       const parsed = this.node(member, place, depth + 1);
       inside.set(key, parsed.place);
       // Assigning `__proto__` would set the prototype.
@@ -105,6 +107,10 @@ class Walk {
     if (!this.#yaml.isScalar(key) || key.value === null) throw new TextFault(at, 'expected a key that is text');
     const { anchor } = key as { anchor?: string };
     if (anchor !== undefined) this.#anchors.set(anchor, key);
+    checkUntagged(key, at);
+    // Read as a plain key it would bring nothing in: a schema, say, that checks nothing.
+    if (key.value === '<<' && key.type === 'PLAIN')
+      throw new TextFault(at, 'merge keys (`<<`) are not read; write the members out, or quote the key if it is meant');
     if (typeof key.value === 'string') return key.value;
     return typeof key.source === 'string' ? key.source : String(key.value);
   }
@@ -119,6 +125,12 @@ function scalarOf({ value }: Yaml.Scalar, at: number): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TextFault(at, `${value} is no JSON number`);
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
   throw new TextFault(at, 'expected a string, a number, a boolean or null');
+}
+
+/** The package reads the tags of its own schema without a word. */
+function checkUntagged(node: unknown, at: number): void {
+  const { tag } = node as { tag?: string };
+  if (tag !== undefined) throw new TextFault(at, `the tag ${shortened(tag)} is not read; write plain values, without tags`);
 }
 
 function startOf(node: unknown, otherwise: number): number {

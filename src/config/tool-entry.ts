@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { type AnyTool, isMisuseError } from '../index.ts';
 import { canonicalJson, createDefinition, describe, internalsOf, nearestNames } from '../internal.ts';
 import { spellings, type ToolEntry, toolEntry } from './format.ts';
-import { type ImportedModule, importModule, kindOf, type ModuleVersions } from './import-module.ts';
+import { causeText, type ImportedModule, importModule, kindOf, type ModuleVersions } from './import-module.ts';
 import { explainIssues } from './issues.ts';
 import type { RawEntry } from './read-file.ts';
 import { ModuleFault, resolveModule } from './resolve-module.ts';
@@ -33,8 +33,8 @@ export async function prepareTool(entry: RawEntry, file: string, versions: Modul
     const identity = `${module.path}\n${module.version}\n${canonicalJson(config as never)}`;
     return { entry, name, definition: define(config, module), identity };
   } catch (error) {
-    if (error instanceof ModuleFault || isMisuseError(error)) return { entry, name, reason: error.message };
-    throw error;
+    // An export may be of any kind, one that throws when it is looked at too.
+    return { entry, name, reason: error instanceof ModuleFault || isMisuseError(error) ? error.message : `its export cannot be used: ${causeText(error)}` };
   }
 }
 

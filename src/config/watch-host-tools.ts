@@ -1,5 +1,5 @@
 /** Watching a file: an edit that loads as a whole replaces what the file had loaded; any other leaves everything as it was, and is told. */
-import { type FSWatcher, watch as watchFolder } from 'node:fs';
+import { type FSWatcher, unwatchFile, watchFile, watch as watchFolder } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { type HostToolRegistry, isMisuseError, MisuseError } from '../index.ts';
 import { describe } from '../internal.ts';
@@ -17,7 +17,8 @@ export interface WatchOptions {
   /** Told after each edit that was applied. Not for the first load: the promise answers that. */
   readonly onReload?: ((report: FileReport) => void) | undefined;
   /**
-   * Told of each edit that was not applied, `invalid_file`: the state before it stays. `report` has all entries that failed, where it was entries.
+   * Told of each edit that was not applied, `invalid_file`: the state before it stays. `report` has all entries that failed, where it was entries. Told
+   * `closed` once where the registry was closed: the watch has ended then.
    * @default a warning of the process, named `HostToolsWarning`
    */
   readonly onError?: ((error: MisuseError, report?: FileReport) => void) | undefined;
@@ -68,6 +69,11 @@ function checkOptions(options: WatchOptions): CheckedOptions {
   return { onReload, onError, debounceMs };
 }
 
+/** Milliseconds between two looks at what no event of the folder tells: a link's target that is edited, the folder itself replaced. */
+const pollMs = 1_000;
+/** So many times `debounceMs` after its first sign an edit is read, even if the signs do not end. */
+const mostDebounces = 10;
+
 class Watching {
   report: FileReport | undefined;
   readonly #file: string;
@@ -75,6 +81,8 @@ class Watching {
   readonly #options: CheckedOptions;
   #watcher: FSWatcher | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the first sign of an edit came that was not read yet. */
+  #since: number | undefined;
   /** What the file was when it was last read. */
   #signature: string | undefined;
   #loading = false;
@@ -111,6 +119,7 @@ class Watching {
     clearTimeout(this.#timer);
     this.#watcher?.close();
     this.#watcher = undefined;
+    unwatchFile(this.#file, this.#polled);
   }
 
   /** The folder, not the file: editors put a new file in the place of the old one, and a watch of the old one would see nothing more. */
@@ -119,10 +128,13 @@ class Watching {
     try {
       this.#watcher = watchFolder(dirname(this.#file), (_, changed) => this.#hear(changed === null || changed === name));
       this.#watcher.on('error', (error) => this.#tell(this.#faultOf(error)));
+      watchFile(this.#file, { interval: pollMs }, this.#polled);
     } catch (error) {
       throw this.#faultOf(error);
     }
   }
+
+  readonly #polled = (): void => this.#hear(false);
 
   /** Any change in the folder may be one of the file, which may be a link; but only its own may put off the reading. */
   #hear(own: boolean): void {
@@ -135,10 +147,18 @@ class Watching {
     if (this.#closed) return;
     this.#again = false;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      void this.#reload();
-    }, this.#options.debounceMs);
+    const { debounceMs } = this.#options;
+    const now = performance.now();
+    this.#since ??= now;
+    const left = this.#since + mostDebounces * debounceMs - now;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#since = undefined;
+        void this.#reload();
+      },
+      Math.max(0, Math.min(debounceMs, left)),
+    );
   }
 
   async #reload(): Promise<void> {
@@ -147,6 +167,8 @@ class Watching {
       await this.#load(true);
     } catch (error) {
       this.#tell(isMisuseError(error) ? error : this.#faultOf(error));
+      // Nothing can be loaded into a closed registry any more.
+      if (isMisuseError(error) && error.code === 'closed') this.close();
     } finally {
       this.#loading = false;
     }

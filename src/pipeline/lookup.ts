@@ -27,6 +27,8 @@ export function lookup(call: Call): Step {
 export function gate(call: Call): Step {
   const binding = call.binding as Binding;
   const { drop } = binding;
+  const withdrawn = binding.entry.internals.outside?.withdrawn();
+  if (withdrawn !== undefined) return notAvailable(call, withdrawn);
   if (drop === undefined) return undefined;
   // A call of a hidden name is told what the rule says; `decide` words it.
   if (drop === 'denied') return undefined;
@@ -41,7 +43,8 @@ export function gate(call: Call): Step {
 
 function notFound(call: Call): ToolError {
   const { session, toolName } = call;
-  return notFoundError(toolName, session.registry.viewOf(session).names);
+  const { registry } = session;
+  return notFoundError(toolName, registry.hints.take(registry.monotonic()) ? registry.viewOf(session).names : []);
 }
 
 function notAvailable(call: Call, drop: string): ToolError {

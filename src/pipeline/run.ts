@@ -211,23 +211,37 @@ function thrownError(call: Call, thrown: unknown): ToolError {
   }
   if (message.trim() === '') message = `The tool failed: it threw ${kindOf(thrown)} without a message.`;
   const lost = lostExecutor(thrown);
-  const error = toolError(lost ?? 'handler_error', shortened(scrubText(call, message), longestMessage));
+  const error = toolError(
+    lost ?? 'handler_error',
+    shortened(scrubText(call, message), longestMessage),
+    lost === undefined ? undefined : { reason: faultReason(thrown) },
+  );
   const masked = (call.session.setup.exposeErrors ?? call.surface?.exposeErrors ?? 'message') === 'masked';
   if (!masked || lost !== undefined) return error;
   call.more.unmasked = error;
   return toolError('handler_error', 'The tool failed. Its error is not shown here; try another way.');
 }
 
-/** An executor says by `code` that the call's place of execution is gone or cannot be had. */
-function lostExecutor(thrown: unknown): 'executor_lost' | 'sandbox_unavailable' | undefined {
+/** An executor says by `code` that the call's place of execution is gone or cannot be had, or that what it would run is no longer what was defined. */
+function lostExecutor(thrown: unknown): 'executor_lost' | 'sandbox_unavailable' | 'tool_not_available' | undefined {
   try {
     const code: unknown = typeof thrown === 'object' && thrown !== null && executorFault in thrown ? (thrown as { code?: unknown }).code : undefined;
-    return code === 'executor_lost' || code === 'sandbox_unavailable' ? code : undefined;
+    return code === 'executor_lost' || code === 'sandbox_unavailable' || code === 'tool_not_available' ? code : undefined;
   } catch {
     return undefined;
   }
 }
 const executorFault = Symbol.for('host-tools.executor-fault');
+
+/** The `reason` that an executor gave beside its `code`. */
+function faultReason(thrown: unknown): string | undefined {
+  try {
+    const { reason } = thrown as { reason?: unknown };
+    return typeof reason === 'string' ? reason : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** What was thrown, in words. Even asking whether it is an error may throw. */
 function kindOf(thrown: unknown): string {

@@ -161,7 +161,7 @@ function walk(call: Call, from: number): number {
     if (outcome !== undefined) return leave(call, outcome, 9);
   }
   if (from <= 9 && wasEdited(call)) return validateStep;
-  if (from <= 10 && call.binding?.isBounded === true) {
+  if (from <= 10 && (call.binding?.isBounded === true || call.options?.resourceKey !== undefined)) {
     outcome = acquire(call);
     if (outcome !== undefined) return leave(call, outcome, recheckStep);
   }

@@ -2,6 +2,7 @@
 
 import { inPolicyTime } from '../call/in-policy-time.ts';
 import type { Outcome, Step } from '../call/step.ts';
+import { withoutStrictNulls } from '../call/strict-nulls.ts';
 import { toolError } from '../errors.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Validated } from '../schema/bind.ts';
@@ -17,6 +18,9 @@ export function validate(call: Call): Step {
     if (problem !== undefined) return problem;
     if (call.resumed === undefined) call.canonical = repairMembers(call, call.canonical, input.json, '') as JsonObject;
   }
+  // What a surface's dialect added is no input: the session's own calls, and resumed ones, never had it.
+  if (call.options?.surface?.strictNulls === true && call.resumed === undefined)
+    call.canonical = withoutStrictNulls(call.canonical, input.json, (path) => record(call, path, 'strict_null'));
   if (call.unsafe && input.kind !== 'json') return unsafeKey();
   // A raw schema fills its defaults into the canonical input and answers that very object; the handler then needs a copy of its own if anyone reads the canonical one later.
   const { extra } = call;

@@ -14,16 +14,23 @@ export function defineProfile(registry: RegistryState, profile: Profile): void {
   checkProfileTools(resolved, registry.tools);
   const given = deepFreeze(structuredClone(profile));
   checkLineage(given, profiles);
+  if ([...profiles.values()].some((one) => parentsOf(one.given).includes(resolved.id))) setWithHeirs(profiles, { given, resolved });
+  else profiles.set(resolved.id, { given, resolved });
+  registry.changed('profile');
+}
+
+/** All or nothing: an heir may not bear the new parent. */
+function setWithHeirs(profiles: Map<string, KnownProfile>, profile: KnownProfile): void {
   const before = new Map(profiles);
-  profiles.set(resolved.id, { given, resolved });
+  const { id } = profile.resolved;
+  profiles.set(id, profile);
   try {
-    resolveHeirs(profiles, resolved.id);
+    resolveHeirs(profiles, id);
   } catch (error) {
     profiles.clear();
-    for (const [id, entry] of before) profiles.set(id, entry);
+    for (const [known, entry] of before) profiles.set(known, entry);
     throw error;
   }
-  registry.changed('profile');
 }
 
 /** Folds a changed profile into all that extend it, parents before heirs. */

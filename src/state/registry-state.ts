@@ -1,4 +1,5 @@
 /** What a registry's sessions share: the tool table, rules, profiles, clocks, timers and events. */
+
 import { type ApprovalStore, memoryApprovalStore } from '../approval/store.ts';
 import { createTokenSigner, type TokenSigner } from '../approval/token.ts';
 import { UsedTokens } from '../approval/used-tokens.ts';
@@ -10,6 +11,7 @@ import { deepFreeze } from '../json.ts';
 import { AbortHub } from '../limits/abort-hub.ts';
 import { Deadlines } from '../limits/deadlines.ts';
 import { createLocks, type Locks } from '../limits/locks.ts';
+import { RateWindow } from '../limits/rate-window.ts';
 import { createWaitGraph, type WaitGraph } from '../limits/semaphore.ts';
 import { nameSkeleton } from '../names.ts';
 import type { Policy } from '../policy.ts';
@@ -20,6 +22,7 @@ import { type CompiledRule, compileRules, type Rule } from '../rules.ts';
 import type { Call } from './call.ts';
 import { createIds } from './call-ids.ts';
 import type { ExecutorUsers } from './executors.ts';
+import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
 import { checkDuration, checkPolicies, checkStore, knownOptions, type Logger, misuse, type RegistryOptions, safeClock } from './registry-options.ts';
 import type { SessionState } from './session-state.ts';
 import { type Standing, standingOf } from './standing.ts';
@@ -67,6 +70,8 @@ export class RegistryState {
   readonly deadlines = new Deadlines();
   readonly aborts = new AbortHub();
   readonly waits: WaitGraph = createWaitGraph();
+  /** Searching a thousand names takes a millisecond or two: a flood of made-up names gets no hints. */
+  readonly hints = new RateWindow(100, 1_000);
   readonly locks: Locks | undefined;
   readonly hub: EventHub;
   /** Names of tools that were removed, with the epoch of their removal: sessions that were there before are told so. */
@@ -86,6 +91,7 @@ export class RegistryState {
   readonly held = new Set<SessionState>();
   readonly #outlooks = new OutlookCache();
   #pathRedactor: Redactor | undefined | null = null;
+  #gathered: Gathered | undefined;
   #timers: unknown = globalThis.setTimeout;
   #clock: { now(): number } = globalThis.performance;
   /** Head of the list of calls in flight, over all sessions. */
@@ -170,8 +176,27 @@ export class RegistryState {
     this.followChange(reason);
   }
 
+  /** Several changes as one: sessions and listeners are told of all of them at the end, and never see the registry in between. */
+  together<T>(run: () => T): T {
+    if (this.#gathered !== undefined) return run();
+    const gathered = createGathered();
+    this.#gathered = gathered;
+    try {
+      return run();
+    } finally {
+      this.#gathered = undefined;
+      const tools = gathered.tools();
+      if (tools !== undefined) this.emitToolsChanged(tools);
+      if (gathered.reason !== undefined) this.followChange(gathered.reason);
+    }
+  }
+
   /** Lets sessions that are watched compare what they show. */
   followChange(reason: ChangeReason): void {
+    if (this.#gathered !== undefined) {
+      this.#gathered.note(reason);
+      return;
+    }
     for (const session of this.held) session.changed(reason);
     for (const ref of this.watchers) {
       const session = ref.deref();
@@ -213,7 +238,11 @@ export class RegistryState {
   }
 
   /** Emits on the registry alone. */
-  emitToolsChanged(change: { added?: readonly string[]; removed?: readonly string[]; modified?: readonly string[] }): void {
+  emitToolsChanged(change: ToolsChange): void {
+    if (this.#gathered !== undefined) {
+      this.#gathered.add(change);
+      return;
+    }
     if (!this.hub.hears('tools:changed')) return;
     const { added = none, removed = none, modified = none } = change;
     const event = { type: 'tools:changed', at: this.now(), added: [...added], removed: [...removed], modified: [...modified], reason: 'registry' };

@@ -33,11 +33,11 @@ export function standingOf(session: SessionState, entry: ToolEntry): Standing {
   const { summary, internals, name } = entry;
   const profileTool = profile?.tools.get(name);
   const touches = (rule: CompiledRule): boolean => rule.appliesTo(summary);
-  const registryRules = registry.rulesFor(entry.source).filter(touches);
+  const registryRules = registry.rulesFor(entry.owner).filter(touches);
   const sessionRules = profile === undefined && session.rules.length === 0 ? session.rules : [...(profile?.rules ?? []), ...session.rules].filter(touches);
   const knobs = parseKnobs(entry, profileTool?.knobs);
   const blocked: Block[] = [];
-  if (!entry.enabled) blocked.push('disabled');
+  if (!entry.enabled || internals.outside?.withdrawn() !== undefined) blocked.push('disabled');
   const hides = (rule: CompiledRule): boolean => rule.effect === 'deny' && !rule.hasWhen;
   if (registryRules.some(hides) || sessionRules.some(hides)) blocked.push('denied');
   if (knobs === undefined) blocked.push('knobs_missing');

@@ -1,5 +1,5 @@
 /** One definition as a registry or a session holds it: with its source, its slots and the calls that run on it. */
-import { internalsOf, type ToolInternals } from '../definition.ts';
+import { internalsOf, type OutsidePlace, type ToolInternals } from '../definition.ts';
 import type { JsonObject } from '../json.ts';
 import { Semaphore, type WaitGraph } from '../limits/semaphore.ts';
 import { createRedactor, type Redactor } from '../redact.ts';
@@ -11,8 +11,12 @@ import type { ToolSummary } from '../tool-summary.ts';
 export class ToolEntry {
   readonly definition: AnyTool;
   readonly internals: ToolInternals;
-  /** Who brought the tool: `host`, a scope's source, … */
+  /** Who registered the tool: `host`, a scope's source, `session`. */
+  readonly owner: string;
+  /** Who brought the tool: its owner, or where a definition from outside came from. */
   readonly source: string;
+  /** Keeps the place that a definition from outside was told of. */
+  place: OutsidePlace | undefined;
   /** Calls at once over the registry, when the definition bounds them. */
   readonly slots: Semaphore | undefined;
   enabled = true;
@@ -28,11 +32,13 @@ export class ToolEntry {
   #knobRedactor: Redactor | undefined | null = null;
   #secretive: boolean | undefined;
 
-  constructor(definition: AnyTool, source: string, waits: WaitGraph, heir?: ToolEntry) {
+  constructor(definition: AnyTool, owner: string, waits: WaitGraph, heir?: ToolEntry) {
     this.definition = definition;
     this.internals = internalsOf(definition);
-    this.source = source;
-    const { maxConcurrency } = this.internals;
+    this.owner = owner;
+    const { maxConcurrency, outside } = this.internals;
+    this.source = outside?.source ?? owner;
+    this.place = heir?.place;
     this.slots = heir?.slots ?? (maxConcurrency === undefined ? undefined : new Semaphore(maxConcurrency, { waits }));
     if (heir !== undefined) this.enabled = heir.enabled;
   }

@@ -87,6 +87,7 @@ export function readTape(given: unknown): Tape {
     members(result as unknown as JsonValue, `${at}/result`, (result as { success?: unknown }).success === true ? successMembers : failureMembers);
     if (!result.success) members(result.error as unknown as JsonValue, `${at}/result/error`, errorMembers);
     if (result.success !== (call.status === 'succeeded')) throw fault(`${at}/status`, `"succeeded" exactly where the result is a success`, `"${call.status}"`);
+    if (result.success && !call.ran) throw fault(`${at}/ran`, 'true where the result is a success', 'false');
     if (call.ran && call.parentCallId === undefined && !names.has(call.tool))
       throw fault(`${at}/tool`, 'a tool of the tape, since its handler ran', describe(call.tool));
   }

@@ -1,6 +1,9 @@
 /** The conversation between a host loop and a model, in no provider's format. */
+import { describe, MisuseError } from '../errors.ts';
+import { copyJson, frozenJson, isJsonObject } from '../json.ts';
 import type { ToolSpec } from './effective.ts';
 import type { ToolCall } from './plan.ts';
+import { eventLimits } from './shape.ts';
 
 /** One entry of the conversation. */
 export interface Message {
@@ -16,11 +19,11 @@ export interface Message {
 
 /** What a model is asked with, once a turn. */
 export interface GenerateRequest {
-  /** The conversation so far; a copy. */
+  /** The conversation so far. The array is a copy, its entries are frozen. */
   readonly messages: readonly Message[];
-  /** The tools that the model may call in this turn, in effective order. */
+  /** The tools that the model may call in this turn, in effective order. Frozen. */
   readonly tools: readonly ToolSpec[];
-  /** Their names, in the same order. `toProviderNames` makes them fit a provider. */
+  /** Their names, in the same order. Frozen. `toProviderNames` makes them fit a provider. */
   readonly toolNames: readonly string[];
   /** The same for all turns of one run. */
   readonly runId: string;
@@ -32,9 +35,50 @@ export interface GenerateRequest {
 export interface GenerateAnswer {
   /** What it says. @default none */
   readonly text?: string | undefined;
-  /** What it calls, each with an id of its own; names are tool ids. @default none */
+  /** What it calls; names are tool ids. Each has an id of its own among these: a later turn may use the id again. @default none */
   readonly toolCalls?: readonly ToolCall[] | undefined;
 }
 
 /** Any model: a provider's client, a gateway, a script. */
 export type Generate = (request: GenerateRequest) => GenerateAnswer | Promise<GenerateAnswer>;
+
+/** The conversation to begin with, as frozen copies. @throws MisuseError `invalid_option` */
+export function readInput(input: string | readonly Message[]): Message[] {
+  if (typeof input === 'string') return [Object.freeze({ role: 'user', content: input })];
+  if (!Array.isArray(input)) throw wrongInput('input', 'a string or an array of messages', input);
+  return input.map((message: unknown, index): Message => {
+    const copy = copyJson(message, eventLimits);
+    if (!copy.ok) throw wrongInput(`input[${index}]${copy.path.replaceAll('/', '.')}`, 'JSON', copy.message, true);
+    const { value } = copy;
+    if (!isJsonObject(value)) throw wrongInput(`input[${index}]`, 'a message', value);
+    if (!roles.has(value.role)) throw wrongInput(`input[${index}].role`, 'one of system, user, assistant, tool', value.role);
+    if (typeof value.content !== 'string') throw wrongInput(`input[${index}].content`, 'a string', value.content);
+    return frozenJson(value) as unknown as Message;
+  });
+}
+
+const roles: ReadonlySet<unknown> = new Set<Message['role']>(['system', 'user', 'assistant', 'tool']);
+
+function wrongInput(field: string, expected: string, got: unknown, said = false): MisuseError {
+  return new MisuseError('invalid_option', `runHostLoop: expected \`${field}\` to be ${expected}, got ${said ? String(got) : describe(got)}.`);
+}
+
+/** What a model's turn came to, or the fault in it. @throws TypeError */
+export function readAnswer(answer: unknown): GenerateAnswer {
+  if (typeof answer !== 'object' || answer === null) throw new TypeError(`expected { text?, toolCalls? }, got ${describe(answer)}`);
+  const { text, toolCalls } = answer as { text?: unknown; toolCalls?: unknown };
+  if (text !== undefined && text !== null && typeof text !== 'string') throw new TypeError(`expected \`text\` to be a string, got ${describe(text)}`);
+  if (toolCalls !== undefined && toolCalls !== null && !Array.isArray(toolCalls))
+    throw new TypeError(`expected \`toolCalls\` to be an array, got ${describe(toolCalls)}`);
+  return { text: text ?? '', toolCalls: (toolCalls as readonly ToolCall[] | null | undefined) ?? [] };
+}
+
+/** What an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  try {
+    const { message } = error as { message?: unknown };
+    return typeof message === 'string' && message !== '' ? message : describe(error);
+  } catch {
+    return describe(error);
+  }
+}

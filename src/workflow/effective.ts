@@ -10,21 +10,21 @@ export interface ToolSpec {
   /** The tool's id. One spec a name. */
   readonly name: string;
   /** What a model is told of it. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** Its JSON Schema. */
-  readonly parameters?: JsonObject;
+  readonly parameters?: JsonObject | undefined;
   /** Every one of these facts must hold, else the tool is dropped as `fact_unmet:<fact>`. @default none */
-  readonly requires?: readonly FactRule[];
+  readonly requires?: readonly FactRule[] | undefined;
   /** The facts that running it brings about. @default none */
-  readonly provides?: readonly string[];
+  readonly provides?: readonly string[] | undefined;
   /** Whether it may run beside other calls. @default false */
-  readonly parallelSafe?: boolean;
+  readonly parallelSafe?: boolean | undefined;
   /** Two calls of one key never stand in one group. @default none */
-  readonly resourceKey?: string;
+  readonly resourceKey?: string | undefined;
   /** What listing it costs the model. From 0. @default a quarter of its JSON's characters */
-  readonly tokens?: number;
+  readonly tokens?: number | undefined;
   /** What only a session knows. */
-  readonly blocked?: readonly Block[];
+  readonly blocked?: readonly Block[] | undefined;
 }
 /** Drop codes that are not worked out from the spec: whoever makes it says so. */
 export type Block = 'disabled' | 'denied' | 'not_registered' | 'knobs_missing';
@@ -32,21 +32,21 @@ export type Block = 'disabled' | 'denied' | 'not_registered' | 'knobs_missing';
 /** Lists of names that change the profile's choice for a session or a run. `force` equals `enable`; neither beats `disable`, and nothing beats a gate. */
 export interface Overrides {
   /** Names to add to the profile's choice. */
-  readonly enable?: readonly string[];
+  readonly enable?: readonly string[] | undefined;
   /** Names to hide and refuse (`disabled`). */
-  readonly disable?: readonly string[];
+  readonly disable?: readonly string[] | undefined;
   /** Names to add, as `enable`. */
-  readonly force?: readonly string[];
+  readonly force?: readonly string[] | undefined;
 }
 
 /** Bounds on what a model is shown. */
 export interface EffectiveBudget {
   /** Most tools. From 0. @default no limit */
-  readonly maxTools?: number;
+  readonly maxTools?: number | undefined;
   /** Most tokens, over all tools. From 0. @default no limit */
-  readonly maxTokens?: number;
+  readonly maxTokens?: number | undefined;
   /** Kept before all others, and counted; no limit drops them, a gate does. @default none */
-  readonly required?: readonly string[];
+  readonly required?: readonly string[] | undefined;
 }
 
 /** All that the effective set depends on. */
@@ -54,13 +54,13 @@ export interface EffectiveInput {
   /** In the order in which they were registered. */
   readonly tools: readonly ToolSpec[];
   /** Names in order. Absent: every tool given. */
-  readonly profile?: readonly string[];
+  readonly profile?: readonly string[] | undefined;
   /** Added and taken away, for the session and for the run; both scopes count alike. */
-  readonly overrides?: { readonly session?: Overrides; readonly run?: Overrides };
+  readonly overrides?: { readonly session?: Overrides | undefined; readonly run?: Overrides | undefined } | undefined;
   /** Flat, with dotted keys. */
-  readonly facts?: JsonObject;
+  readonly facts?: JsonObject | undefined;
   /** Absent: everything that passes the gates is shown. */
-  readonly budget?: EffectiveBudget;
+  readonly budget?: EffectiveBudget | undefined;
 }
 
 /** A tool that is not effective, and why. */
@@ -138,6 +138,7 @@ export function computeEffective(input: EffectiveInput): EffectiveSet {
   const disabled = new Set<string>();
   for (const scope of ['session', 'run'] as const) {
     const lists = overrides?.[scope];
+    checkLists(lists, `overrides.${scope}`);
     check(lists?.enable, `overrides.${scope}.enable`);
     check(lists?.disable, `overrides.${scope}.disable`);
     check(lists?.force, `overrides.${scope}.force`);
@@ -172,6 +173,13 @@ export function specsByName(tools: readonly ToolSpec[], action: string): Readonl
     byName.set(tool.name, tool);
   }
   return byName;
+}
+
+/** A misspelt list would lift what it was to disable. */
+function checkLists(lists: Overrides | undefined, where: string): void {
+  for (const key of Object.keys(lists ?? {}))
+    if (key !== 'enable' && key !== 'disable' && key !== 'force')
+      throw new MisuseError('invalid_option', `computeEffective: expected \`${where}\` to have enable, disable and force, got \`${key}\`.`);
 }
 
 /** @throws MisuseError `unknown_tool` naming the nearest known names. */

@@ -1,18 +1,22 @@
 /** The loop between a model and a session, with a workflow that says what is listed, what runs beside what, and when it is over. */
-import { isMisuseError, type JsonObject, MisuseError, serializeOutput, type ToolCall, type ToolSession } from '../index.ts';
+import { isMisuseError, type JsonObject, MisuseError, serializeOutput, type ToolSession } from '../index.ts';
 import { describe, stateOf } from '../internal.ts';
-import type { Generate, GenerateAnswer, Message } from './conversation.ts';
+import { type Generate, type GenerateAnswer, type Message, messageOf, readAnswer, readInput } from './conversation.ts';
 import { factChanges } from './facts.ts';
 import { readEvent } from './read-event.ts';
-import { reduce } from './reduce.ts';
+import { readState } from './read-state.ts';
+import { reduceRead } from './reduce.ts';
 import type { CallOutcome, LlmGenerate, ToolCallsObserved, WorkflowCommand, WorkflowEvent } from './workflow-events.ts';
-import type { WorkflowState } from './workflow-state.ts';
+import type { Reduction, WorkflowState } from './workflow-state.ts';
 
 /** What a host loop is made of. */
 export interface HostLoopOptions {
   /** Which tools are listed, and the plan. Its names are those of the session. */
   readonly workflow: WorkflowState;
-  /** What the calls run in, through every gate. Facts that it lacks are set from the workflow; its own are told to the workflow before each turn. */
+  /**
+   * What the calls run in, through every gate. Facts that it lacks are set from the workflow, but for those that it had when a loop over it ended and has lost since;
+   * its own are told to the workflow before each turn.
+   */
   readonly session: ToolSession;
   /** The model. */
   readonly generate: Generate;
@@ -24,19 +28,25 @@ export interface HostLoopOptions {
   readonly maxTurns?: number | undefined;
   /** The run's id, its profile, or the provider whose profile it takes. @default the workflow's profile */
   readonly run?: { readonly runId?: string | undefined; readonly profile?: string | undefined; readonly provider?: string | undefined } | undefined;
-  /** Told of each event as it was applied, with the state after it: to store a log while the run goes on. What it throws stops the loop as `failed`. */
-  readonly onEvent?: ((event: WorkflowEvent, state: WorkflowState) => void) | undefined;
+  /**
+   * Told of each event as it was applied, with the state after it: to store a log while the run goes on. A promise is waited for before anything else happens,
+   * so that a log is ahead of what it tells of. What it throws or rejects with stops the loop as `failed`.
+   */
+  readonly onEvent?: ((event: WorkflowEvent, state: WorkflowState) => unknown) | undefined;
 }
 
 /** What a host loop came to. */
 export interface HostLoopResult {
-  /** The workflow afterwards, without an active run. */
+  /** The workflow afterwards: without an active run, or as it was given where it had one (`run_already_active`). */
   readonly state: WorkflowState;
   /** The whole conversation, the input included. */
   readonly messages: readonly Message[];
   /** Every call in observed order, refused ones included. */
   readonly results: readonly CallOutcome[];
-  /** Every event that was applied, in order: `replay(workflow, events)` gives `state`, `writeTrace(workflow, events)` the log. */
+  /**
+   * Every event that was applied, in order: `replay(workflow, events)` gives `state`, `writeTrace(workflow, events)` the log.
+   * They hold arguments and results as they went to and fro, with whatever is secret in them.
+   */
   readonly events: readonly WorkflowEvent[];
   /** `completed`: the model called nothing more. `max_turns`: it still wanted to. */
   readonly stopped: 'completed' | 'max_turns' | 'cancelled' | 'failed';
@@ -52,42 +62,48 @@ type Ending = Pick<HostLoopResult, 'stopped' | 'error'>;
  * @throws MisuseError at once for options that are none.
  */
 export function runHostLoop(options: HostLoopOptions): Promise<HostLoopResult> {
-  checkOptions(options);
+  const start = readOptions(options);
   const { signal } = options;
   const cancelled = new AbortController();
   const abort = (): void => cancelled.abort(signal?.reason);
   if (signal?.aborted === true) abort();
   signal?.addEventListener('abort', abort, { once: true });
-  return converse(options, cancelled.signal).finally(() => {
+  return converse(options, start, cancelled.signal).finally(() => {
     signal?.removeEventListener('abort', abort);
     // A request that was not waited for learns that nobody does.
     cancelled.abort();
   });
 }
 
-async function converse(options: HostLoopOptions, signal: AbortSignal): Promise<HostLoopResult> {
-  const { workflow, session, generate, input, maxTurns = 16, onEvent } = options;
-  const messages: Message[] = typeof input === 'string' ? [{ role: 'user', content: input }] : [...input];
+async function converse(options: HostLoopOptions, { workflow, messages }: Start, signal: AbortSignal): Promise<HostLoopResult> {
+  const { session, generate, maxTurns = 16, onEvent } = options;
+  const inSession = stateOf(session);
   const results: CallOutcome[] = [];
   const events: WorkflowEvent[] = [];
   let state = workflow;
-  let sessionFacts: JsonObject = {};
+  let sessionFacts = factsAtEnd.get(session) ?? {};
   let refused: HostLoopResult['error'];
 
-  const send = (event: WorkflowEvent): readonly WorkflowCommand[] => {
-    const { state: next, commands, error } = reduce(state, event);
-    if (error !== undefined) {
-      refused = error;
-      throw new Error(error.message);
-    }
+  const apply = (event: WorkflowEvent): Reduction => {
+    const reduction = reduceRead(state, event);
+    if (reduction.error === undefined) return reduction;
+    refused = reduction.error;
+    throw new Error(reduction.error.message);
+  };
+
+  /** Applies an event that is a copy already. */
+  const send = async (event: WorkflowEvent): Promise<readonly WorkflowCommand[]> => {
+    const { state: next, commands } = apply(event);
     state = next;
     events.push(event);
     for (const command of commands) {
       if (command.type !== 'batch_settled') continue;
-      results.push(...command.results);
-      for (const { callId, result } of command.results) messages.push({ role: 'tool', toolCallId: callId, content: serializeOutput(result) });
+      for (const outcome of command.results) {
+        results.push(outcome);
+        messages.push(Object.freeze({ role: 'tool', toolCallId: outcome.callId, content: serializeOutput(outcome.result) }));
+      }
     }
-    onEvent?.(event, state);
+    if (onEvent !== undefined) await onEvent(event, state);
     return commands;
   };
 
@@ -102,17 +118,21 @@ async function converse(options: HostLoopOptions, signal: AbortSignal): Promise<
   };
 
   /** Tells the workflow what the session's facts say now. */
-  const mirrorFacts = (): void => {
-    const { facts } = stateOf(session);
+  const mirrorFacts = async (): Promise<void> => {
+    const { facts } = inSession;
     const changes = factChanges(state.facts, facts, sessionFacts);
     sessionFacts = facts;
-    if (Object.keys(changes).length > 0) send({ type: 'facts_updated', facts: changes });
+    if (Object.keys(changes).length > 0) await send(read({ type: 'facts_updated', facts: changes }));
   };
 
-  const joinFacts = (): void => {
-    const missing = Object.entries(state.facts).filter(([key]) => !Object.hasOwn(stateOf(session).facts, key));
-    if (missing.length > 0) session.setFacts(Object.fromEntries(missing));
-    mirrorFacts();
+  /** What the session has lost since the last loop goes first: a door that was shut in between is not opened again. */
+  const joinFacts = async (): Promise<void> => {
+    await mirrorFacts();
+    const missing = Object.entries(state.facts).filter(([key]) => !Object.hasOwn(inSession.facts, key));
+    // A closed session takes no facts; it answers every call by itself.
+    if (missing.length === 0 || inSession.closed) return;
+    session.setFacts(Object.fromEntries(missing));
+    await mirrorFacts();
   };
 
   const askModel = async ({ tools, toolNames, runId }: LlmGenerate): Promise<GenerateAnswer> => {
@@ -132,30 +152,38 @@ async function converse(options: HostLoopOptions, signal: AbortSignal): Promise<
       const group = commands.find((command) => command.type === 'execute_calls');
       if (group === undefined) return commands;
       const batch = await session.executeBatch(group.calls, { signal });
-      // Before the last settlement, which asks for the next turn: a fact that a call brought about opens tools at once.
-      mirrorFacts();
-      for (const { callId, result } of batch.results) commands = send(read({ type: 'tool_call_settled', batchId: group.batchId, callId, result }));
+      const last = batch.results.length - 1;
+      for (const [index, { callId, result }] of batch.results.entries()) {
+        // Before the last settlement, which asks for the next turn: a fact that a call brought about opens tools at once.
+        if (index === last) await mirrorFacts();
+        commands = await send(read({ type: 'tool_call_settled', batchId: group.batchId, callId, result }));
+      }
       signal.throwIfAborted();
     }
   };
 
   const talk = async (): Promise<Ending> => {
-    joinFacts();
-    let commands = send(read({ type: 'run_requested', ...options.run }));
+    const start = read({ ...options.run, type: 'run_requested' });
+    // A run that is refused changes nothing, the session's facts included.
+    apply(start);
+    await joinFacts();
+    let commands = await send(start);
     for (;;) {
       const ask = commands.find((command) => command.type === 'llm_generate');
-      if (ask === undefined || (state.run?.turns ?? 0) > maxTurns) return { stopped: 'max_turns' };
+      if (ask === undefined) throw new Error('The session did not answer every call of the batch.');
+      if ((state.run?.turns ?? 0) > maxTurns) return { stopped: 'max_turns' };
       const { text = '', toolCalls = [] } = await askModel(ask);
       if (toolCalls.length === 0) {
-        messages.push({ role: 'assistant', content: text });
-        send({ type: 'run_completed' });
+        messages.push(Object.freeze({ role: 'assistant', content: text }));
+        await send(read({ type: 'run_completed' }));
         return { stopped: 'completed' };
       }
       const observed = read({ type: 'tool_calls_observed', calls: toolCalls }) as ToolCallsObserved;
-      messages.push({ role: 'assistant', content: text, toolCalls: observed.calls });
       // What changed while the model was thinking holds for the next turn: this one is judged by what the model was shown.
-      mirrorFacts();
-      commands = await settleBatch(send(observed));
+      await mirrorFacts();
+      // Calls stand in the conversation only with their results.
+      messages.push(Object.freeze({ role: 'assistant', content: text, toolCalls: observed.calls }));
+      commands = await settleBatch(await send(observed));
     }
   };
 
@@ -168,13 +196,17 @@ async function converse(options: HostLoopOptions, signal: AbortSignal): Promise<
   // The run ends with the loop, however that ended; a run that was active before is not the loop's.
   if (state.run !== null && state.run.id !== workflow.run?.id) {
     try {
-      send({ type: 'run_cancelled' });
+      await send(read({ type: 'run_cancelled' }));
     } catch (error) {
       ending = failed(error);
     }
   }
+  factsAtEnd.set(session, sessionFacts);
   return { state, messages, results, events, ...ending };
 }
+
+/** What a session's facts were when a loop over it ended: what it has lost since was taken from it. */
+const factsAtEnd = new WeakMap<ToolSession, JsonObject>();
 
 /** Starts what the function starts and waits for it, or for the abort, whichever is first. */
 function unlessAborted<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -187,25 +219,13 @@ function unlessAborted<T>(start: () => Promise<T>, signal: AbortSignal): Promise
   });
 }
 
-function readAnswer(answer: unknown): GenerateAnswer {
-  if (typeof answer !== 'object' || answer === null) throw new TypeError(`expected { text?, toolCalls? }, got ${describe(answer)}`);
-  const { text, toolCalls } = answer as { text?: unknown; toolCalls?: unknown };
-  if (text !== undefined && text !== null && typeof text !== 'string') throw new TypeError(`expected \`text\` to be a string, got ${describe(text)}`);
-  if (toolCalls !== undefined && toolCalls !== null && !Array.isArray(toolCalls))
-    throw new TypeError(`expected \`toolCalls\` to be an array, got ${describe(toolCalls)}`);
-  return { text: text ?? '', toolCalls: (toolCalls as readonly ToolCall[] | null | undefined) ?? [] };
+/** What of the options is copied before anything happens. */
+interface Start {
+  readonly workflow: WorkflowState;
+  readonly messages: Message[];
 }
 
-function messageOf(error: unknown): string {
-  try {
-    const { message } = error as { message?: unknown };
-    return typeof message === 'string' && message !== '' ? message : describe(error);
-  } catch {
-    return describe(error);
-  }
-}
-
-function checkOptions(options: HostLoopOptions): void {
+function readOptions(options: HostLoopOptions): Start {
   const fault = (field: string, expected: string, got: unknown): MisuseError =>
     new MisuseError('invalid_option', `runHostLoop: expected \`${field}\` to be ${expected}, got ${describe(got)}.`);
   if (typeof options !== 'object' || options === null) throw fault('options', 'an object', options);
@@ -214,8 +234,8 @@ function checkOptions(options: HostLoopOptions): void {
     throw fault('workflow', "a workflow's state, as `createWorkflow` gives it", workflow);
   if (typeof session !== 'object' || session === null || typeof session.executeBatch !== 'function') throw fault('session', 'a session', session);
   if (typeof generate !== 'function') throw fault('generate', 'a function', generate);
-  if (typeof input !== 'string' && !Array.isArray(input)) throw fault('input', 'a string or an array of messages', input);
   if (!Number.isInteger(maxTurns) || maxTurns < 1) throw fault('maxTurns', 'an integer from 1', maxTurns);
   if (onEvent !== undefined && typeof onEvent !== 'function') throw fault('onEvent', 'a function', onEvent);
   if (signal !== undefined && typeof signal?.addEventListener !== 'function') throw fault('signal', 'an AbortSignal', signal);
+  return { workflow: readState(workflow), messages: readInput(input) };
 }

@@ -24,7 +24,8 @@ export function checkOverrides(overrides: Overrides | null, names: ReadonlySet<s
 /** @throws MisuseError `unknown_profile` naming those that there are. */
 export function checkProfile(id: string, profiles: WorkflowState['profiles']): void {
   if (Object.hasOwn(profiles, id)) return;
-  const ids = Object.keys(profiles);
+  // Sorted: what is said does not depend on the order of keys, which a round trip through JSON may change.
+  const ids = Object.keys(profiles).sort();
   const near = nearestNames(id, ids);
   const hint = near.length === 0 ? '' : ` Did you mean ${near.map((one) => `\`${one}\``).join(' or ')}?`;
   throw new MisuseError(

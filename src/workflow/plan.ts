@@ -1,5 +1,5 @@
 /** Plans a batch of calls into groups that may run side by side: greedy, order-preserving, pure. */
-import type { ErrorCode } from '../errors.ts';
+import { type ErrorCode, MisuseError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import { digest, specsByName, type ToolSpec } from './effective.ts';
 
@@ -12,7 +12,7 @@ export interface ToolCall {
   /** The input; may be JSON text. @default {} */
   readonly arguments?: unknown;
   /** Beats the tool's own in the plan of its batch. What holds over batches is the tool's key on the final input. */
-  readonly resourceKey?: string;
+  readonly resourceKey?: string | undefined;
 }
 
 /** What the plan makes of one call. */
@@ -48,6 +48,7 @@ export function planBatch(
   tools: readonly ToolSpec[] | ReadonlyMap<string, ToolSpec>,
   effective?: readonly string[] | { has(name: string): boolean },
 ): BatchPlan {
+  checkCalls(calls);
   const byName: ReadonlyMap<string, ToolSpec> = isArray(tools) ? specsByName(tools, 'planBatch') : tools;
   const allowed = effective !== undefined && isArray(effective) ? new Set(effective) : effective;
   const { groups, planned } = group(calls, byName, allowed);
@@ -98,6 +99,29 @@ function group(
     }
   }
   return { groups, planned };
+}
+
+/** @throws MisuseError `invalid_option` for what is no list of calls. */
+export function checkCalls(calls: unknown): void {
+  if (Array.isArray(calls)) {
+    let index = 0;
+    // Not by `every`, which would not see the holes of a sparse array.
+    for (const call of calls as readonly unknown[]) {
+      if (!isCall(call)) break;
+      index++;
+    }
+    if (index === calls.length) return;
+  }
+  throw new MisuseError(
+    'invalid_option',
+    'Expected a batch to be an array of { id, name, arguments, resourceKey? }, its `id`, `name` and `resourceKey` texts.',
+  );
+}
+
+function isCall(call: unknown): boolean {
+  if (typeof call !== 'object' || call === null) return false;
+  const { id, name, resourceKey } = call as ToolCall;
+  return typeof id === 'string' && typeof name === 'string' && (resourceKey === undefined || typeof resourceKey === 'string');
 }
 
 /** `Array.isArray` does not tell a readonly array from the rest of a union. */

@@ -7,14 +7,19 @@ import { notAvailableError, notFoundError } from './unavailable.ts';
 import type { CallOutcome, WorkflowCommand } from './workflow-events.ts';
 import type { BatchCall, BatchState, Reduction, RunState, WorkflowState } from './workflow-state.ts';
 
+/** So many unknown names of a batch are compared with all known ones; a model that invents more is lost, and each comparison costs. */
+const mostHints = 32;
+
 /** Plans what the model asked for and asks the host for the first group; a batch in which nothing is to be run is settled at once. */
 export function openBatch(state: WorkflowState, run: RunState, observed: readonly ToolCall[]): Reduction {
   // Tools that came meanwhile are known, and not available before the model is shown them.
   const known = new Map([...state.tools, ...run.tools].map((tool) => [tool.name, tool]));
   const plan = planBatch(observed, known, run.effective.names);
+  let hints = mostHints;
   const calls = plan.calls.map(({ accepted, code }, index): BatchCall => {
     const call = observed[index] as ToolCall;
-    return Object.freeze({ ...call, accepted, result: accepted ? null : failed(call, refusal(run, call, code as ToolError['code']), 'rejected') });
+    const error = accepted ? undefined : refusal(run, call, code as ToolError['code'], code === 'tool_not_found' && hints-- > 0);
+    return Object.freeze({ ...call, accepted, result: error === undefined ? null : failed(call, error, 'rejected') });
   });
   const batches = state.batches + 1;
   const batch: BatchState = {
@@ -29,26 +34,32 @@ export function openBatch(state: WorkflowState, run: RunState, observed: readonl
 
 /** Takes a result. Unknown calls, and those that have their result already, change nothing. */
 export function settleCall(state: WorkflowState, batch: BatchState, callId: string, result: ToolResult): Reduction {
-  const place = batch.calls.findIndex((call) => call.id === callId && call.accepted && call.result === null);
+  // Spread: the methods of a frozen array are fifty times slower in today's engines, and a batch may have thousands of calls.
+  const calls = [...batch.calls];
+  const place = calls.findIndex((call) => call.id === callId && call.accepted && call.result === null);
   if (place === -1) return { state, commands: [] };
-  const calls = Object.freeze(batch.calls.map((call, index) => (index === place ? Object.freeze({ ...call, result }) : call)));
-  const settled = { ...batch, calls };
-  return waiting(settled).length > 0 ? { state: withBatch(state, settled), commands: [] } : nextGroup(state, settled);
+  calls[place] = Object.freeze({ ...(calls[place] as BatchCall), result });
+  const settled = { ...batch, calls: Object.freeze(calls) };
+  return waiting(settled, batch.group, 1).length === 0 ? nextGroup(state, settled) : { state: withBatch(state, settled), commands: [] };
 }
 
 /** Ends the open calls of a batch as cancelled. */
 export function cancelBatch(state: WorkflowState, batch: BatchState): Reduction {
-  const error = toolError('cancelled', 'The run was cancelled before the call ended. It may have run.');
-  const calls = batch.calls.map((call) => (call.result === null ? Object.freeze({ ...call, result: failed(call, error, 'cancelled') }) : call));
+  const started = toolError('cancelled', 'The run was cancelled before the call ended. It may have run.');
+  const waited = toolError('cancelled', 'The run was cancelled before the call started.');
+  const handedOut = new Set(batch.groups.slice(0, batch.group + 1).flat());
+  const calls = batch.calls.map((call) =>
+    call.result === null ? Object.freeze({ ...call, result: failed(call, handedOut.has(call.id) ? started : waited, 'cancelled') }) : call,
+  );
   return settled(state, { ...batch, calls });
 }
 
 /** Asks for the next group that has anything to run. Calls that were settled ahead of their group are not asked for again. */
 function nextGroup(state: WorkflowState, batch: BatchState): Reduction {
   for (let group = batch.group + 1; group < batch.groups.length; group++) {
-    const next = { ...batch, group };
-    const calls = waiting(next);
-    if (calls.length > 0) return { state: withBatch(state, next), commands: [{ type: 'execute_calls', batchId: batch.id, calls: calls.map(asObserved) }] };
+    const calls = waiting(batch, group);
+    if (calls.length > 0)
+      return { state: withBatch(state, { ...batch, group }), commands: [{ type: 'execute_calls', batchId: batch.id, calls: calls.map(asObserved) }] };
   }
   return settled(state, batch);
 }
@@ -59,10 +70,20 @@ function settled(state: WorkflowState, { id, calls }: BatchState): Reduction {
   return { state: Object.freeze({ ...state, batch: null }), commands: [command] };
 }
 
-/** The calls of the group that runs which have no result yet. */
-function waiting({ groups, group, calls }: BatchState): BatchCall[] {
-  const ids = new Set(groups[group]);
-  return calls.filter(({ id, accepted, result }) => accepted && result === null && ids.has(id));
+/** The calls of a group which have no result yet, the first `most` of them. Groups hold the accepted calls in observed order, so each is a stretch of them. */
+function waiting({ groups, calls }: BatchState, group: number, most = Number.POSITIVE_INFINITY): BatchCall[] {
+  let first = 0;
+  for (let before = 0; before < group; before++) first += groups[before]?.length ?? 0;
+  const end = first + (groups[group]?.length ?? 0);
+  const found: BatchCall[] = [];
+  let place = 0;
+  for (const call of calls) {
+    if (place >= end || found.length >= most) break;
+    if (!call.accepted) continue;
+    if (place >= first && call.result === null) found.push(call);
+    place++;
+  }
+  return found;
 }
 
 function asObserved({ accepted: _, result: __, ...call }: BatchCall): ToolCall {
@@ -73,10 +94,10 @@ function withBatch(state: WorkflowState, batch: BatchState): WorkflowState {
   return Object.freeze({ ...state, batch: Object.freeze(batch) });
 }
 
-function refusal(run: RunState, { id, name }: ToolCall, code: ToolError['code']): ToolError {
+function refusal(run: RunState, { id, name }: ToolCall, code: ToolError['code'], hinted: boolean): ToolError {
   if (code === 'duplicate_call_id')
     return toolError(code, `The id \`${id}\` stands twice in the batch. Only the first was run; give every call an id of its own.`);
-  if (code === 'tool_not_found') return notFoundError(name, run.effective.names);
+  if (code === 'tool_not_found') return notFoundError(name, hinted ? run.effective.names : []);
   const drop = run.effective.dropped.find((dropped) => dropped.name === name)?.code ?? 'not_listed';
   return notAvailableError(name, drop, run.effective.prerequisites);
 }

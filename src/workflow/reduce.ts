@@ -1,22 +1,45 @@
 /** What an event does to a workflow: the next state and what the host is asked to do. Pure: no clock, no randomness, no I/O. */
-import { isMisuseError, type MisuseError } from '../errors.ts';
-import type { Overrides } from './effective.ts';
+import { describe, isMisuseError, type MisuseError } from '../errors.ts';
+import { deepFreeze } from '../json.ts';
+import type { Overrides, ToolSpec } from './effective.ts';
 import { mergeFacts } from './facts.ts';
 import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
 import { readEvent } from './read-event.ts';
+import { notAState, readState } from './read-state.ts';
 import { cancelBatch, openBatch, settleCall } from './reduce-batch.ts';
 import type { RunRequested, ToolOverridesSet, ToolRegistrySet, WorkflowCommand, WorkflowError, WorkflowEvent } from './workflow-events.ts';
 import { effectiveOf, type Reduction, type RunState, type WorkflowState } from './workflow-state.ts';
 
-/** Applies one event. Never throws for what an event holds: a refused one is an `error`, and the state stays as it was. */
+/**
+ * Applies one event. Never throws for what an event holds: a refused one is an `error`, and the state stays as it was.
+ * @throws MisuseError `invalid_option` for a `state` that is none.
+ */
 export function reduce(state: WorkflowState, event: WorkflowEvent): Reduction {
+  const known = readState(state);
+  let read: WorkflowEvent;
   try {
-    const reduction = apply(state, readEvent(event));
+    read = readEvent(event);
+  } catch (error) {
+    return refused(state, error);
+  }
+  const reduction = reduceRead(known, read);
+  return reduction.state === known && known !== state ? { ...reduction, state } : reduction;
+}
+
+/** Applies an event that was read already, to a state that was. */
+export function reduceRead(state: WorkflowState, event: WorkflowEvent): Reduction {
+  try {
+    const reduction = apply(state, event);
     return 'code' in reduction ? { state, commands: [], error: reduction } : reduction;
   } catch (error) {
-    if (isMisuseError(error)) return { state, commands: [], error: { code: refusalCode(error), message: error.message } };
-    throw error;
+    return refused(state, error);
   }
+}
+
+function refused(state: WorkflowState, error: unknown): Reduction {
+  if (isMisuseError(error)) return { state, commands: [], error: { code: refusalCode(error), message: error.message } };
+  // Only a state that somebody else has frozen gets here unread.
+  throw notAState(`It cannot be computed with: ${describe(error)}.`);
 }
 
 /** Applies events one after another; refused ones are skipped, as they were when they happened. `commands` are those of all of them, in order. */
@@ -29,7 +52,7 @@ export function replay(
   for (const event of events) {
     const reduction = reduce(current, event);
     current = reduction.state;
-    commands.push(...reduction.commands);
+    for (const command of reduction.commands) commands.push(command);
   }
   return { state: current, commands };
 }
@@ -38,6 +61,7 @@ function refusalCode({ code }: MisuseError): WorkflowError['code'] {
   return code === 'unknown_tool' || code === 'unknown_profile' ? code : 'invalid_event';
 }
 
+const noTools: readonly ToolSpec[] = Object.freeze([]);
 const noRun: WorkflowError = { code: 'run_not_active', message: 'Expected an active run. Send `run_requested` first.' };
 
 function apply(state: WorkflowState, event: WorkflowEvent): Reduction | WorkflowError {
@@ -123,7 +147,7 @@ function startRun(state: WorkflowState, { runId, profile, provider }: RunRequest
   const chosen = profile ?? (provider !== undefined && Object.hasOwn(state.profiles, provider) ? provider : null);
   const runs = state.runs + 1;
   const idle = { names: [], dropped: [], prerequisites: [], hash: '' };
-  const run: RunState = { id: runId ?? `run-${runs}`, profile: chosen, overrides: null, turns: 0, effective: idle, tools: [] };
+  const run: RunState = { id: runId ?? `run-${runs}`, profile: chosen, overrides: null, turns: 0, effective: idle, tools: noTools };
   return askModel(Object.freeze({ ...state, runs, run }), run);
 }
 
@@ -137,9 +161,12 @@ function continued(reduction: Reduction): Reduction {
 
 /** The one moment at which the effective set is computed: it stands until the model is asked again. */
 function askModel(state: WorkflowState, run: RunState): Reduction {
-  const effective = effectiveOf(state);
+  const computed = effectiveOf(state);
   const byName = new Map(state.tools.map((tool) => [tool.name, tool]));
-  const tools = Object.freeze(effective.names.flatMap((name) => byName.get(name) ?? []));
+  const listed = computed.names.flatMap((name) => byName.get(name) ?? []);
+  // What is as it was stays the same object: whoever compares or hashes states need not look into it again.
+  const effective = computed.hash === run.effective.hash ? run.effective : deepFreeze(computed);
+  const tools = listed.length === run.tools.length && listed.every((tool, index) => tool === run.tools[index]) ? run.tools : Object.freeze(listed);
   return {
     state: Object.freeze({ ...state, run: Object.freeze({ ...run, turns: run.turns + 1, effective, tools }) }),
     commands: [{ type: 'llm_generate', runId: run.id, tools, toolNames: effective.names }],

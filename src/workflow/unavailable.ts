@@ -21,6 +21,12 @@ export function notAvailableError(toolName: string, drop: string, prerequisites:
       details: unlock === undefined ? { fact } : { fact, unlockedBy: unlock.tool },
     });
   }
+  if (drop === 'definition_changed' || drop === 'removed')
+    return toolError(
+      'tool_not_available',
+      `\`${toolName}\` is not available: ${drop === 'removed' ? 'its server has it no more' : 'its definition changed, and nobody has accepted the new one yet'}. Use another tool.`,
+      { reason: drop },
+    );
   return toolError(
     'tool_not_available',
     `\`${toolName}\` is not available in this session${drop === 'disabled' ? ': it is disabled' : drop === 'not_in_profile' ? ': it is not in its profile' : ''}. Use another tool.`,

@@ -4,7 +4,7 @@ import type { ToolResult } from '../result.ts';
 import type { ToolSpec } from './effective.ts';
 import type { ToolCall } from './plan.ts';
 
-/** What a host tells a workflow. `type` is the discriminator. Whatever is not JSON, or lacks a field, is refused as `invalid_event`. */
+/** What a host tells a workflow. `type` is the discriminator. Whatever is not JSON, or lacks a field that it needs, is refused as `invalid_event`. */
 export type WorkflowEvent =
   | ToolRegistrySet
   | ToolProfileSelected
@@ -48,7 +48,7 @@ export interface ToolOverridesSet {
   readonly force?: readonly string[] | undefined;
 }
 
-/** Sets the facts `hostSession.id` and `hostSession.status`, both of them; null clears. */
+/** Sets the facts `hostSession.id` and `hostSession.status`, both of them; null clears, and so does a JSON event that leaves one out. */
 export interface HostSessionUpdated {
   readonly type: 'host_session_updated';
   /** The host session's id. */
@@ -117,7 +117,7 @@ export interface LlmGenerate {
   readonly toolNames: readonly string[];
 }
 
-/** Run these calls side by side; a batch has one such command a group, the next when all of the last are settled. */
+/** Run these calls side by side; a batch has one such command a group, the next when all of the last are settled. A group whose calls were all settled ahead has none. */
 export interface ExecuteCalls {
   readonly type: 'execute_calls';
   /** The batch's id. */

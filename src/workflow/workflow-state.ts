@@ -5,7 +5,10 @@ import { computeEffective, type EffectiveInput, type EffectiveSet, type Override
 import type { ToolCall } from './plan.ts';
 import type { WorkflowCommand, WorkflowError } from './workflow-events.ts';
 
-/** All that a workflow knows. Frozen plain JSON without `undefined`; `JSON.parse(serializeState(state))` is as good as `state`. */
+/**
+ * All that a workflow knows. Frozen all the way down, plain JSON without `undefined`; `JSON.parse(serializeState(state))` is as good as `state`, but for the order of
+ * keys, which it sorts. While a batch is open it holds the calls' arguments and results, secrets included.
+ */
 export interface WorkflowState {
   /** Of this shape. */
   readonly version: 1;
@@ -89,7 +92,7 @@ export interface WorkflowOptions {
 
 /** What came of one event. */
 export interface Reduction {
-  /** The next state; the very same object where the event was refused or changed nothing. */
+  /** The next state; the very same object where the event was refused or ignored. */
   readonly state: WorkflowState;
   /** What the host is asked to do, in order. */
   readonly commands: readonly WorkflowCommand[];

@@ -4,6 +4,15 @@ import type { Surface } from '../../src/index.ts';
 import { define, setup } from './define.ts';
 
 describe('an unknown name is tool_not_found', () => {
+  test('a flood of made-up names is answered, and at most a hundred a second are searched for what was meant', async () => {
+    const { session } = setup([define('read_file')]);
+    const results = await Promise.all(Array.from({ length: 1_000 }, (_, index) => session.call(`read_fil${index % 10}`, {})));
+    expect(results.every(({ error }) => error?.code === 'tool_not_found')).toBe(true);
+    const hinted = results.filter(({ error }) => error?.details !== undefined).length;
+    expect(hinted).toBeGreaterThanOrEqual(100);
+    expect(hinted).toBeLessThan(1_000);
+  });
+
   test('with “did you mean” among the names that are visible in this session only', async () => {
     const { session, registry } = setup(
       [

@@ -33,6 +33,20 @@ describe('call', () => {
     expect(JSON.parse(hidden.stdout).error).toMatchObject({ code: 'tool_not_available', reason: 'not_in_profile' });
   });
 
+  test.each([['call'], ['explain']])('%s refuses an input that is no JSON before any module is run', async (command) => {
+    const { exit, stderr } = await cli([command, 'greet', '--host-tools-module', './throws.ts', '--input', '{bad']);
+    expect(exit).toBe(2);
+    expect(stderr).toContain('Expected `--input` to be JSON');
+  });
+
+  test.each([
+    ['a file', '@facts.json', undefined],
+    ['standard input', '-', '{"hostSession.status":"ready"}'],
+  ])('takes its facts from %s', async (_, facts, stdin) => {
+    const { exit, stdout } = await cli(['call', 'exec', ...tools, '--json', '--facts', facts], stdin === undefined ? {} : { stdin });
+    expect({ exit, output: JSON.parse(stdout).output }).toEqual({ exit: 0, output: 'ran' });
+  });
+
   test('the session works in the working directory', async () => {
     const { stdout } = await cli(['call', 'greet', ...tools, '--input', ann, '--json'], { cwd: `${process.cwd()}/test/cli/worlds` });
     expect(JSON.parse(stdout).output.cwd).toBe(`${process.cwd()}/test/cli/worlds`);

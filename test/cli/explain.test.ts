@@ -13,9 +13,6 @@ describe('explain', () => {
         '  reason      main_is_protected',
         '  rule        no-main',
         '  decided by  registry',
-        '  code        policy_denied',
-        '  steps',
-        '    1. source=registry ruleId=no-main effect=deny',
         '',
       ].join('\n'),
     );
@@ -32,6 +29,38 @@ describe('explain', () => {
     const { exit, stdout } = await cli(['explain', ...argv, ...gated]);
     expect(exit).toBe(0);
     expect(stdout).toContain(said);
+  });
+
+  test('steps are told where there are several, one a line', async () => {
+    const { stdout } = await cli(['explain', 'greet', ...gated, '--profile', 'writer']);
+    expect(stdout).toBe(
+      [
+        'greet',
+        '  outcome     would run',
+        '  visible     yes',
+        '  rule        greetings',
+        '  decided by  profile:writer',
+        '  steps',
+        '    1. validation: no input was given',
+        '    2. profile:writer, rule greetings: allow',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('a refusal says why, once', async () => {
+    const { stdout } = await cli(['explain', 'greet', ...gated, '--input', '{"nam":1}']);
+    expect(stdout).toBe(
+      [
+        'greet',
+        '  outcome  would be refused: invalid_input',
+        '  visible  yes',
+        '  why      The arguments of `greet` are invalid. Correct them and call again.',
+        '           name: is required',
+        '           nam: is not allowed here; allowed: name',
+        '',
+      ].join('\n'),
+    );
   });
 
   test('with --json gives the explanation itself', async () => {

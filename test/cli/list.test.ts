@@ -80,6 +80,29 @@ describe('loading', () => {
   });
 
   test.each([
+    ['a file of tools', ['list', '--host-tools', './nowhere.x'], 1],
+    ['a module', ['list', '--host-tools-module', './nowhere.x'], 1],
+    ['an input', ['call', 'greet', ...tools, '--input', '@./nowhere.x'], 2],
+    ['facts', ['list', ...tools, '--facts', '@./nowhere.x'], 2],
+    ['a policy table', ['policy', 'test', './nowhere.x', ...tools], 1],
+    ['a trace', ['replay', './nowhere.x'], 1],
+  ])('%s that is not there is said in the same words', async (_, argv, code) => {
+    expect(await cli(argv)).toMatchObject({ exit: code, stdout: '', stderr: 'host-tools: Cannot read `./nowhere.x`: there is no such file.\n' });
+  });
+
+  test.each([
+    ['list', ['list', '--profile', 'lost']],
+    ['a case', ['policy', 'test', 'lost-table.yaml']],
+  ])('a profile that did not load is exit code 1 and said to be so, under %s', async (_, argv) => {
+    const { exit, stdout, stderr } = await cli([...argv, ...tools, '--host-tools', 'lost-profile.yaml']);
+    expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
+    expect(stderr).toMatch(
+      /^lost-profile\.yaml:2: profiles\[0\] `lost`: [^\n]+\nhost-tools: (?:lost-table\.yaml:1: )?The profile `lost` did not load; its line above says why\.\n$/,
+    );
+  });
+
+  test.each([
+    ['list', ['list']],
     ['call', ['call', 'greet']],
     ['explain', ['explain', 'greet']],
     ['policy test', ['policy', 'test', 'table.yaml']],
@@ -87,7 +110,7 @@ describe('loading', () => {
     const { exit, stdout, stderr } = await cli([...argv, ...tools, '--host-tools', 'broken-rule.yaml']);
     expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
     expect(stderr).toMatch(/^broken-rule\.yaml:2: rules\[0\]/);
-    expect(stderr).toContain('A rule did not load, so what would be refused cannot be told.');
+    expect(stderr).toContain('A rule did not load, and with it nothing of its file, so what would be refused cannot be told.');
   });
 
   test('an interruption while a module loads ends the command', async () => {

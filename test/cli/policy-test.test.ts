@@ -17,7 +17,7 @@ describe('policy test', () => {
   test('passes a table in which each case is as expected', async () => {
     const { exit, stdout, stderr } = await cli(['policy', 'test', 'table.yaml', ...gated]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
-    expect(stdout).toMatch(/^ok {4}greeting is free\nok {4}push\n/);
+    expect(stdout).toMatch(/^ok {4}greeting is free\nok {4}push \{"branch":"main"\} \(table\.yaml:6\)\n/);
     expect(stdout).toMatch(/\n12 cases, each as expected.\n$/);
   });
 
@@ -29,9 +29,9 @@ describe('policy test', () => {
     expect(exit).toBe(1);
     expect(stdout).toBe(
       [
-        `FAIL  greet (${file}:2, \`greet\`): expected deny, got allow`,
+        `FAIL  greet {"name":"Ann"} (${file}:2): expected deny, got allow`,
         `FAIL  main (${file}:3, \`push\`): expected deny (reason other), got deny (reason main_is_protected, rule no-main, of registry)`,
-        '2 of 2 cases differ.',
+        '2 cases: 2 differ.',
         '',
       ].join('\n'),
     );
@@ -63,7 +63,7 @@ describe('policy test', () => {
 
   test('reads JSON', async () => {
     const file = table(JSON.stringify({ tests: [{ tool: 'greet', expect: 'allow' }] }), 'table.json');
-    expect(await cli(['policy', 'test', file, ...tools])).toMatchObject({ exit: 0, stdout: 'ok    greet\n1 case, each as expected.\n' });
+    expect(await cli(['policy', 'test', file, ...tools])).toMatchObject({ exit: 0, stdout: `ok    greet (${file}:1)\n1 case, each as expected.\n` });
   });
 
   test.each([
@@ -86,7 +86,7 @@ describe('policy test', () => {
     ['a key given twice', 'tests:\n  - tool: greet\n    tool: push\n    expect: allow', ':3: '],
     ['two documents', 'tests: []\n---\ntests: []', ':2: '],
     ['a tag', 'tests: !!js/function x', ':1: '],
-    ['a bomb of aliases', `a: &a [${'1,'.repeat(50)}]\nb: &b [${'*a,'.repeat(50)}]\ntests: [${'*b,'.repeat(50)}]`, 'alias'],
+    ['a bomb of aliases', `a: &a [${'1,'.repeat(80)}]\nb: &b [${'*a,'.repeat(80)}]\ntests: [${'*b,'.repeat(80)}]`, 'alias'],
   ])('a table with %s is exit code 1, one line with its place, and nothing is judged', async (_, text, said) => {
     const file = table(text);
     const { exit, stdout, stderr } = await cli(['policy', 'test', file, ...gated]);
@@ -94,6 +94,59 @@ describe('policy test', () => {
     expect(stderr).toContain(said);
     expect(stderr.startsWith(`host-tools: ${file}`)).toBe(true);
     expect(stderr.split('\n')).toHaveLength(2);
+  });
+
+  test.each([
+    ['a comma too many', '{\n  "tests": [\n    { "tool": "greet", "expect": "allow" },\n  ]\n}', ':4: '],
+    ['a comment', '{\n  // No\n  "tests": []\n}', ':2: '],
+    ['YAML', 'tests:\n  - { tool: greet, expect: allow }', ':1: '],
+    ['a key given twice', '{\n  "tests": [],\n  "tests": []\n}', ':3: the key "tests" is given twice'],
+    ['a wrong case', '{\n  "tests": [\n    { "tool": "greet" }\n  ]\n}', ':3: expected `expect` to be'],
+  ])('JSON is JSON alone: %s is refused with its line', async (_, text, said) => {
+    const file = table(text, 'strict.json');
+    const { exit, stdout, stderr } = await cli(['policy', 'test', file, ...tools]);
+    expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
+    expect(stderr).toContain(`host-tools: ${file}${said}`);
+  });
+
+  describe('a tool that nobody knows', () => {
+    const file = table(
+      [
+        'tests:',
+        '  - { tool: gret, expect: deny }',
+        '  - { name: typo, tool: psh, expect: tool_not_available }',
+        '  - { tool: gret, expect: tool_not_found }',
+        '  - { tool: gret, expect: hidden }',
+      ].join('\n'),
+      'unknown.yaml',
+    );
+
+    test('is an error of its case, with the nearest name, unless it is what is expected', async () => {
+      const { exit, stdout } = await cli(['policy', 'test', file, ...gated]);
+      expect(exit).toBe(1);
+      expect(stdout.split('\n')).toEqual([
+        `ERROR gret (${file}:2): unknown tool \`gret\`; did you mean \`greet\`?`,
+        `ERROR typo (${file}:3, \`psh\`): unknown tool \`psh\`; did you mean \`push\`?`,
+        `ok    gret (${file}:4)`,
+        expect.stringMatching(/^FAIL {2}gret \(.*:5\): expected hidden, got tool_not_found.*; did you mean `greet`\?$/),
+        '4 cases: 1 differs, 2 name an unknown tool.',
+        '',
+      ]);
+    });
+
+    test('is one with --json too', async () => {
+      const { stdout } = await cli(['policy', 'test', file, ...gated, '--json']);
+      const { failed, cases } = JSON.parse(stdout);
+      expect(failed).toBe(3);
+      expect(cases[0]).toMatchObject({ line: 2, ok: false, error: 'unknown tool `gret`; did you mean `greet`?', didYouMean: ['greet'] });
+      expect(cases[2]).toMatchObject({ ok: true, didYouMean: ['greet'] });
+    });
+  });
+
+  test('of a long input the beginning is shown', async () => {
+    const { stdout } = await cli(['policy', 'test', table(`tests: [{ tool: push, input: { branch: ${'x'.repeat(200)} }, expect: ask }]`), ...gated]);
+    expect(stdout).toMatch(/^ok {4}push \{"branch":"x+… \(/);
+    expect(stdout.split('\n')[0]?.length).toBeLessThan(160);
   });
 
   test('a table that is not there is exit code 1', async () => {

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cli, gated } from './cli-run.ts';
 
@@ -35,7 +38,7 @@ describe('profiles diff', () => {
           name: 'greet',
           differences: [
             { field: 'decision', a: 'allow', b: 'ask' },
-            { field: 'requires approval', a: false, b: true },
+            { field: 'requiresApproval', a: false, b: true },
             { field: 'timeoutMs', a: 120_000, b: 5_000 },
             { field: 'maxOutputChars', a: null, b: 100 },
           ],
@@ -54,6 +57,24 @@ describe('profiles diff', () => {
       limits: [{ field: 'loopGuard', a: null, b: 3 }],
       default: null,
     });
+  });
+
+  test('a rule that touches no effective tool is shown as it was written', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'host-tools-diff-'));
+    try {
+      const file = join(folder, 'more.yaml');
+      writeFileSync(
+        file,
+        'profiles:\n  a: { tools: [greet] }\n  b:\n    tools: [greet]\n    rules:\n      - { effect: deny, tools: [psh, "x_*"], when: { branch: main }, reason: frozen }\n      - { effect: ask, tags: net, annotations: { destructive: true }, source: "mcp:*" }\n',
+      );
+      const { stdout } = await cli(['profiles', 'diff', 'a', 'b', ...gated, '--host-tools', file]);
+      expect(stdout.split('\n').slice(1, 3)).toEqual([
+        '  deny psh or x_*, which is no effective tool, when {"branch":"main"} as frozen (profile:b#0)',
+        '  ask every tool tagged net annotated {"destructive":true} from mcp:*, which is no effective tool (profile:b#1)',
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test('the same rule by another name is no difference', async () => {

@@ -28,6 +28,11 @@ describe('replay', () => {
     expect(stdout).toMatch(/^sha256:[0-9a-f]{64}\n3 events, the same result.\n$/);
   });
 
+  test('one event is one event', async () => {
+    const one = writeTrace(createWorkflow({ tools: [{ name: 'read' }] }), events.slice(0, 1));
+    expect((await cli(['replay', file(one)])).stdout).toMatch(/\n1 event, the same result\.\n$/);
+  });
+
   test('prints the first difference, with exit code 1', async () => {
     const changed = trace.replace('"toolNames":["read"]', '"toolNames":["write"]');
     expect(changed).not.toBe(trace);

@@ -13,7 +13,7 @@ describe('a wrong command line is exit code 2, one line on stderr with the remed
     ['half a command', ['profiles'], 'Expected `profiles diff`, got `profiles`.'],
     ['half a command and another word', ['policy', 'tst'], 'Expected `policy test`, got `policy tst`.'],
     ['help of an unknown command', ['help', 'cal'], 'Did you mean `call`?'],
-    ['an unknown option', ['list', '--profle', 'x'], 'Unknown option `--profle`. Did you mean `--profile`?'],
+    ['an unknown option', ['list', '--profle', 'x'], 'Unknown option `--profle`. Did you mean `--profile`'],
     ['an unknown short option', ['list', '-z'], 'Unknown option `-z`.'],
     ['an option of another command', ['list', '--input', '{}'], '`list` takes no `--input`. Run `host-tools help list`'],
     ['a value for a switch', ['list', '--json=yes'], '`--json` takes no value. Leave `=yes` out.'],
@@ -29,12 +29,9 @@ describe('a wrong command line is exit code 2, one line on stderr with the remed
     ['a profile where none is defined', ['list', ...tools, '--profile', 'reader'], 'No profile is defined'],
     ['an unknown profile to compare', ['profiles', 'diff', 'reader', 'x', ...gated], 'Unknown profile `x`.'],
     ['an input that is no JSON', ['call', 'greet', ...tools, '--input', "{'name': 1}"], 'Expected `--input` to be JSON'],
-    [
-      'an input file that is not there',
-      ['call', 'greet', ...tools, '--input', '@nowhere.json'],
-      'Cannot read the input from `nowhere.json`: there is no such file.',
-    ],
+    ['an input file that is not there', ['call', 'greet', ...tools, '--input', '@nowhere.json'], 'Cannot read `nowhere.json`: there is no such file.'],
     ['an input file that is a directory', ['call', 'greet', ...tools, '--input', '@.'], 'it is a directory'],
+    ['input and facts from the same standard input', ['call', 'greet', ...tools, '--input', '-', '--facts', '-'], 'Standard input can be read once'],
     ['a timeout of none', ['call', 'greet', ...tools, '--timeout-ms', '0'], 'whole number from 1 to 2147483647'],
     ['a timeout that is no number', ['call', 'greet', ...tools, '--timeout-ms', '1e3'], 'got `1e3`'],
     ['a command that is not there yet', ['serve'], 'Unknown command `serve`.'],
@@ -55,12 +52,21 @@ describe('a wrong command line is exit code 2, one line on stderr with the remed
 });
 
 describe('help', () => {
-  test.each([[['--help']], [['-h']], [['help']], [['help', '--json']]])('%j names every command and every option', async (argv) => {
+  test.each([[['--help']], [['-h']], [['help']]])('%j names every command and every option', async (argv) => {
     const { exit, stdout, stderr } = await cli(argv);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
     for (const { name, usage, summary } of commands)
       expect(stdout).toMatch(new RegExp(`  ${`${name} ${usage}`.trim().replace(/[[\]|.]/g, '\\$&')} +${summary}`));
     for (const name of Object.keys(optionTable)) expect(stdout).toContain(`--${name}`);
+  });
+
+  test('with --json it is data', async () => {
+    const general = JSON.parse((await cli(['--help', '--json'])).stdout);
+    expect(general.commands.map(({ name }: { name: string }) => name)).toEqual(commands.map(({ name }) => name));
+    expect(general.options).toContainEqual({ name: 'version', short: 'V', help: 'show the version' });
+    expect(general.exitCodes).toMatchObject({ 0: 'done' });
+    const one = JSON.parse((await cli(['help', 'replay', '--json'])).stdout);
+    expect(one).toMatchObject({ name: 'replay', usage: 'FILE', options: [{ name: 'json' }, { name: 'help' }, { name: 'version' }] });
   });
 
   test.each(commands.map(({ name }) => [name]))('`help %s` and `%s --help` say the same, and name its options alone', async (name) => {
@@ -85,4 +91,10 @@ describe('help', () => {
 test.each([[['--version']], [['-V']], [['list', '--version']]])('%j is the version of the package', async (argv) => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   expect(await cli(argv)).toMatchObject({ exit: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+test('--version --json is a document', async () => {
+  const { exit, stdout } = await cli(['--version', '--json']);
+  expect(exit).toBe(0);
+  expect(JSON.parse(stdout)).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+/) });
 });

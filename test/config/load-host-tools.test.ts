@@ -306,7 +306,7 @@ describe('which module is meant', () => {
     ['file:///gone.mjs', /there is no file/],
     ['file://host/share', /not the URL of a file here|there is no file/],
     ['.', /there is no file/],
-    ['', /`module`: expected a non-empty string/],
+    ['', /`module`: expected a non-blank string/],
   ])('%s is refused', async (module, reason) => {
     expect(await load(module)).toMatch(reason);
   });
@@ -356,30 +356,30 @@ profiles:
         line: 6,
         reason: expect.stringMatching(/unknown key "descripton", did you mean `description`\? \(known keys: name, description, module, /),
       },
-      { section: 'profiles', file: at('a.yaml'), index: 1, name: 'bad', line: 13, reason: expect.stringContaining('Did you mean `echo` instead of `ecko`?') },
+      { section: 'profiles', file: at('a.yaml'), index: 1, name: 'bad', line: 13, reason: expect.stringContaining('got `ecko`. Did you mean `echo`?') },
     ]);
     expect(registry.profile('bad')).toBeUndefined();
   });
 
   const base = { name: 'echo', description: 'Says it again.', module: './handlers.mjs' };
   test.each([
-    ['a number', 3, /expected object, got `3`/],
-    ['nothing', null, /expected object, got null/],
-    ['no name', { ...base, name: undefined }, /`name`: expected string, got undefined/],
+    ['a number', 3, /expected an object, got `3`/],
+    ['nothing', null, /expected an object, got null/],
+    ['no name', { ...base, name: undefined }, /`name`: expected a string, got nothing/],
     ['a name that no tool may have', { ...base, name: ' echo' }, /white space/],
-    ['no module', { ...base, module: undefined }, /`module`: expected string, got undefined/],
-    ['a null', { ...base, category: null }, /`category`: expected string, got null/],
+    ['no module', { ...base, module: undefined }, /`module`: expected a string, got nothing/],
+    ['a null', { ...base, category: null }, /`category`: expected a string, got null/],
     [
       'both spellings of approval',
       { ...base, requires_approval: true, requiresApproval: true },
       /`requires_approval` and `requiresApproval` are two spellings of one thing/,
     ],
     ['both spellings of timeout', { ...base, timeout: 1, timeoutMs: 1_000 }, /`timeout` and `timeoutMs` are two spellings/],
-    ['timeout 0', { ...base, timeout: 0 }, /`timeout`: expected number to be >0, got `0`/],
+    ['timeout 0', { ...base, timeout: 0 }, /`timeout`: expected a number above 0, got `0`/],
     ['timeout below 0', { ...base, timeout: -1 }, /`timeout`/],
     ['a timeout that no timer holds', { ...base, timeout: 2 ** 31 }, /`timeout`/],
-    ['a timeout of text', { ...base, timeout: '5s' }, /`timeout`: expected number, got `5s` \(string\)/],
-    ['a version that YAML took for a number', { ...base, version: 1.2 }, /`version`: expected string, got `1\.2`/],
+    ['a timeout of text', { ...base, timeout: '5s' }, /`timeout`: expected a number, got `5s` \(string\)/],
+    ['a version that YAML took for a number', { ...base, version: 1.2 }, /`version`: expected a string, got `1\.2`/],
     ['an unknown annotation', { ...base, annotations: { readonly: true } }, /`annotations`: unknown key "readonly", did you mean `readOnly`\?/],
     ['an approval of text', { ...base, requires_approval: 'yes' }, /`requires_approval`: expected true, false or \{ title, message\?, risk\? \}, got `yes`/],
     ['an approval with a typing error', { ...base, requiresApproval: { titel: 'x' } }, /unknown key "titel", did you mean `title`\?/],
@@ -391,7 +391,7 @@ profiles:
     ['a handler', { ...base, handler: 'x' }, /unknown key "handler"/],
     ['scope', { ...base, scope: 'session' }, /unknown key "scope"/],
     ['an own __proto__', JSON.parse(`{ "name": "a", "description": "b", "module": "./handlers.mjs", "__proto__": { "x": 1 } }`), /unknown key "__proto__"/],
-    ['an exposure of its own', { ...base, exposure: 'public' }, /`exposure`: expected one of "model"\|"internal", got `public`/],
+    ['an exposure of its own', { ...base, exposure: 'public' }, /`exposure`: expected `model` or `internal`, got `public`/],
     ['many faults', { a: 1, b: 2, name: 3, tags: [1, 2, 3, 4], module: 4 }, /; and \d more$/],
   ])('%s', async (_, entry, reason) => {
     const { at } = folder({ 'a.json': { tools: [entry, { ...base, name: 'fine', function: 'echo' }] }, 'handlers.mjs': handlers });
@@ -432,7 +432,7 @@ describe('a broken rule', () => {
       { effect: 'deny', tool: 'echo' },
       /unknown key "tool", did you mean `tools`\? \(known keys: id, effect, tools, tags, annotations, source, when, reason\)/,
     ],
-    ['an unknown effect', { effect: 'refuse' }, /`effect`: expected one of "allow"\|"ask"\|"deny", got `refuse`/],
+    ['an unknown effect', { effect: 'refuse' }, /`effect`: expected `allow` or `ask` or `deny`, got `refuse`/],
     ['no effect', { tools: 'echo' }, /`effect`/],
     ['a pattern that would backtrack', { effect: 'deny', when: { a: { matches: '(?=x)' } } }, /linear time/],
     [
@@ -444,7 +444,7 @@ describe('a broken rule', () => {
     ['no tools at all', { effect: 'deny', tools: [] }, /`tools`/],
     ['an empty `when`', { effect: 'deny', when: {} }, /`when`/],
     ['a reason of prose', { effect: 'deny', reason: 'Not allowed' }, /`reason`: expected lower-case letters/],
-    ['text', 'deny echo', /expected object/],
+    ['text', 'deny echo', /expected an object/],
   ])('%s: nothing of the file loads', async (_, rule, reason) => {
     const { at } = folder({
       'a.json': { tools: [echo], profiles: { p: { tools: ['echo'] } }, rules: [{ effect: 'ask' }, rule] },

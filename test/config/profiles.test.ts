@@ -108,15 +108,15 @@ profiles:
 
 describe('a broken profile is reported and never half-loads; the others load', () => {
   test.each([
-    ['an unknown tool', '{ tools: [gti] }', /Did you mean `git` instead of `gti`\?/],
+    ['an unknown tool', '{ tools: [gti] }', /got `gti`\. Did you mean `git`\?/],
     ['an unknown knob', '{ tools: { git: { allowedAction: [] } } }', /knobs/],
     ['a knob that does not fit', '{ tools: { git: { maxFiles: many } } }', /maxFiles/],
     ['knobs for a tool that has none', '{ tools: { read_file: { a: 1 } } }', /declares none/],
-    ['knobs that are no map', '{ tools: { git: [log] } }', /expected record, got an array of 1|`tools.*git/],
+    ['knobs that are no map', '{ tools: { git: [log] } }', /expected an object, got an array of 1|`tools.*git/],
     ['an unknown parent', '{ extends: fien, tools: [] }', /there is no profile `fien`, did you mean `fine`\?/],
     ['itself', '{ extends: bad, tools: [] }', /leads back to itself: bad → bad/],
     ['no tools and no parent', '{ limits: {} }', /expected `tools`/],
-    ['nothing', '', /expected object, got null/],
+    ['nothing', '', /expected an object, got null/],
     ['an unknown key', '{ tools: [], rule: [] }', /unknown key "rule", did you mean `rules`\? \(known keys: extends, default, tools, rules, limits\)/],
     ['an id of its own', '{ id: x, tools: [] }', /unknown key "id"/],
     ['an unknown key of a tool', '{ tools: [{ name: git, knob: {} }] }', /`tools\[0\]`: unknown key "knob", did you mean `knobs`\?/],

@@ -108,17 +108,22 @@ describe('a good edit', () => {
     expect(registry.listNames()).toEqual(['Git']);
   });
 
-  test('tells sessions and the registry once of each kind of change', async () => {
+  test('tells sessions and the registry once, when it is done', async () => {
     const { registry, replace, reload } = await world({ tools: [tool('a'), tool('b')] });
     const changes: object[] = [];
-    registry.events.on('tools:changed', ({ added, removed, modified }) => changes.push({ added, removed, modified }));
-    replace('a.json', { tools: [tool('b', { title: 'B' }), tool('c'), tool('d')] });
+    const session = registry.createSession({ sessionId: 's', services: undefined });
+    for (const source of [registry, session])
+      source.events.on('tools:changed', ({ added, removed, modified }) => {
+        changes.push({ added, removed, modified, names: registry.listNames(), profile: registry.profile('p')?.id });
+      });
+    replace('a.json', {
+      tools: [tool('b', { title: 'B' }), tool('c'), tool('d')],
+      profiles: { p: { tools: ['d'] } },
+      rules: [{ effect: 'ask', tools: 'c' }],
+    });
     await reload();
-    expect(changes).toEqual([
-      { added: [], removed: ['a'], modified: [] },
-      { added: [], removed: [], modified: ['b'] },
-      { added: ['c', 'd'], removed: [], modified: [] },
-    ]);
+    const change = { added: ['c', 'd'], removed: ['a'], modified: ['b'], names: ['b', 'c', 'd'], profile: 'p' };
+    expect(changes).toEqual([change, change]);
   });
 
   test('that only touches the file makes an edited handler take effect', async () => {

@@ -12,7 +12,16 @@ export const reasons: readonly { readonly code: ErrorCode; readonly reason: stri
   { code: 'tool_not_available', reason: 'not_in_profile', meaning: "Not in the session's profile." },
   { code: 'tool_not_available', reason: 'knobs_missing', meaning: "The tool's knobs refuse `{}` and no profile gives them." },
   { code: 'tool_not_available', reason: 'not_listed', meaning: 'In a workflow: the tool came after the model was last shown its tools.' },
-  { code: 'tool_not_available', reason: 'removed', meaning: 'Removed since the session began, or removed or replaced while the call waited.' },
+  {
+    code: 'tool_not_available',
+    reason: 'removed',
+    meaning: 'Removed since the session began, or removed or replaced while the call waited; of an imported tool: its server has it no more.',
+  },
+  {
+    code: 'tool_not_available',
+    reason: 'definition_changed',
+    meaning: 'An imported tool whose definition changed, or was never accepted, until somebody accepts it.',
+  },
   { code: 'tool_not_available', reason: 'not_declared', meaning: 'A handler called a tool that its definition does not name in `uses`.' },
   { code: 'invalid_input', reason: 'invalid_option', meaning: 'An option of the call is none: its `timeoutMs` or its `signal`.' },
   { code: 'invalid_input', reason: 'not_json', meaning: 'The arguments hold what JSON cannot: a function, a cycle, NaN.' },
@@ -65,6 +74,10 @@ export const reasons: readonly { readonly code: ErrorCode; readonly reason: stri
   { code: 'loop_detected', reason: 'identical_calls', meaning: 'More identical calls in a row than `loopGuard` allows.' },
   { code: 'tool_cycle', reason: 'cycle', meaning: 'The tool is in its own chain of callers.' },
   { code: 'tool_cycle', reason: 'too_deep', meaning: 'A chain of more than 8 child calls.' },
+  { code: 'handler_error', reason: 'mcp_tool_error', meaning: 'The MCP server of an imported tool answered that the tool failed.' },
+  { code: 'handler_error', reason: 'mcp_error', meaning: 'The MCP server refused the call by an error of the protocol; `details.code` is its code.' },
+  { code: 'handler_error', reason: 'mcp_invalid_result', meaning: 'The MCP server answered what is no result.' },
+  { code: 'handler_error', reason: 'result_too_large', meaning: 'The MCP server answered more than 4 MB.' },
 ];
 
 const misuse: Readonly<Record<MisuseCode, string>> = {

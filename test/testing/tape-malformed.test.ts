@@ -53,6 +53,7 @@ describe('a tape that is none is refused with `invalid_file`, and the place', ()
     ['a call with a typing error', (tape) => (tape.calls[0]!.inptu = {}), /`\/calls\/0\/inptu` of the tape to be absent/],
     ['a status that is none', (tape) => (tape.calls[0]!.status = 'done'), /`\/calls\/0\/status` of the tape to be one of "succeeded"/],
     ['a success that failed', (tape) => (tape.calls[0]!.status = 'failed'), /`\/calls\/0\/status`/],
+    ['a success that never ran', (tape) => (tape.calls[0]!.ran = false), /`\/calls\/0\/ran` of the tape to be true where the result is a success/],
     ['a success without an output', (tape) => delete tape.calls[0]!.result.output, /`\/calls\/0\/result\/output` of the tape to be there/],
     [
       'an error of no known code',

@@ -280,3 +280,8 @@ describe('computeEffective', () => {
     );
   });
 });
+
+test('a misspelt list of overrides is refused: it would lift what it was to disable', () => {
+  const overrides = { session: { disabled: ['a'] } } as never;
+  expect(() => computeEffective({ tools: [{ name: 'a' }], overrides })).toThrow('`overrides.session` to have enable, disable and force, got `disabled`');
+});

@@ -221,12 +221,27 @@ describe('batches', () => {
         type: 'batch_settled',
         results: [
           { callId: 'c1', result: { success: true } },
-          { callId: 'c2', result: { error: { code: 'cancelled' }, metadata: { status: 'cancelled' } } },
+          {
+            callId: 'c2',
+            result: {
+              error: { code: 'cancelled', message: 'The run was cancelled before the call ended. It may have run.' },
+              metadata: { status: 'cancelled' },
+            },
+          },
         ],
       },
     ]);
     expect(state).toMatchObject({ run: null, batch: null });
     expect(reduce(state, settle('c2'))).toEqual({ state, commands: [] });
+  });
+
+  test('a call of a group that was not handed out cannot have run, and its result says so', () => {
+    const { commands } = applied(waiting(), { type: 'run_cancelled' });
+    const results = commands[0]?.type === 'batch_settled' ? commands[0].results : [];
+    expect(results.map(({ result }) => result.error?.message)).toEqual([
+      'The run was cancelled before the call ended. It may have run.',
+      'The run was cancelled before the call started.',
+    ]);
   });
 
   test('batch ids count on over runs', () => {
@@ -283,6 +298,13 @@ describe('refused events', () => {
     ['a result that is none', waiting, { type: 'tool_call_settled', callId: 'c1', result: 'done' }, 'invalid_event', '`tool_call_settled.result`'],
     ['a failure without a code', waiting, { type: 'tool_call_settled', callId: 'c1', result: { success: false, error: {} } }, 'invalid_event', 'error.code'],
     ['a scope that is none', workflow, { type: 'tool_overrides_set', scope: 'all' }, 'invalid_event', '"session" or "run"'],
+    [
+      'overrides with a misspelt list',
+      workflow,
+      { type: 'tool_overrides_set', scope: 'session', disabled: ['exec'] },
+      'invalid_event',
+      'did you mean `disable`?',
+    ],
     ['facts that are none', workflow, { type: 'facts_updated', facts: [] }, 'invalid_event', 'expected an object'],
   ])('%s: the state is untouched, and the error says why', (_, make, event, code, message) => {
     const state = make();

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isMisuseError } from '../../src/index.ts';
@@ -46,10 +47,32 @@ describe('writeTrace', () => {
   });
 });
 
+describe('the end of a trace', () => {
+  test('is marked, so that one that was cut off is not taken for a shorter run', () => {
+    const all = lines();
+    expect(JSON.parse(all.at(-1) as string)).toEqual({ end: { events: 6, state: expect.stringMatching(/^sha256:/) } });
+    expect(replayTrace(all.slice(0, -1).join('\n'))).toMatchObject({ same: false, line: all.length, at: '/end', found: 'nothing' });
+    expect(replayTrace([...all.slice(0, -2), all.at(-1)].join('\n'))).toMatchObject({ same: false, at: '/end/events', expected: '6', found: '5' });
+    expect(replayTrace([...all, all[1]].join('\n'))).toMatchObject({ same: false, line: all.length + 1, expected: 'nothing' });
+  });
+
+  test('may be missing where every line holds an event alone, as a log written by hand does', () => {
+    const [first] = lines();
+    for (const written of [(event: object) => event, (event: object) => ({ event })])
+      expect(replayTrace([first, ...events.map((event) => JSON.stringify(written(event)))].join('\n'))).toEqual(replayTrace(writeTrace(workflow(), events)));
+  });
+});
+
 describe('replayTrace', () => {
   test('what was written comes out the same, with the hash of the last state', () => {
     const report = replayTrace(writeTrace(workflow(), events));
-    expect(report).toEqual({ same: true, events: 6, hash: JSON.parse(lines().at(-1) as string).state });
+    expect(report).toEqual({
+      same: true,
+      events: 6,
+      hash: `sha256:${createHash('sha256')
+        .update(serializeState(replay(workflow(), events).state))
+        .digest('hex')}`,
+    });
     expect(report).toEqual(replayTrace(`\r\n${lines().join('\r\n')}\r\n`));
   });
 
@@ -89,11 +112,11 @@ describe('replayTrace', () => {
     ['a line that is no object', `${lines()[0]}\n[1]`, 'Line 2: expected a JSON object, got an array of 1'],
     ['a file that begins with an event', lines()[1] as string, 'Line 1: expected { "trace": 1'],
     ['another version', '{"trace":2,"workflow":{}}', '`trace`'],
-    ['a workflow that is none', '{"trace":1,"workflow":{"version":1}}', 'expected `workflow` to be'],
+    ['a workflow that is none', '{"trace":1,"workflow":{"version":1}}', 'Line 1: `workflow` is no workflow'],
     [
       'a workflow that cannot be computed with',
       '{"trace":1,"workflow":{"version":1,"tools":[null],"profiles":{},"facts":{}}}\n{"type":"run_requested"}',
-      'Line 2: the event cannot be applied',
+      'Line 1: `workflow` is no workflow',
     ],
   ])('%s is refused with its line', (_, text, message) => {
     try {

@@ -1,0 +1,61 @@
+/** What changed between two definitions of a tool, in words that a terminal only shows. */
+import type { JsonObject, JsonValue } from '../index.ts';
+import { escapePointer } from '../internal.ts';
+import type { PinnedTool } from './mcp-pin-file.ts';
+import { jsonText, printable } from './printable.ts';
+
+/** One place in which they differ; undefined where a side has nothing. */
+export interface Difference {
+  /** JSON pointer, such as `/parameters/properties/path/type`. */
+  readonly path: string;
+  readonly before?: JsonValue;
+  readonly after?: JsonValue;
+}
+
+/** A tool that the server gives otherwise than it was accepted. */
+export interface Change {
+  readonly name: string;
+  /** `refused`: it is no longer a tool that can be imported, or it is gone. */
+  readonly kind: 'new' | 'changed' | 'gone';
+  readonly pinned: string | null;
+  readonly found: string | null;
+  readonly differences: readonly Difference[];
+}
+
+/** Compares what was accepted with what is there. */
+export function changeOf(name: string, pinned: PinnedTool | undefined, found: PinnedTool | undefined): Change {
+  return {
+    name,
+    kind: pinned === undefined ? 'new' : found === undefined ? 'gone' : 'changed',
+    pinned: pinned?.fingerprint ?? null,
+    found: found?.fingerprint ?? null,
+    differences: found === undefined ? [] : differences(pinned?.definition ?? {}, found.definition, ''),
+  };
+}
+
+function differences(before: JsonValue | undefined, after: JsonValue | undefined, path: string): Difference[] {
+  if (isContainer(before) && isContainer(after) && Array.isArray(before) === Array.isArray(after)) {
+    const [left, right] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
+    return [...new Set([...left.keys(), ...right.keys()])].flatMap((key) => differences(left.get(key), right.get(key), `${path}/${escapePointer(key)}`));
+  }
+  if (before === after) return [];
+  return [{ path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }];
+}
+
+function isContainer(value: JsonValue | undefined): value is JsonObject | readonly JsonValue[] {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The change as printable lines. */
+export function changeLines({ name, kind, differences: places }: Change): string[] {
+  const title = { new: 'is new', changed: 'changed', gone: 'is gone, or is refused' }[kind];
+  return [`${printable(name)} ${title}${kind === 'changed' && places.length === 0 ? '; what it was is not in the file' : ''}`, ...places.flatMap(lines)];
+}
+
+function lines({ path, before, after }: Difference): string[] {
+  const side = (mark: string, value: JsonValue | undefined): string[] =>
+    value === undefined
+      ? []
+      : (typeof value === 'string' ? value.split('\n').map(printable) : jsonText(value, 2).split('\n')).map((line) => `    ${mark} ${line}`);
+  return [`  ${printable(path)}`, ...side('-', before), ...side('+', after)];
+}

@@ -1,0 +1,65 @@
+/** The file of accepted definitions: what was accepted of each tool, so that a change can be shown. */
+import { randomUUID } from 'node:crypto';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { AnyTool, JsonObject, JsonValue } from '../index.ts';
+import { isJsonObject } from '../internal.ts';
+import type { CliIo } from './cli-io.ts';
+import { failure, messageOf } from './fault.ts';
+import { readTextFile } from './read-text.ts';
+
+/** What is kept of one tool. */
+export interface PinnedTool {
+  readonly fingerprint: string;
+  /** What the fingerprint is of; absent fields are unknown. */
+  readonly definition: JsonObject;
+}
+
+const maxBytes = 64 * 1_048_576;
+const fields = ['description', 'parameters', 'outputSchema', 'annotations'] as const;
+
+/** What of a definition is pinned, and shown. */
+export function pinnedOf(tool: AnyTool<unknown>): PinnedTool {
+  const shown = fields.flatMap((field) => (tool[field] === undefined ? [] : [[field, tool[field] as JsonValue] as const]));
+  return { fingerprint: tool.fingerprint, definition: Object.fromEntries(shown) };
+}
+
+/** Reads the file; nothing is pinned where there is none. @throws CliFault 1 */
+export async function readPinFile(path: string, io: CliIo): Promise<ReadonlyMap<string, PinnedTool>> {
+  let text: string;
+  try {
+    text = await readTextFile(path, io, maxBytes);
+  } catch (error) {
+    if (!io.signal.aborted && messageOf(error) === 'there is no such file') return new Map();
+    throw io.signal.aborted ? error : failure(`Cannot read \`${path}\`: ${messageOf(error)}.`);
+  }
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text) as JsonValue;
+  } catch (error) {
+    throw failure(`\`${path}\` is no JSON: ${messageOf(error)}.`);
+  }
+  if (!isJsonObject(value)) throw failure(`Expected \`${path}\` to be an object of accepted tools by name.`);
+  return new Map(
+    Object.entries(value).map(([name, pin]) => {
+      const { fingerprint, ...definition } = typeof pin === 'string' ? { fingerprint: pin } : isJsonObject(pin) ? pin : { fingerprint: undefined };
+      if (typeof fingerprint !== 'string') throw failure(`\`${path}\`: expected the pin of \`${name}\` to have a \`fingerprint\`.`);
+      return [name, { fingerprint, definition: definition as JsonObject }];
+    }),
+  );
+}
+
+/** Writes the file whole or not at all, names in order, so that changes read well in a review. @throws CliFault 1 */
+export async function writePinFile(path: string, pins: ReadonlyMap<string, PinnedTool>, { cwd }: CliIo): Promise<void> {
+  const target = resolve(cwd, path);
+  const draft = join(dirname(target), `.${randomUUID()}.tmp`);
+  const sorted = [...pins].sort(([a], [b]) => (a < b ? -1 : 1));
+  const value = Object.fromEntries(sorted.map(([name, { fingerprint, definition }]) => [name, { fingerprint, ...definition }]));
+  try {
+    await writeFile(draft, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o644 });
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw failure(`Cannot write \`${path}\`: ${messageOf(error)}.`);
+  }
+}

@@ -1,0 +1,168 @@
+/** One call of a server's tool: the executor behind an imported definition. */
+import { content, type Executor, fail, type JsonObject, type JsonValue, type ToolContext } from '../index.ts';
+import { copyJson, isJsonObject } from '../internal.ts';
+import type { Connection } from './client-connection.ts';
+import type { ServerTool } from './client-definition.ts';
+import { connectionFault, isFault, withdrawnFault } from './client-fault.ts';
+import { answerLost, type Link } from './client-open.ts';
+import { cleanText } from './client-text.ts';
+
+/** Most characters of a result, as JSON. */
+const maxResultChars = 4 * 1_048_576;
+const maxErrorBytes = 8_000;
+/** What timers can hold. The call's own deadline is the spine's business; the SDK's must never come first. */
+const neverMs = 2 ** 31 - 1;
+
+/** Makes the executor of one tool. @param withdrawn why the definition stands no more; undefined while it does */
+export function executorOf(tool: ServerTool, connection: Connection, withdrawn: () => string | undefined): Executor {
+  // A connection that was opened for this call has shown what its server offers now.
+  const linked = async ({ signal }: ToolContext): Promise<Link> => {
+    const link = await within(connection.link(), signal);
+    const reason = withdrawn();
+    if (reason !== undefined) throw withdrawnFault(reason);
+    return link;
+  };
+  return Object.freeze({
+    kind: 'remote' as const,
+    execute: async (input: JsonObject, context: ToolContext) => {
+      const first = await linked(context);
+      try {
+        return await callOnce(tool, first, input, context);
+      } catch (error) {
+        // The server has forgotten the session, and has not looked at the call: it can be made once more, in a new one.
+        if (context.signal.aborted || !sessionForgotten(error, first)) throw toFault(error, first);
+        first.drop();
+      }
+      const second = await linked(context);
+      return callOnce(tool, second, input, context).catch((error: unknown) => {
+        throw toFault(error, second);
+      });
+    },
+  });
+}
+
+async function callOnce({ name, inputSchema, structured }: ServerTool, { client }: Link, input: JsonObject, context: ToolContext): Promise<unknown> {
+  let result: unknown;
+  try {
+    result = await client.callTool(
+      { name, arguments: input as Record<string, unknown> },
+      {
+        // Without an output schema: the SDK would compile it, and so run a stranger's patterns.
+        toolDefinition: { name, inputSchema: inputSchema as { type: 'object' } },
+        signal: context.signal,
+        timeout: neverMs,
+        onprogress: ({ progress, total, message }) => context.progress(progress, total, message),
+      },
+    );
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    return refusal;
+  }
+  return outcomeOf(result, structured);
+}
+
+/** What the server answered, as a handler's value. */
+function outcomeOf(result: unknown, structured: boolean): unknown {
+  const copy = copyJson(result, { maxDepth: 72, maxValues: 200_000, maxChars: maxResultChars });
+  if (!copy.ok && copy.fault !== 'too_large')
+    return fail({ message: `The MCP server answered what is no JSON: ${copy.message}.`, reason: 'mcp_invalid_result' });
+  if (!copy.ok || copy.overflow)
+    return fail({ message: `The MCP server answered more than ${maxResultChars} characters. Ask for less at once.`, reason: 'result_too_large' });
+  const answer = copy.value;
+  if (!isJsonObject(answer)) return fail({ message: 'The MCP server answered no result.', reason: 'mcp_invalid_result' });
+  const parts = Array.isArray(answer.content) ? (answer.content as readonly JsonValue[]) : [];
+  if (answer.isError === true) return fail({ message: errorText(parts), reason: 'mcp_tool_error' });
+  // Nothing there is null, which the output schema then judges.
+  if (structured) return answer.structuredContent ?? null;
+  if (parts.length === 0) return answer.structuredContent ?? null;
+  return parts.map(partOf);
+}
+
+function partOf(part: JsonValue): unknown {
+  if (!isJsonObject(part)) return content.text('[content of an unknown kind]');
+  const { type, text, data, mimeType, resource, uri, name } = part;
+  const mime = typeof mimeType === 'string' ? mimeType : 'application/octet-stream';
+  if (type === 'text' && typeof text === 'string') return content.text(text);
+  if ((type === 'image' || type === 'audio') && typeof data === 'string') return content[type](data, mime);
+  if (type === 'resource_link' && typeof uri === 'string')
+    return content.link({ uri, ...(typeof name === 'string' ? { name } : {}), ...(typeof mimeType === 'string' ? { mimeType } : {}) });
+  if (type === 'resource' && isJsonObject(resource) && typeof resource.uri === 'string') {
+    const { uri: place, mimeType: kind, text: body, blob } = resource;
+    return content.resource({
+      uri: place as string,
+      ...(typeof kind === 'string' ? { mimeType: kind } : {}),
+      ...(typeof body === 'string' ? { text: body } : {}),
+      ...(typeof blob === 'string' ? { blob } : {}),
+    });
+  }
+  return content.text('[content of an unknown kind]');
+}
+
+function errorText(parts: readonly JsonValue[]): string {
+  const texts = parts.flatMap((part) => (isJsonObject(part) && part.type === 'text' && typeof part.text === 'string' ? [part.text] : []));
+  return cleanText(texts.join('\n'), maxErrorBytes) || 'The MCP server says that the tool failed, and not why.';
+}
+
+/** A JSON-RPC error that the server itself answered, as a failure of the tool; undefined for anything else. */
+function refusalOf(error: unknown): unknown {
+  const { code, message, data } = faceOf(error);
+  if (typeof code !== 'number' || data === answerLost) return undefined;
+  const text = cleanText(typeof message === 'string' ? message : '', maxErrorBytes);
+  return fail({
+    message: text === '' ? `The MCP server answered the error ${code}.` : `The MCP server refused the call: ${text}`,
+    reason: 'mcp_error',
+    details: { code },
+  });
+}
+
+/** Codes of the SDK that mean that the server is not there. */
+const gone = new Set<unknown>(['CONNECTION_CLOSED', 'NOT_CONNECTED', 'SEND_FAILED', 'ERA_NEGOTIATION_FAILED']);
+
+/** What became of the call when it had no answer. */
+function toFault(error: unknown, link: Link): unknown {
+  if (isFault(error)) return error;
+  const { code, data, message, status } = faceOf(error);
+  const away = status === 502 || status === 503 || status === 504 || (status === 404 && forgets(link));
+  // A TypeError is how fetch says that there was no answer.
+  if (link.lost || data === answerLost || gone.has(code) || away || error instanceof TypeError)
+    return connectionFault('The MCP server went away before it had answered. The call may have run.', error);
+  return new Error(cleanText(typeof message === 'string' ? message : 'The MCP call failed.', maxErrorBytes), { cause: error });
+}
+
+/** The answers of HTTP servers that know the session no more: 404 by the protocol, 400 by many. */
+function sessionForgotten(error: unknown, link: Link): boolean {
+  const { status, message } = faceOf(error);
+  return forgets(link) && (status === 404 || (status === 400 && typeof message === 'string' && /session/i.test(message)));
+}
+
+function forgets({ client }: Link): boolean {
+  return client.getProtocolEra() === 'legacy' && client.transport?.sessionId !== undefined;
+}
+
+interface Face {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly data?: unknown;
+  readonly status?: unknown;
+}
+
+function faceOf(error: unknown): Face {
+  if (typeof error !== 'object' || error === null) return { message: String(error) };
+  const { code, message, data, status } = error as Face;
+  return { code, message, data, status: isRecord(data) ? (data as Face).status : status };
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Waits for the connection, but not longer than the call. */
+function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(connectionFault('The call ended before the MCP server could be reached.'));
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

@@ -1,0 +1,74 @@
+/** A tool as a server describes it, made a definition: nothing of the description is believed, and nothing of it can loosen a gate. */
+import { type AnyTool, type Executor, type JsonObject, type JsonValue, MisuseError, type ToolAnnotations } from '../index.ts';
+import { createDefinition, gateSchema, isJsonObject, type OutsideOrigin } from '../internal.ts';
+import { cleanLine, cleanSchema, cleanText } from './client-text.ts';
+
+/** Most bytes of a description. */
+const maxDescriptionBytes = 8_192;
+const maxTitleBytes = 200;
+
+/** What a definition is made with. */
+export interface DefinitionOptions {
+  readonly prefix: string;
+  /** Milliseconds. */
+  readonly timeoutMs: number | undefined;
+  /** `mcp:<server>`. */
+  readonly source: string;
+  /** Where calls go, by the name that the server knows. */
+  executorOf(tool: ServerTool): Executor;
+  /** Whether a definition stands, and where. */
+  originOf(name: string): OutsideOrigin;
+}
+
+/** What a call needs of a tool. */
+export interface ServerTool {
+  /** The server's own name for it. */
+  readonly name: string;
+  /** Checked by the gate. */
+  readonly inputSchema: JsonObject;
+  /** It declares an output schema: its structured content is the output. */
+  readonly structured: boolean;
+}
+
+/** The name a tool has in messages and reports, whatever the server gave. */
+export function reportedName(raw: unknown): string {
+  const name = isJsonObject(raw) ? raw.name : undefined;
+  return cleanLine(name, 200) || '(no name)';
+}
+
+/** Makes a definition from one entry of a listing, which must be a private JSON copy. @throws MisuseError whose message says what is wrong with it */
+export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyTool {
+  if (!isJsonObject(raw)) throw new MisuseError('invalid_definition', 'It is no object.');
+  const { name, description, title, inputSchema, outputSchema, annotations } = raw;
+  if (typeof name !== 'string') throw new MisuseError('invalid_definition', 'It has no name.');
+  if (!isJsonObject(inputSchema)) throw new MisuseError('invalid_schema', 'Its `inputSchema` is no object.');
+  const parameters = cleanSchema(gateSchema(inputSchema));
+  const output = outputSchema === undefined || outputSchema === null ? undefined : cleanSchema(gateSchema(outputSchema));
+  const ownName = options.prefix + name;
+  const said = typeof description === 'string' ? cleanText(description, maxDescriptionBytes) : '';
+  const label = typeof title === 'string' ? title : isJsonObject(annotations) && typeof annotations.title === 'string' ? annotations.title : '';
+  const shownTitle = cleanLine(label, maxTitleBytes);
+  return createDefinition(
+    {
+      name: ownName,
+      description: said || `A tool of the server ${options.source} that it does not describe.`,
+      parameters,
+      ...(output === undefined ? {} : { outputSchema: output }),
+      ...(shownTitle === '' ? {} : { title: shownTitle }),
+      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+      annotations: tightened(annotations),
+      tags: ['untrusted'],
+      category: options.source,
+      executor: options.executorOf({ name, inputSchema: parameters as JsonObject, structured: output !== undefined }),
+    },
+    undefined,
+    options.originOf(ownName),
+  );
+}
+
+/** Hints that make a gate stricter. `readOnly` and `idempotent` would loosen one: they are a stranger's word. */
+function tightened(annotations: JsonValue | undefined): ToolAnnotations {
+  if (!isJsonObject(annotations)) return {};
+  const { destructiveHint, openWorldHint } = annotations;
+  return { ...(destructiveHint === true ? { destructive: true } : {}), ...(openWorldHint === true ? { openWorld: true } : {}) };
+}

@@ -1,0 +1,72 @@
+/** The optional package that speaks the protocol: its types, and loading it when it is first needed. */
+import type * as Sdk from '@modelcontextprotocol/client';
+import type * as SdkStdio from '@modelcontextprotocol/client/stdio';
+import { MisuseError } from '../index.ts';
+
+/** A connected client of `@modelcontextprotocol/client` 2, as far as it is used here: so that this package's types need no other. */
+export interface ConnectedMcpClient {
+  /** Calls a tool. */
+  callTool(params: { name: string; arguments?: Record<string, unknown> }, options?: McpCallOptions): Promise<unknown>;
+  /** Sends a request whose result is read by a schema. */
+  request(request: { method: string; params?: Record<string, unknown> }, schema: AnyResultSchema, options?: McpRequestOptions): Promise<unknown>;
+  /** What the server can do; undefined before it is connected. */
+  getServerCapabilities(): { readonly tools?: unknown } | undefined;
+  /** What the server calls itself. */
+  getServerVersion(): { readonly name: string } | undefined;
+  /** The era of the protocol that was agreed on. */
+  getProtocolEra(): 'legacy' | 'modern' | undefined;
+  /** Hears of changes to the server's tools. */
+  setNotificationHandler(method: 'notifications/tools/list_changed', handler: () => void): void;
+  /** Hears of them no more. */
+  removeNotificationHandler(method: string): void;
+  /** Ends the connection. */
+  close(): Promise<void>;
+  /** Called when the connection has ended. */
+  onclose?: (() => void) | undefined;
+  /** Undefined while it is not connected. */
+  readonly transport?: { readonly sessionId?: string | undefined } | undefined;
+}
+
+/** What one request may be told. */
+export interface McpRequestOptions {
+  /** Cancels it, on the server too. */
+  signal?: AbortSignal;
+  /** Milliseconds. */
+  timeout?: number;
+}
+
+/** What one call may be told. */
+export interface McpCallOptions extends McpRequestOptions {
+  /** Hears of its progress. */
+  onprogress?: (progress: { progress: number; total?: number | undefined; message?: string | undefined }) => void;
+  /** What is known of the tool. */
+  toolDefinition?: { name: string; inputSchema: { type: 'object'; [key: string]: unknown } };
+}
+
+/** A Standard Schema that takes whatever comes. */
+export interface AnyResultSchema {
+  /** By the rules of Standard Schema. */
+  readonly '~standard': { readonly version: 1; readonly vendor: string; readonly validate: (value: unknown) => { value: unknown } };
+}
+
+/** Loads the SDK. @throws MisuseError `missing_dependency`. @param load how the optional package is had. */
+export async function loadSdk(load: () => Promise<typeof Sdk> = () => import('@modelcontextprotocol/client')): Promise<typeof Sdk> {
+  return load().catch((error: unknown) => {
+    throw missing(error);
+  });
+}
+
+/** Loads the SDK's transport for child processes. @throws MisuseError `missing_dependency`. */
+export async function loadSdkStdio(load: () => Promise<typeof SdkStdio> = () => import('@modelcontextprotocol/client/stdio')): Promise<typeof SdkStdio> {
+  return load().catch((error: unknown) => {
+    throw missing(error);
+  });
+}
+
+function missing(cause: unknown): MisuseError {
+  return new MisuseError(
+    'missing_dependency',
+    'The package `@modelcontextprotocol/client`, which speaks to MCP servers, cannot be loaded; run `npm install @modelcontextprotocol/client`',
+    { cause },
+  );
+}

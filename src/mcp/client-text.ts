@@ -1,0 +1,57 @@
+/** Text that a server brings: bounded, and without characters that people cannot see or that turn lines around. */
+import type { JsonObject, JsonValue } from '../index.ts';
+import { isJsonObject } from '../internal.ts';
+
+/** Controls but for tab and line feed, separators, bidirectional and invisible characters (tags among them), lone surrogates; not the selector that colours emoji. */
+// biome-ignore lint/suspicious/noMisleadingCharacterClass: single code points are meant.
+const unseen = /(?![\t\n\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/** Strips what cannot be seen and cuts at a character. @param maxBytes most bytes of UTF-8; a cut is marked by `…` */
+export function cleanText(text: string, maxBytes: number): string {
+  // Nothing is gained by cleaning a text that is cut anyway.
+  const clean = text
+    .slice(0, 4 * maxBytes)
+    .replaceAll('\r\n', '\n')
+    .replace(unseen, '')
+    .trim();
+  if (clean.length * 3 <= maxBytes) return clean;
+  let bytes = 0;
+  let kept = '';
+  for (const char of clean) {
+    bytes += Buffer.byteLength(char);
+    // The mark takes three.
+    if (bytes > maxBytes - 3) return Buffer.byteLength(clean) <= maxBytes ? clean : `${kept}…`;
+    kept += char;
+  }
+  return clean;
+}
+
+/** One line for messages: cleaned, without breaks. */
+export function cleanLine(text: unknown, maxBytes: number): string {
+  return typeof text === 'string' ? cleanText(text.slice(0, 4 * maxBytes).replace(/\s+/g, ' '), maxBytes) : '';
+}
+
+/** Keywords whose value is data of the tool's own: a text in it means something to the server. */
+const data = new Set(['const', 'enum', 'default', 'examples', 'example']);
+/** Keywords that hold schemas by names of the tool's own choosing. */
+const named = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
+
+/** A schema whose annotations for people and models are cleaned. What it accepts is the same. The schema must have passed the gate: its depth is bounded. */
+export function cleanSchema<T extends JsonValue>(schema: T): T {
+  return cleanNode(schema) as T;
+}
+
+function cleanNode(node: JsonValue): JsonValue {
+  if (Array.isArray(node)) return node.map(cleanNode);
+  if (!isJsonObject(node)) return node;
+  return mapEntries(node, (key, value) => {
+    if ((key === 'description' || key === 'title' || key === '$comment') && typeof value === 'string') return value.replace(unseen, '');
+    if (data.has(key)) return value;
+    return named.has(key) && isJsonObject(value) ? mapEntries(value, (_, inner) => cleanNode(inner)) : cleanNode(value);
+  });
+}
+
+function mapEntries(object: JsonObject, map: (key: string, value: JsonValue) => JsonValue): JsonObject {
+  // From entries: `__proto__` stays an own key.
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(key, value)]));
+}

@@ -1,0 +1,68 @@
+/** An approval as an elicitation: what the client's person is shown, and what their answer means. */
+import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
+import type { ApprovalChoice, ApprovalRequest } from '../index.ts';
+import { sanitizeText } from '../internal.ts';
+
+/** The key of the question among a request's inputs. */
+export const approvalKey = 'approval';
+
+const choices: readonly (readonly [ApprovalChoice, string])[] = [
+  ['allow_once', 'Allow this call'],
+  ['reject_once', 'Reject this call'],
+  ['allow_always', 'Allow this call, and the same call later in this session'],
+  ['reject_always', 'Reject this call, and the same call later in this session'],
+];
+const longestInput = 4_000;
+
+/** The form. `always`: the session is this client's alone, so that a standing answer binds nobody else. */
+export function approvalForm(request: ApprovalRequest, always: boolean): ElicitRequestFormParams {
+  const offered = always ? choices : choices.slice(0, 2);
+  return {
+    message: messageOf(request),
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        decision: {
+          type: 'string',
+          title: 'Decision',
+          description: `Whether ${shown(request.tool.name)} may run with this input.`,
+          oneOf: offered.map(([value, title]) => ({ const: value, title })),
+        },
+      },
+      required: ['decision'],
+    },
+  };
+}
+
+/** Anything but a choice that was offered is a no. */
+export function approvalAnswer(result: unknown, always: boolean): ApprovalChoice {
+  if (typeof result !== 'object' || result === null) return 'reject_once';
+  const { action, content } = result as { action?: unknown; content?: unknown };
+  if (action !== 'accept' || typeof content !== 'object' || content === null) return 'reject_once';
+  const decision: unknown = Object.hasOwn(content, 'decision') ? (content as { decision?: unknown }).decision : undefined;
+  return (always ? choices : choices.slice(0, 2)).find(([value]) => value === decision)?.[0] ?? 'reject_once';
+}
+
+function messageOf({ title, message, risk, tool, source, ruleId, input, hiddenFields }: ApprovalRequest): string {
+  const text = JSON.stringify(input, null, 2);
+  const lines = [
+    shown(title),
+    ...(message === undefined ? [] : [shown(message)]),
+    `Tool: ${shown(tool.name)} (from ${shown(tool.source)})`,
+    ...(risk === undefined ? [] : [`Risk: ${risk}`]),
+    `Asked by: ${shown(ruleId === undefined ? source : `${ruleId} (${source})`)}`,
+    ...(hiddenFields.length === 0 ? [] : [`Hidden: ${hiddenFields.map(shown).join(', ')}`]),
+    `Input: ${visible(text.length > longestInput ? `${text.slice(0, longestInput)}… (${text.length - longestInput} more characters)` : text)}`,
+  ];
+  return lines.join('\n');
+}
+
+/** On one line, so that a text cannot pass for a line of the form. */
+function shown(text: string): string {
+  return visible(text).replaceAll(/\s+/gu, ' ');
+}
+
+/** Without what draws nothing or turns the direction of text: a person must see what runs. */
+function visible(text: string): string {
+  return sanitizeText(text).replaceAll(/\p{Cf}|\p{Zl}|\p{Zp}/gu, '\u{fffd}');
+}

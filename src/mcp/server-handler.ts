@@ -1,0 +1,157 @@
+/** Tools over HTTP, in both eras of the protocol, as one web-standard function. */
+import { describe as describeValue, isJsonObject } from '../internal.ts';
+import { MisuseError, type ToolSession } from '../index.ts';
+import { readBody } from './server-body.ts';
+import { authenticate, checkOrigin, corsOf, preflight, refusal } from './server-door.ts';
+import { createModernServing, type ModernServing } from './server-modern.ts';
+import { type HandlerSettings, type McpHandlerOptions, type McpSource, readHandlerOptions } from './server-options.ts';
+import { duplicateAnswer, type RpcMessage, readMessage, rpcCodes } from './server-rpc.ts';
+import { loadSdk, type Sdk } from './server-sdk.ts';
+import { createMcpSessions, type McpSession, type McpSessions, type Sourced } from './server-sessions.ts';
+
+/** Serves a session's tools. */
+export interface McpHandler {
+  /**
+   * Answers one request; resolves always, but where the optional package is missing. The request's `signal` should abort when its client goes away.
+   * @throws MisuseError (as a rejection) `missing_dependency`.
+   */
+  fetch(request: Request): Promise<Response>;
+  /** Ends all MCP sessions and streams, and closes the sessions that the source had made. Idempotent. */
+  close(): Promise<void>;
+}
+
+interface Machine {
+  readonly sdk: Sdk;
+  readonly sessions: McpSessions;
+  readonly modern: ModernServing;
+}
+
+/**
+ * Serves tools over MCP: the 2025 era with MCP sessions, the 2026 era request by request. Mount `fetch` wherever web-standard requests are answered.
+ * @throws MisuseError `invalid_option`.
+ */
+export function createMcpHandler(source: McpSource, options: McpHandlerOptions = {}): McpHandler {
+  const settings = readHandlerOptions(options);
+  const makeSession = readSource(source);
+  let machine: Promise<Machine> | undefined;
+  let closing: Promise<void> | undefined;
+  const start = async (): Promise<Machine> => {
+    const sdk = await loadSdk();
+    return { sdk, sessions: createMcpSessions(sdk, settings), modern: createModernServing(sdk, settings) };
+  };
+  const answer = async (request: Request): Promise<Response> => {
+    machine ??= start();
+    const running = await machine;
+    const foreign = checkOrigin(request, settings);
+    if (foreign !== undefined) return foreign;
+    const cors = corsOf(request, settings);
+    if (request.method === 'OPTIONS' && cors !== undefined) return preflight(cors);
+    const response = await serve(request, running, settings, makeSession);
+    for (const [name, value] of Object.entries(cors ?? {})) response.headers.set(name, value);
+    return response;
+  };
+  return {
+    async fetch(request) {
+      if (closing !== undefined) return refusal(503, rpcCodes.server, 'The server is closed.');
+      try {
+        return await answer(request);
+      } catch (error) {
+        if (error instanceof MisuseError && error.code === 'missing_dependency') throw error;
+        settings.report(error);
+        return refusal(500, rpcCodes.internal, 'Internal error.');
+      }
+    },
+    close() {
+      closing ??= (async () => {
+        const running = await machine?.catch(() => undefined);
+        await Promise.all([running?.sessions.close(), running?.modern.close()]);
+      })();
+      return closing;
+    },
+  };
+}
+
+type MakeSession = (client: { principal: string | undefined; request: Request; era: 'legacy' | 'modern' }) => Promise<Sourced>;
+
+function readSource(source: McpSource): MakeSession {
+  if (typeof source === 'function') {
+    return async ({ principal, request, era }) => ({
+      session: await source({ ...(principal === undefined ? {} : { principal }), headers: request.headers, era }),
+      owned: true,
+    });
+  }
+  if (typeof (source as ToolSession | null)?.call !== 'function')
+    throw new MisuseError('invalid_option', `createMcpHandler: expected a session, or a function that makes one, got ${describeValue(source)}.`);
+  return async () => ({ session: source, owned: false });
+}
+
+async function serve(request: Request, { sdk, sessions, modern }: Machine, settings: HandlerSettings, makeSession: MakeSession): Promise<Response> {
+  const { method, headers } = request;
+  if (method !== 'POST' && method !== 'GET' && method !== 'DELETE')
+    return refusal(405, rpcCodes.server, 'Method not allowed.', { Allow: 'GET, POST, DELETE' });
+  const who = await authenticate(request, settings);
+  if (who instanceof Response) return who;
+  const { principal } = who;
+  const mcpSession = (): McpSession | Response => {
+    const id = headers.get('mcp-session-id');
+    if (id === null) return refusal(400, rpcCodes.server, 'Bad Request: the header Mcp-Session-Id is needed; send `initialize` first.');
+    return sessions.find(id, principal) ?? refusal(404, rpcCodes.sessionNotFound, 'Session not found.');
+  };
+  if (method !== 'POST') {
+    const found = mcpSession();
+    return found instanceof Response ? found : found.handle(request, undefined);
+  }
+  if (!sdk.isJsonContentType(headers.get('content-type'))) return refusal(415, rpcCodes.server, 'Unsupported Media Type: expected application/json.');
+  const read = await readBody(request);
+  if (read instanceof Response) return read;
+  const body = read.value;
+  const messages = (Array.isArray(body) ? body : [body]).map(readMessage);
+  if (messages.length === 0 || messages.includes(undefined)) return refusal(400, rpcCodes.invalidRequest, 'Invalid Request: the body is no JSON-RPC message.');
+  const era = (await sdk.isLegacyRequest(request, body)) ? 'legacy' : 'modern';
+  const source = (): Promise<Sourced> => makeSession({ principal, request, era });
+  if (era === 'modern') return modern.fetch(request, body, source);
+  if (!Array.isArray(body) && headers.get('mcp-session-id') === null && (body as { method?: unknown }).method === 'initialize') {
+    if (!sdk.isInitializeRequest(body)) return refusal(400, -32_602, 'Invalid params: `initialize` needs protocolVersion, capabilities and clientInfo.');
+    return initialize(request, body, sessions, source, principal);
+  }
+  const found = mcpSession();
+  return found instanceof Response ? found : deliver(request, body, messages as RpcMessage[], found);
+}
+
+async function initialize(request: Request, body: unknown, sessions: McpSessions, source: () => Promise<Sourced>, principal: string | undefined): Promise<Response> {
+  const opened = await sessions.open(source, principal);
+  if (opened === undefined) return refusal(503, rpcCodes.server, 'Too many sessions are open.', { 'Retry-After': '30' });
+  const response = await opened.handle(request, body);
+  if (!response.ok) await opened.close();
+  return response;
+}
+
+/** Hands messages to their MCP session, each id once while it is in flight. */
+async function deliver(request: Request, body: unknown, messages: readonly RpcMessage[], mcp: McpSession): Promise<Response> {
+  const batched = Array.isArray(body);
+  // Batches came with one version of the protocol and went with the next.
+  if (batched && mcp.version() !== '2025-03-26') return refusal(400, rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.');
+  const requests = messages.filter((message) => message.kind === 'request');
+  const ids = new Set(requests.map(({ id }) => id));
+  const duplicate = requests.find(({ id }) => mcp.inFlight.has(id));
+  if (batched && (duplicate !== undefined || ids.size < requests.length))
+    return refusal(400, rpcCodes.invalidRequest, 'Invalid Request: an id stands twice in the batch, or is in flight.');
+  if (duplicate !== undefined) return Response.json(duplicateAnswer(duplicate));
+  if (!batched && isIdleCancel(messages[0] as RpcMessage, mcp)) return new Response(null, { status: 202 });
+  for (const { id, method } of requests) mcp.inFlight.set(id, { method, batched });
+  let response: Response | undefined;
+  try {
+    response = await mcp.handle(request, body);
+    return response;
+  } finally {
+    // Refused by the transport: nothing will answer these.
+    if (response?.ok !== true) for (const id of ids) mcp.inFlight.delete(id);
+  }
+}
+
+/** A cancellation of what is not a running call: what answers at once cannot be cancelled, and a request that is cancelled so gets no answer. */
+function isIdleCancel(message: RpcMessage, mcp: McpSession): boolean {
+  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return false;
+  const { requestId } = isJsonObject(message.params) ? message.params : {};
+  return mcp.inFlight.get(requestId as string | number)?.method !== 'tools/call';
+}

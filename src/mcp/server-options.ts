@@ -1,0 +1,120 @@
+/** What a handler over HTTP is given. */
+import { describe as describeValue } from '../internal.ts';
+import { type MaybePromise, MisuseError, type ToolSession } from '../index.ts';
+
+/** Who a session is made for. */
+export interface McpCaller {
+  /** What `authenticate` answered; absent without one. */
+  readonly principal?: string;
+  /** Of the request: the one that opened an MCP session in the 2025 era, each one in the 2026 era. */
+  readonly headers: Headers;
+  /** `legacy`: the 2025 era, which keeps sessions; `modern`: the 2026 era, in which each request stands alone. */
+  readonly era: 'legacy' | 'modern';
+}
+
+/**
+ * A session that all clients share, or what makes one: once an MCP session in the 2025 era, once a request in the 2026 era. What it makes is closed with the
+ * MCP session or the request.
+ */
+export type McpSource = ToolSession | ((caller: McpCaller) => MaybePromise<ToolSession>);
+
+/** Where the messages of streams are kept, so that a client that was cut off gets what it missed. Any store of the protocol's package fits. */
+export interface McpEventStore {
+  /** Keeps a message and answers an id that is the store's own. */
+  storeEvent(streamId: string, message: never): Promise<string>;
+  /** The stream of an event; undefined where it is not known (any more). */
+  getStreamIdForEventId?(eventId: string): Promise<string | undefined>;
+  /** Sends what came after an event on the same stream, in order, and answers the stream's id. */
+  replayEventsAfter(lastEventId: string, options: { send: (eventId: string, message: never) => Promise<void> }): Promise<string>;
+}
+
+/** Settings of `createMcpHandler`. */
+export interface McpHandlerOptions {
+  /** The server's name, as clients show it. @default "host-tools" */
+  readonly name?: string | undefined;
+  /** The server's version. @default "0.0.0" */
+  readonly version?: string | undefined;
+  /** For the model: how to go about these tools. @default none */
+  readonly instructions?: string | undefined;
+  /** Values of `Host` that are answered: names for any port, or `name:port`. @default the loopback names */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Values of `Origin` that are answered, such as `https://app.example.com`; these get CORS headers too. A request without one is no browser's and passes. @default the loopback origins, without CORS */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** Says who asks: a principal, or undefined for a stranger. A stranger, and an error, is 401. MCP sessions belong to the principal that opened them. @default nobody is asked */
+  readonly authenticate?: ((request: Request) => MaybePromise<string | undefined>) | undefined;
+  /** Keeps the messages of streams. @default in memory: 5 minutes, 1 000 messages and 4 MB a MCP session, 64 MB in all */
+  readonly eventStore?: McpEventStore | undefined;
+  /** MCP sessions of the 2025 era at once. Over it the one that was idle for longest makes way, else 503. From 1. @default 1_000 */
+  readonly maxSessions?: number | undefined;
+  /** Milliseconds without a request and without an open stream after which a MCP session ends. 1 to 2^31-1. @default 1_800_000 */
+  readonly sessionIdleMs?: number | undefined;
+  /** Told what went wrong out of sight of clients: a source that threw, a store that failed. @default nobody is told */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+/** The same with its defaults. */
+export interface HandlerSettings {
+  readonly name: string;
+  readonly version: string;
+  readonly instructions: string | undefined;
+  readonly allowedHosts: readonly string[] | undefined;
+  readonly allowedOrigins: readonly string[] | undefined;
+  readonly authenticate: McpHandlerOptions['authenticate'];
+  readonly eventStore: McpEventStore | undefined;
+  readonly maxSessions: number;
+  readonly sessionIdleMs: number;
+  report(error: unknown): void;
+}
+
+const known = new Set(
+  'name version instructions allowedHosts allowedOrigins authenticate eventStore maxSessions sessionIdleMs onError'.split(' '),
+);
+
+/** @throws MisuseError `invalid_option`, which names the option. */
+export function readHandlerOptions(options: McpHandlerOptions): HandlerSettings {
+  for (const key in options) if (!known.has(key)) throw fault(key, `absent (known options: ${[...known].join(', ')})`, (options as Record<string, unknown>)[key]);
+  const { name = 'host-tools', version = '0.0.0', instructions, authenticate, eventStore, maxSessions = 1_000, sessionIdleMs = 1_800_000, onError } = options;
+  for (const [key, value] of Object.entries({ name, version, instructions: instructions ?? 'none' }))
+    if (typeof value !== 'string' || value === '') throw fault(key, 'a non-empty string', value);
+  for (const [key, value] of Object.entries({ authenticate, onError }))
+    if (value !== undefined && typeof value !== 'function') throw fault(key, 'a function', value);
+  if (eventStore !== undefined && (typeof eventStore?.storeEvent !== 'function' || typeof eventStore.replayEventsAfter !== 'function'))
+    throw fault('eventStore', 'an object with `storeEvent` and `replayEventsAfter`', eventStore);
+  if (!Number.isSafeInteger(maxSessions) || maxSessions < 1) throw fault('maxSessions', 'a whole number from 1', maxSessions);
+  if (!(typeof sessionIdleMs === 'number' && sessionIdleMs >= 1 && sessionIdleMs <= 2 ** 31 - 1))
+    throw fault('sessionIdleMs', 'a number of milliseconds from 1 to 2147483647', sessionIdleMs);
+  return {
+    name,
+    version,
+    instructions,
+    authenticate,
+    eventStore,
+    maxSessions,
+    sessionIdleMs,
+    allowedHosts: readList('allowedHosts', options.allowedHosts)?.map((host) => host.toLowerCase()),
+    allowedOrigins: readList('allowedOrigins', options.allowedOrigins)?.map(readOrigin),
+    report(error) {
+      try {
+        onError?.(error);
+      } catch {
+        // Whoever is told of faults must not make one.
+      }
+    },
+  };
+}
+
+function readList(key: string, list: readonly string[] | undefined): readonly string[] | undefined {
+  if (list === undefined) return undefined;
+  if (!Array.isArray(list) || list.some((one) => typeof one !== 'string' || one === '')) throw fault(key, 'an array of non-empty strings', list);
+  return [...list];
+}
+
+function readOrigin(origin: string): string {
+  const { origin: read } = URL.canParse(origin) ? new URL(origin) : { origin: 'null' };
+  if (read === 'null') throw fault('allowedOrigins', 'origins such as `https://app.example.com`', origin);
+  return read;
+}
+
+function fault(key: string, expected: string, got: unknown): MisuseError {
+  return new MisuseError('invalid_option', `createMcpHandler: expected \`${key}\` to be ${expected}, got ${describeValue(got)}.`);
+}

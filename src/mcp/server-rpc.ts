@@ -1,0 +1,46 @@
+/** JSON-RPC messages as they come in, and the errors that are answered before a server sees them. */
+import { type ToolResult, type JsonObject, serializeOutput } from '../index.ts';
+import { isJsonObject } from '../internal.ts';
+import { errorMetaKey } from './server-content.ts';
+
+/** A request's id. */
+export type RpcId = string | number;
+
+/** What a message is; undefined for what is none. */
+export type RpcMessage =
+  | { readonly kind: 'request'; readonly id: RpcId; readonly method: string; readonly params: unknown }
+  | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
+  | { readonly kind: 'response'; readonly id: RpcId };
+
+/** The protocol's codes. */
+export const rpcCodes = { parse: -32_700, invalidRequest: -32_600, methodNotFound: -32_601, internal: -32_603, server: -32_000, sessionNotFound: -32_001 } as const;
+
+/** Reads one message. */
+export function readMessage(value: unknown): RpcMessage | undefined {
+  if (!isJsonObject(value as JsonObject)) return undefined;
+  const { jsonrpc, id, method, params, result, error } = value as JsonObject;
+  if (jsonrpc !== '2.0' || (params !== undefined && !isJsonObject(params))) return undefined;
+  const named = typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id));
+  if (typeof method === 'string') {
+    if (named) return { kind: 'request', id, method, params };
+    return id === undefined ? { kind: 'notification', method, params } : undefined;
+  }
+  return named && method === undefined && (isJsonObject(result) || isJsonObject(error)) ? { kind: 'response', id } : undefined;
+}
+
+/** An error answer. */
+export function rpcError(code: number, message: string, id: RpcId | null = null): JsonObject {
+  return { jsonrpc: '2.0', error: { code, message }, id };
+}
+
+/** What a request is answered whose id another one in flight has: the first keeps its own answer, and nothing runs twice. */
+export function duplicateAnswer({ id, method }: { readonly id: RpcId; readonly method: string }): JsonObject {
+  const message = `A request with the id \`${String(id).slice(0, 100)}\` is in flight; give every request an id of its own.`;
+  if (method !== 'tools/call') return rpcError(rpcCodes.invalidRequest, message, id);
+  const failed = { success: false, error: { code: 'duplicate_call_id', message, retryable: false } } as ToolResult;
+  return {
+    jsonrpc: '2.0',
+    id,
+    result: { content: [{ type: 'text', text: serializeOutput(failed) }], isError: true, _meta: { [errorMetaKey]: { code: 'duplicate_call_id' } } },
+  };
+}

@@ -1,0 +1,201 @@
+/** MCP sessions of the 2025 era: a bounded table of servers, each with its transport, each belonging to the principal that opened it. */
+import { randomBytes } from 'node:crypto';
+import type { JSONRPCMessage, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import type { ToolSession } from '../index.ts';
+import { bounded } from './server-body.ts';
+import { type MemoryEvents, memoryEvents, scopedEvents } from './server-events.ts';
+import { createInstance, type Instance } from './server-instance.ts';
+import type { HandlerSettings } from './server-options.ts';
+import type { RpcId } from './server-rpc.ts';
+import type { Sdk } from './server-sdk.ts';
+
+/** A tool session, and whether it was made for this client. */
+export interface Sourced {
+  readonly session: ToolSession;
+  readonly owned: boolean;
+}
+
+/** One MCP session. */
+export interface McpSession {
+  readonly principal: string | undefined;
+  /** Requests that have no answer yet, by id. */
+  readonly inFlight: Map<RpcId, OpenRequest>;
+  /** The version that was agreed on. */
+  version(): string | undefined;
+  handle(request: Request, body: unknown): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** A request that has no answer yet. */
+export interface OpenRequest {
+  readonly method: string;
+  /** It came with others, whose answers share its stream. */
+  readonly batched: boolean;
+}
+
+/** The table. */
+export interface McpSessions {
+  /** Undefined when every one is busy. */
+  open(source: () => Promise<Sourced>, principal: string | undefined): Promise<McpSession | undefined>;
+  find(id: string | null, principal: string | undefined): McpSession | undefined;
+  readonly size: number;
+  close(): Promise<void>;
+}
+
+interface Entry {
+  readonly mcp: McpSession;
+  busy: number;
+  /** By `performance.now()`. */
+  idleSince: number;
+}
+
+/** Milliseconds that a client has to go on before its session may make way for another's. */
+const evictableAfterMs = 60_000;
+const retryMs = 1_000;
+
+export function createMcpSessions(sdk: Sdk, settings: HandlerSettings): McpSessions {
+  const entries = new Map<string, Entry>();
+  const memory = settings.eventStore === undefined ? memoryEvents() : undefined;
+  let opening = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const sweep = (): void => {
+    timer = undefined;
+    const limit = performance.now() - settings.sessionIdleMs;
+    for (const { mcp, busy, idleSince } of entries.values()) if (busy === 0 && idleSince <= limit) void mcp.close().catch(settings.report);
+    arm();
+  };
+  const arm = (): void => {
+    if (timer !== undefined || entries.size === 0) return;
+    timer = setTimeout(sweep, Math.max(10, Math.min(60_000, settings.sessionIdleMs / 2)));
+    timer.unref();
+  };
+  const makeRoom = async (): Promise<boolean> => {
+    if (entries.size + opening < settings.maxSessions) return true;
+    let oldest: Entry | undefined;
+    for (const entry of entries.values()) if (entry.busy === 0 && (oldest === undefined || entry.idleSince < oldest.idleSince)) oldest = entry;
+    if (oldest === undefined || performance.now() - oldest.idleSince < evictableAfterMs) return false;
+    await oldest.mcp.close();
+    return entries.size + opening < settings.maxSessions;
+  };
+  return {
+    async open(source, principal) {
+      if (!(await makeRoom())) return undefined;
+      opening++;
+      try {
+        const sourced = await source();
+        const id = randomBytes(24).toString('base64url');
+        const mcp = await openSession(sdk, settings, memory, id, sourced, principal, entries);
+        arm();
+        return mcp;
+      } finally {
+        opening--;
+      }
+    },
+    find(id, principal) {
+      const mcp = id === null ? undefined : entries.get(id)?.mcp;
+      return mcp?.principal === principal ? mcp : undefined;
+    },
+    get size() {
+      return entries.size;
+    },
+    async close() {
+      clearTimeout(timer);
+      await Promise.all([...entries.values()].map(({ mcp }) => mcp.close()));
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function openSession(
+  sdk: Sdk,
+  settings: HandlerSettings,
+  memory: MemoryEvents | undefined,
+  id: string,
+  { session, owned }: Sourced,
+  principal: string | undefined,
+  entries: Map<string, Entry>,
+): Promise<McpSession> {
+  const inFlight = new Map<RpcId, OpenRequest>();
+  const instance: Instance = createInstance(sdk, settings, {
+    session,
+    era: 'legacy',
+    exposeErrors: 'masked',
+    exclusive: owned,
+    // The MCP session's id is as good as a credential: events carry another.
+    idPrefix: `mcp-${randomBytes(6).toString('hex')}-`,
+    abandoned: (requestId) => {
+      if (inFlight.get(requestId)?.batched === false) transport.closeSSEStream(requestId);
+      // Nobody reads it: the transport forgets a request when it is answered, and in no other way.
+      transport.send({ jsonrpc: '2.0', id: requestId, error: { code: -32_800, message: 'The request was cancelled.' } }).catch(() => {});
+    },
+  });
+  const transport = new sdk.WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: () => id,
+    eventStore: memory === undefined ? scopedEvents(settings.eventStore as NonNullable<HandlerSettings['eventStore']>, id, settings.report) : memory.open(id),
+    retryInterval: retryMs,
+  });
+  watchAnswers(transport, inFlight);
+  let heard = 0;
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= (async () => {
+      entries.delete(id);
+      memory?.forget(id);
+      instance.dispose();
+      await instance.server.close();
+      if (owned) await session.close();
+    })();
+    return closing;
+  };
+  instance.server.onclose = () => void close().catch(settings.report);
+  instance.server.onerror = settings.report;
+  await instance.server.connect(transport);
+  const mcp: McpSession = {
+    principal,
+    inFlight,
+    version: () => instance.server.getNegotiatedProtocolVersion(),
+    async handle(request, body) {
+      entry.busy++;
+      const listens = request.method === 'GET';
+      const done = (): void => {
+        entry.busy--;
+        entry.idleSince = performance.now();
+        if (listens) heard = instance.changes();
+      };
+      try {
+        const response = bounded(await transport.handleRequest(asAgreed(sdk, request, mcp.version()), body === undefined ? {} : { parsedBody: body }), done);
+        // What changed while nobody listened is told to whoever comes to listen.
+        if (listens && response.ok && heard < instance.changes()) instance.server.sendToolListChanged().catch(() => {});
+        return response;
+      } catch (error) {
+        done();
+        throw error;
+      }
+    },
+    close,
+  };
+  const entry: Entry = { mcp, busy: 0, idleSince: performance.now() };
+  entries.set(id, entry);
+  return mcp;
+}
+
+/** The transport goes by the version that a request names; which one holds was agreed at the start. One that nobody knows is still refused. */
+function asAgreed(sdk: Sdk, request: Request, agreed: string | undefined): Request {
+  const named = request.headers.get('mcp-protocol-version');
+  if (agreed === undefined || named === agreed || (named !== null && !sdk.SUPPORTED_PROTOCOL_VERSIONS.includes(named))) return request;
+  const headers = new Headers(request.headers);
+  headers.set('mcp-protocol-version', agreed);
+  return new Request(request.url, { method: request.method, headers, signal: request.signal });
+}
+
+/** An answer ends its request. */
+function watchAnswers(transport: WebStandardStreamableHTTPServerTransport, inFlight: Map<RpcId, OpenRequest>): void {
+  const send = transport.send.bind(transport);
+  transport.send = async (message: JSONRPCMessage, options) => {
+    try {
+      await send(message, options);
+    } finally {
+      if (!('method' in message) && message.id !== undefined) inFlight.delete(message.id);
+    }
+  };
+}

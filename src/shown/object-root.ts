@@ -1,0 +1,117 @@
+/** The root of an input schema as providers want it: one object, without alternatives at the top. */
+import type { JsonObject, JsonValue } from '../index.ts';
+import { canonicalJson, isJsonObject, resolve } from '../internal.ts';
+import type { ConvertedSchema, SchemaLoss } from './listing.ts';
+import { isWord, mergedParts } from './strict-parts.ts';
+
+/** Keywords that providers refuse at the top, whatever they say. */
+const refused = ['anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not', '$ref'] as const;
+/** Alternatives within alternatives; a circle is never deeper. */
+const mostNested = 16;
+
+/** Properties as they are gathered from the alternatives of a root. */
+interface Gathered {
+  readonly properties: Map<string, JsonValue[]>;
+  /** Names that every alternative demands. */
+  required: ReadonlySet<string>;
+  closed: boolean;
+}
+
+/**
+ * The schema with an object at its root. A root that has one already stays the same object; one of alternatives becomes a single object with all their
+ * properties, of which those are required that each alternative demands. What the model may then give is more than what the tool takes; the tool's own schema decides.
+ */
+export function toObjectRoot(schema: JsonObject): ConvertedSchema {
+  const same = sameRoot(schema);
+  if (same !== undefined) return { schema: same, losses: [] };
+  const losses: SchemaLoss[] = [];
+  const { properties, required, closed } = gather(schema, schema, '', losses, mostNested);
+  for (const keyword of ['anyOf', 'oneOf', 'allOf'] as const)
+    if (Array.isArray(schema[keyword]))
+      losses.push({
+        path: `/${keyword}`,
+        message: 'The alternatives were merged into one object: a root of alternatives is not taken. Calls are still checked against them.',
+      });
+  for (const keyword of ['enum', 'const', 'not'] as const)
+    if (schema[keyword] !== undefined)
+      losses.push({ path: `/${keyword}`, message: `\`${keyword}\` was removed from the root, where it is not taken. Calls are still checked against it.` });
+  const rest = Object.fromEntries(
+    Object.entries(schema).filter(
+      ([keyword]) => !(refused as readonly string[]).includes(keyword) && !['type', 'properties', 'required', 'additionalProperties'].includes(keyword),
+    ),
+  );
+  const made: JsonObject = {
+    ...rest,
+    type: 'object',
+    properties: Object.fromEntries([...properties].map(([name, schemas]) => [name, schemas.length === 1 ? (schemas[0] as JsonValue) : { anyOf: schemas }])),
+    required: [...required].filter((name) => properties.has(name)),
+    ...(closed ? { additionalProperties: false } : {}),
+  };
+  // A reference into what was merged leads nowhere now, and would cost the whole request.
+  if (!/"\$ref":"#\/(?:anyOf|oneOf|allOf)\//.test(JSON.stringify(made))) return { schema: made, losses };
+  return {
+    schema: { type: 'object' },
+    losses: [...losses, { path: '', message: 'Nothing but an object is shown: the schema refers into its own alternatives.' }],
+  };
+}
+
+/** An object root that says the same; undefined where there is none. */
+function sameRoot(schema: JsonObject): JsonObject | undefined {
+  let at: JsonObject | undefined = schema;
+  for (let left = mostNested; left > 0 && at !== undefined; left--) {
+    if (at.type === 'object' && refused.every((keyword) => at?.[keyword] === undefined)) return at;
+    if (typeof at.$ref === 'string') at = withTarget(at, schema);
+    else if (at.allOf !== undefined) at = mergedParts(at, schema);
+    else if (at.type === undefined) at = { type: 'object', ...at };
+    else return undefined;
+  }
+  return undefined;
+}
+
+/** What a root refers to, in its place. */
+function withTarget({ $ref, ...words }: JsonObject, root: JsonObject): JsonObject | undefined {
+  const target = $ref === '#' ? undefined : resolve($ref as string, root);
+  return isJsonObject(target) && Object.keys(words).every(isWord) ? { ...target, ...words } : undefined;
+}
+
+function gather(schema: JsonValue | undefined, root: JsonObject, path: string, losses: SchemaLoss[], left: number): Gathered {
+  const gathered: Gathered = { properties: new Map(), required: new Set(), closed: false };
+  if (!isJsonObject(schema) || left === 0) return gathered;
+  if (isJsonObject(schema.properties)) for (const [name, property] of Object.entries(schema.properties)) add(gathered, name, property);
+  if (Array.isArray(schema.required)) gathered.required = new Set((schema.required as readonly JsonValue[]).filter((name) => typeof name === 'string'));
+  gathered.closed = schema.additionalProperties === false;
+  if (typeof schema.$ref === 'string' && schema.$ref !== '#') unite(gathered, gather(resolve(schema.$ref, root), root, path, losses, left - 1));
+  const { allOf } = schema;
+  if (Array.isArray(allOf))
+    for (const [index, part] of allOf.entries()) unite(gathered, gather(part as JsonValue, root, `${path}/allOf/${index}`, losses, left - 1));
+  for (const keyword of ['anyOf', 'oneOf'] as const) {
+    const list = schema[keyword];
+    if (!Array.isArray(list)) continue;
+    const branches: Gathered[] = [];
+    for (const [index, branch] of (list as readonly JsonValue[]).entries()) {
+      const at = `${path}/${keyword}/${index}`;
+      if (isJsonObject(branch) && branch.type !== undefined && branch.type !== 'object')
+        losses.push({ path: at, message: 'Removed: the input of a call is an object.' });
+      else branches.push(gather(branch, root, at, losses, left - 1));
+    }
+    for (const branch of branches) for (const [name, schemas] of branch.properties) for (const one of schemas) add(gathered, name, one);
+    const [first, ...others] = branches;
+    const common = [...(first?.required ?? [])].filter((name) => others.every(({ required }) => required.has(name)));
+    gathered.required = new Set([...gathered.required, ...common]);
+    gathered.closed ||= branches.length > 0 && branches.every(({ closed }) => closed);
+  }
+  return gathered;
+}
+
+/** What holds beside: all of its properties, all that it requires. */
+function unite(gathered: Gathered, part: Gathered): void {
+  for (const [name, schemas] of part.properties) for (const one of schemas) add(gathered, name, one);
+  gathered.required = new Set([...gathered.required, ...part.required]);
+  gathered.closed ||= part.closed;
+}
+
+function add({ properties }: Gathered, name: string, schema: JsonValue): void {
+  const known = properties.get(name);
+  if (known === undefined) properties.set(name, [schema]);
+  else if (!known.some((one) => canonicalJson(one) === canonicalJson(schema))) known.push(schema);
+}

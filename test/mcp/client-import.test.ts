@@ -1,0 +1,174 @@
+/** What a server's description of its tools becomes. */
+import { describe, expect, test } from 'vitest';
+import { HostToolRegistry, isMisuseError } from '../../src/index.ts';
+import { importMcpTools } from '../../src/mcp.ts';
+import { text, tool } from './client-raw-http.ts';
+import { brief, closing, imports, serve, sessionOver } from './client-world.ts';
+
+describe('a listing becomes definitions', () => {
+  test('name, description, title and schemas are the server’s; calls go to the server', async () => {
+    const inputSchema = { type: 'object', properties: { a: { type: 'number', description: 'A number.' } }, required: ['a'], additionalProperties: false };
+    const server = await serve([tool('add', { title: 'Add', inputSchema })]);
+    const imported = await imports(server);
+    expect(imported.tools.map(({ name, description, title, parameters }) => ({ name, description, title, parameters }))).toEqual([
+      { name: 'add', description: 'Does add.', title: 'Add', parameters: inputSchema },
+    ]);
+    const session = sessionOver(imported);
+    expect(brief(await session.call('add', { a: 1 }))).toEqual([{ type: 'text', text: '{"a":1}' }]);
+    expect(brief(await session.call('add', { a: 'x' }))).toEqual(['invalid_input']);
+    expect(server.received.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
+  });
+
+  test('a prefix stands before every name; the server is called by its own', async () => {
+    const server = await serve();
+    server.call = ({ name }) => text(name);
+    const session = sessionOver(await imports(server, { prefix: 'raw_' }));
+    expect(brief(await session.call('raw_echo', {}))).toEqual([{ type: 'text', text: 'echo' }]);
+  });
+
+  test('pages are put together, in order', async () => {
+    const server = await serve();
+    server.list = ({ cursor }) => (cursor === undefined ? { tools: [tool('one')], nextCursor: 'x' } : { tools: [tool('two')] });
+    expect((await imports(server)).tools.map(({ name }) => name)).toEqual(['one', 'two']);
+  });
+
+  test('a server without tools is imported as none', async () => {
+    expect((await imports(await serve([]))).tools).toEqual([]);
+  });
+});
+
+describe('a stranger’s word loosens nothing', () => {
+  test('readOnly and idempotent are not taken over, destructive and openWorld are', async () => {
+    const hints = { readOnlyHint: true, idempotentHint: true, destructiveHint: true, openWorldHint: true };
+    const session = sessionOver(await imports(await serve([tool('one', { annotations: hints }), tool('two', { annotations: hints })])));
+    expect(session.tool('one')?.annotations).toEqual({ destructive: true, openWorld: true });
+    // Nothing runs beside it.
+    expect(
+      session.plan([
+        { id: '1', name: 'one', arguments: {} },
+        { id: '2', name: 'two', arguments: {} },
+      ]).groups,
+    ).toHaveLength(2);
+  });
+
+  test('the source is the server, whoever registers it, and rules go by it', async () => {
+    const server = await serve([tool('echo')], { name: 'raw\u202e server', version: '1' });
+    const imported = await imports(server);
+    expect(imported.source).toBe('mcp:raw server');
+    const registry = new HostToolRegistry({ rules: [{ effect: 'deny', source: 'mcp:*', when: { a: 1 }, reason: 'not_this' }] });
+    const session = sessionOver(imported, registry);
+    expect(session.tool('echo')?.source).toBe('mcp:raw server');
+    expect(brief(await session.call('echo', { a: 1 }))).toEqual(['policy_denied', 'not_this']);
+    expect(brief(await session.call('echo', { a: 2 }))).toEqual([{ type: 'text', text: '{"a":2}' }]);
+  });
+
+  test('the host’s own name for a server stands before the server’s', async () => {
+    expect((await imports(await serve(), { name: 'files' })).source).toBe('mcp:files');
+  });
+
+  test('a scope owns what it registers, and the source stays the server', async () => {
+    const imported = await imports(await serve());
+    const registry = closing(new HostToolRegistry());
+    const scope = registry.scope('plugin', { prefix: 'p.', rules: [{ effect: 'deny', reason: 'scoped' }] });
+    scope.registerAll(imported.tools);
+    expect(scope.listNames()).toEqual(['p.echo']);
+    const session = registry.createSession({ sessionId: 's', services: undefined });
+    expect(brief(await session.call('p.echo', {}))).toEqual(['policy_denied', 'scoped']);
+    await scope.dispose();
+    expect(registry.listNames()).toEqual([]);
+  });
+
+  test('a mark that hides a field from people does not hide it from who approves', async () => {
+    const inputSchema = { type: 'object', properties: { to: { type: 'string', 'x-secret': true } } };
+    const imported = await imports(await serve([tool('send', { inputSchema })]));
+    const registry = closing(new HostToolRegistry({ rules: [{ effect: 'ask' }] }));
+    registry.registerAll(imported.tools);
+    const shown: unknown[] = [];
+    const session = registry.createSession({
+      sessionId: 's',
+      services: undefined,
+      approver: (request) => {
+        shown.push(request.input, request.tool.source);
+        return 'reject_once';
+      },
+    });
+    await session.call('send', { to: 'me' });
+    expect(shown).toEqual([{ to: 'me' }, 'mcp:raw']);
+  });
+});
+
+describe('texts are cleaned', () => {
+  test('what people cannot see is stripped, from schemas too; data in them stays', async () => {
+    const tags = String.fromCodePoint(0xe0049, 0xe0047, 0xe004e);
+    const inputSchema = {
+      type: 'object',
+      properties: { description: { type: 'string', description: `Seen${tags}\u200b`, enum: ['a\u200b'] } },
+    };
+    const [one] = (await imports(await serve([tool('one', { description: `Good\u202e ${tags}tool\u0007.`, title: 'T\u2066itle', inputSchema })]))).tools;
+    expect(one?.description).toBe('Good tool.');
+    expect(one?.title).toBe('Title');
+    expect(one?.parameters).toEqual({ type: 'object', properties: { description: { type: 'string', description: 'Seen', enum: ['a\u200b'] } } });
+    expect(one?.tags).toEqual(['untrusted']);
+  });
+
+  test('a description is cut at 8 KB; one that is missing is said to be', async () => {
+    const imported = await imports(await serve([tool('long', { description: 'é'.repeat(9_000) }), { name: 'bare', inputSchema: { type: 'object' } }]));
+    const [long, bare] = imported.tools;
+    expect(Buffer.byteLength(long?.description ?? '')).toBeLessThanOrEqual(8_192);
+    expect(long?.description.endsWith('é…')).toBe(true);
+    expect(bare?.description).toBe('A tool of the server mcp:raw that it does not describe.');
+  });
+});
+
+describe('what cannot be had is reported, and the rest stands', () => {
+  const evil = { type: 'object', properties: { a: { type: 'string', pattern: '^(?=(a+)+$)b' } } };
+  test.each<[string, unknown, RegExp]>([
+    ['no object', 'tool', /no object/],
+    ['no name', { inputSchema: { type: 'object' } }, /no name/],
+    ['a name of blanks', tool('  '), /non-blank/],
+    ['a name that turns around', tool('a\u202eb'), /bidirectional/],
+    ['a reserved name', tool('__proto__'), /reserved/],
+    ['a twin', tool('G00D'), /could be taken for `good`/],
+    ['the same again', tool('good'), /could be taken for `good`/],
+    ['no input schema', { name: 'x' }, /inputSchema/],
+    ['an input that is no object', tool('x', { inputSchema: { type: 'string' } }), /object/],
+    ['a pattern that may hang', tool('x', { inputSchema: evil }), /pattern/i],
+    ['a reference to elsewhere', tool('x', { inputSchema: { type: 'object', properties: { a: { $ref: 'https://evil.example/x' } } } }), /\$ref/],
+    ['a schema that is too large', tool('x', { inputSchema: { type: 'object', description: 'x'.repeat(70_000) } }), /larger than 65536/],
+    ['an output schema that is refused', tool('x', { outputSchema: evil }), /pattern/i],
+  ])('%s', async (_, given, reason) => {
+    const imported = await imports(await serve([tool('good'), given, tool('fine')]));
+    expect(imported.tools.map(({ name }) => name)).toEqual(['good', 'fine']);
+    expect(imported.failed).toHaveLength(1);
+    expect(imported.failed[0]?.reason).toMatch(reason);
+    expect(imported.failed[0]?.name).toMatch(/^[ -~]*$/);
+  });
+
+  test('`constructor` is a name like any other', async () => {
+    const session = sessionOver(await imports(await serve([tool('constructor')])));
+    expect(brief(await session.call('constructor', {}))).toEqual([{ type: 'text', text: '{}' }]);
+  });
+});
+
+describe('options that cannot be meant are refused', () => {
+  test.each<[string, unknown, unknown]>([
+    ['nothing', undefined, {}],
+    ['a command that is none', { command: '' }, {}],
+    ['arguments that are a string', { command: 'x', args: '-y' }, {}],
+    ['an environment with numbers', { command: 'x', env: { A: 1 } }, {}],
+    ['no address', { url: 'x' }, {}],
+    ['a password in the address', { url: 'http://me:hush@localhost/' }, {}],
+    ['another protocol', { url: 'file:///etc/passwd' }, {}],
+    ['a client of an older SDK', { callTool: () => {}, listTools: () => {} }, {}],
+    ['an unknown option', { command: 'x' }, { pin: {} }],
+    ['a prefix that is a number', { command: 'x' }, { prefix: 1 }],
+    ['no time', { command: 'x' }, { timeoutMs: 0 }],
+    ['pins in a list', { command: 'x' }, { pins: [] }],
+    ['a pin that is none', { command: 'x' }, { pins: { a: 1 } }],
+    ['a name with a line break', { command: 'x' }, { name: 'a\nb' }],
+  ])('%s', async (_, connection, options) => {
+    const error = await importMcpTools(connection as never, options as never).catch((thrown: unknown) => thrown);
+    expect(isMisuseError(error) && error.code).toBe('invalid_option');
+    expect(String(error)).not.toContain('hush');
+  });
+});

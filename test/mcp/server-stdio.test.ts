@@ -1,0 +1,162 @@
+import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterEach, describe, expect, test } from 'vitest';
+import { defineTool, type HostToolRegistry } from '../../src/index.ts';
+import { serveMcpStdio } from '../../src/mcp.ts';
+import { anything, eras, initializeParams, newClient, opened, sampleRegistry, signal } from './server-kit.ts';
+
+const open = opened();
+afterEach(() => open.close());
+
+/** A server over two pipes, spoken to in lines. */
+function pipes(registry: HostToolRegistry = sampleRegistry()) {
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  const session = registry.createSession({ sessionId: 's' });
+  const served = serveMcpStdio(session, { name: 'piped', version: '2.0.0', instructions: 'Be kind.', stdin, stdout });
+  open.defer(async () => {
+    await served.close();
+    await registry.close();
+  });
+  const lines: unknown[] = [];
+  const waiters: (() => void)[] = [];
+  let text = '';
+  stdout.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n')) {
+      lines.push(JSON.parse(text.slice(0, at)));
+      text = text.slice(at + 1);
+      for (const wake of waiters.splice(0)) wake();
+    }
+  });
+  return {
+    session,
+    served,
+    stdin,
+    lines,
+    send: (...messages: unknown[]) => stdin.write(messages.map((one) => `${typeof one === 'string' ? one : JSON.stringify(one)}\n`).join('')),
+    /** The next line that is like this. */
+    async next(like: object): Promise<Record<string, never>> {
+      for (;;) {
+        const found = lines.findIndex((line) => {
+          try {
+            expect(line).toMatchObject(like);
+            return true;
+          } catch {
+            return false;
+          }
+        });
+        if (found !== -1) return lines.splice(found, 1)[0] as Record<string, never>;
+        await new Promise<void>((resolve) => waiters.push(resolve));
+      }
+    },
+    async handshake(protocolVersion = '2025-11-25') {
+      this.send({ jsonrpc: '2.0', id: 'init', method: 'initialize', params: { ...initializeParams, protocolVersion } });
+      const answer = await this.next({ id: 'init' });
+      this.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      return answer;
+    },
+  };
+}
+
+const echo = (id: unknown, text: string) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'echo', arguments: { text } } });
+
+describe.each(eras)('stdio, %s era', (era) => {
+  test('a child process serves its tools to the real client, and ends when the client goes', async () => {
+    const client = newClient(era);
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: ['--import', 'tsx', fileURLToPath(new URL('server-child.ts', import.meta.url))],
+      stderr: 'ignore',
+    });
+    await client.connect(transport);
+    open.defer(() => client.close());
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['echo', 'danger']);
+    expect(await client.callTool({ name: 'echo', arguments: { text: 'ä€😀' } })).toMatchObject({ content: [{ text: 'ä€😀' }] });
+    expect(client.getNegotiatedProtocolVersion()).toBe(era === 'legacy' ? '2025-11-25' : '2026-07-28');
+  });
+});
+
+describe('lines', () => {
+  test('the server says who it is, and what handlers throw is shown: the client is the host’s own', async () => {
+    const registry = sampleRegistry();
+    const fails = () => {
+      throw new Error('the disk is full');
+    };
+    registry.register(defineTool({ name: 'fails', description: 'Fails.', parameters: anything, handler: fails }));
+    const world = pipes(registry);
+    expect(await world.handshake()).toMatchObject({ result: { serverInfo: { name: 'piped', version: '2.0.0' }, instructions: 'Be kind.', capabilities: { tools: { listChanged: true }, logging: {} } } });
+    world.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'fails' } });
+    expect(JSON.stringify(await world.next({ id: 1 }))).toContain('the disk is full');
+  });
+
+  test.each([
+    ['no JSON', '{"jsonrpc":', -32_700],
+    ['an array', '[]', -32_600],
+    ['a batch in a version without', JSON.stringify([echo(1, 'x')]), -32_600],
+    ['a number', '7', -32_600],
+    ['an id that is none', '{"jsonrpc":"2.0","id":null,"method":"ping"}', -32_600],
+    ['a line that never ends', `"${'x'.repeat(4 * 1_048_576)}"`, -32_600],
+  ])('%s is answered with an error, and the next line is read', async (_title, line, code) => {
+    const world = pipes();
+    await world.handshake();
+    world.send(line, echo(9, 'next'));
+    expect(await world.next({ id: null })).toMatchObject({ error: { code } });
+    expect(await world.next({ id: 9 })).toMatchObject({ result: { content: [{ text: 'next' }] } });
+  });
+
+  test('an id that is in flight: the second is refused at once, the first keeps its answer', async () => {
+    const registry = sampleRegistry();
+    const started = signal();
+    const release = signal<string>();
+    registry.register(
+      defineTool({
+        name: 'waits',
+        description: 'Waits.',
+        parameters: anything,
+        handler: () => {
+          started.resolve();
+          return release.promise;
+        },
+      }),
+    );
+    const world = pipes(registry);
+    await world.handshake();
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'waits' } };
+    world.send(call);
+    await started.promise;
+    world.send(call);
+    expect(await world.next({ id: 1 })).toMatchObject({ result: { isError: true, _meta: { 'host-tools/error': { code: 'duplicate_call_id' } } } });
+    release.resolve('first');
+    expect(await world.next({ id: 1 })).toMatchObject({ result: { content: [{ text: 'first' }] } });
+  });
+
+  test('a batch of the version that has them is answered by one line', async () => {
+    const world = pipes();
+    await world.handshake('2025-03-26');
+    world.send(JSON.stringify([echo(1, 'a'), echo(2, 'b')]));
+    await expect.poll(() => world.lines).toHaveLength(1);
+    expect((world.lines[0] as { id: number }[]).map(({ id }) => id).sort()).toEqual([1, 2]);
+  });
+
+  test('what was asked before the input ended is still answered, and then the connection ends', async () => {
+    const world = pipes();
+    world.send({ jsonrpc: '2.0', id: 0, method: 'initialize', params: initializeParams }, echo(1, 'last'));
+    world.stdin.end();
+    expect(await world.next({ id: 1 })).toMatchObject({ result: { content: [{ text: 'last' }] } });
+    await world.served.closed;
+    expect(await world.session.call('echo', { text: 'x' })).toMatchObject({ success: true });
+    expect((world.session.events as unknown as { size: number }).size).toBe(0);
+  });
+
+  test('closing twice, and before anything was said, is no fault', async () => {
+    const world = pipes();
+    await Promise.all([world.served.close(), world.served.close()]);
+    await world.served.closed;
+  });
+
+  test('what is no session throws at once', () => {
+    expect(() => serveMcpStdio({} as never)).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+  });
+});
