@@ -12,6 +12,8 @@ export interface Answer {
   readonly text: string;
   /** For `--json`: one JSON document. */
   readonly json: unknown;
+  /** Nothing is printed: standard output had its answers while the command ran. @default false */
+  readonly silent?: boolean;
 }
 
 /** What a command is given. */

@@ -7,7 +7,8 @@ import { mcpPin } from './mcp-pin.ts';
 import { policyTest } from './policy-test.ts';
 import { profilesDiff } from './profiles-diff.ts';
 import { replay } from './replay.ts';
+import { serve } from './serve.ts';
 import { validate } from './validation.ts';
 
 /** In the order of help. */
-export const commands: readonly Command[] = [list, call, explain, validate, profilesDiff, policyTest, replay, mcpPin];
+export const commands: readonly Command[] = [list, call, explain, validate, profilesDiff, policyTest, replay, serve, mcpPin];

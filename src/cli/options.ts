@@ -20,6 +20,7 @@ export const optionTable = {
   facts: { value: 'JSON|@FILE|-', help: 'facts of the session, such as \'{"hostSession.status":"ready"}\'' },
   input: { value: 'JSON|@FILE|-', help: 'arguments of the call: JSON, a file, or standard input; default {}' },
   'timeout-ms': { value: 'N', help: "end a call after N milliseconds; can only shorten the tool's own timeout" },
+  http: { value: '[HOST:]PORT', help: 'serve over HTTP at this address instead of stdio; the host is 127.0.0.1 unless given' },
   pins: { value: 'FILE', help: 'the file of accepted definitions; made where there is none' },
   accept: { value: 'NAME', repeatable: true, help: 'accept this tool as the server gives it now; repeatable' },
   yes: { help: 'do not ask about what `--accept` names' },
@@ -52,6 +53,8 @@ export interface Options {
   readonly input: string | undefined;
   /** Milliseconds. */
   readonly timeoutMs: number | undefined;
+  /** `port`, or `host:port`. */
+  readonly http: string | undefined;
   /** A path. */
   readonly pins: string | undefined;
   /** Names of tools. */
@@ -127,6 +130,7 @@ export function parseLine(argv: readonly string[]): ParsedLine {
       facts: values.get('facts'),
       input: values.get('input'),
       timeoutMs: readTimeout(values.get('timeout-ms')),
+      http: values.get('http'),
       pins: values.get('pins'),
       accept: lists.get('accept') ?? [],
       yes: values.has('yes'),

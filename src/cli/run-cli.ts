@@ -101,7 +101,7 @@ async function execute({ command, operands, options }: Extract<Order, { kind: 'r
   const registry = new HostToolRegistry({ graceMs, logger: { warn: told, error: told } });
   let opening: Promise<World> | undefined;
   try {
-    const { exit, text, json } = await command.run({
+    const { exit, text, json, silent = false } = await command.run({
       io,
       screen,
       options,
@@ -113,7 +113,7 @@ async function execute({ command, operands, options }: Extract<Order, { kind: 'r
     });
     screen.clear();
     // Before anything is closed: a clean-up that hangs must not keep the answer back.
-    await print(io, options.json ? jsonText(json) : text);
+    if (!silent) await print(io, options.json ? jsonText(json) : text);
     return exit;
   } catch (error) {
     // What the core refuses, such as facts that are too deep, came from the command line.

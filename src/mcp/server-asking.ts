@@ -21,7 +21,8 @@ export function askingClient(ctx: ServerContext, capabilities: ClientCapabilitie
   return {
     ...(sampling
       ? {
-          sample: async (request: JsonObject) => (await ctx.mcpReq.send({ method: 'sampling/createMessage', params: request }, options)) as unknown as JsonObject,
+          sample: async (request: JsonObject) =>
+            (await ctx.mcpReq.send({ method: 'sampling/createMessage', params: request }, options)) as unknown as JsonObject,
         }
       : {}),
     ...(forms

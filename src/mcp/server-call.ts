@@ -61,9 +61,7 @@ export async function answerCall(serving: Serving, request: CallRequest, ctx: Se
     if (answer === undefined) return shown(session, result, false);
     return shown(
       session,
-      await follow(serving, ctx, request, result.metadata.callId, () =>
-        resumeCall(stateOf(session), token, answer, { signal: ctx.mcpReq.signal, surface }),
-      ),
+      await follow(serving, ctx, request, result.metadata.callId, () => resumeCall(stateOf(session), token, answer, { signal: ctx.mcpReq.signal, surface })),
       forms,
     );
   } finally {
@@ -169,6 +167,7 @@ function pendingNote(id: string | undefined, forms: boolean): string {
 /** A request's id as part of a call's: a slash would make it look like a child call's, and a long one would be carried everywhere. */
 function idText(id: string | number): string {
   const text = String(id);
-  if (typeof id === 'number' || !/^[\w.-]{1,64}$/.test(text)) return typeof id === 'number' ? text : `#${createHash('sha256').update(text, 'utf16le').digest('hex').slice(0, 32)}`;
+  if (typeof id === 'number' || !/^[\w.-]{1,64}$/.test(text))
+    return typeof id === 'number' ? text : `#${createHash('sha256').update(text, 'utf16le').digest('hex').slice(0, 32)}`;
   return `"${text}"`;
 }

@@ -97,7 +97,8 @@ export function scopedEvents(store: McpEventStore, sessionId: string, report: (e
   const port = store as unknown as EventStore;
   const prefix = `${sessionId}:`;
   const streamOf = async (eventId: string): Promise<string | undefined> => {
-    const known = port.getStreamIdForEventId === undefined ? await port.replayEventsAfter(eventId, { send: async () => {} }) : await port.getStreamIdForEventId(eventId);
+    const known =
+      port.getStreamIdForEventId === undefined ? await port.replayEventsAfter(eventId, { send: async () => {} }) : await port.getStreamIdForEventId(eventId);
     return known?.startsWith(prefix) === true ? known.slice(prefix.length) : undefined;
   };
   return {

@@ -1,6 +1,7 @@
 /** Tools over HTTP, in both eras of the protocol, as one web-standard function. */
-import { describe as describeValue, isJsonObject } from '../internal.ts';
+
 import { MisuseError, type ToolSession } from '../index.ts';
+import { describe as describeValue, isJsonObject } from '../internal.ts';
 import { readBody } from './server-body.ts';
 import { authenticate, checkOrigin, corsOf, preflight, refusal } from './server-door.ts';
 import { createModernServing, type ModernServing } from './server-modern.ts';
@@ -87,8 +88,7 @@ function readSource(source: McpSource): MakeSession {
 
 async function serve(request: Request, { sdk, sessions, modern }: Machine, settings: HandlerSettings, makeSession: MakeSession): Promise<Response> {
   const { method, headers } = request;
-  if (method !== 'POST' && method !== 'GET' && method !== 'DELETE')
-    return refusal(405, rpcCodes.server, 'Method not allowed.', { Allow: 'GET, POST, DELETE' });
+  if (method !== 'POST' && method !== 'GET' && method !== 'DELETE') return refusal(405, rpcCodes.server, 'Method not allowed.', { Allow: 'GET, POST, DELETE' });
   const who = await authenticate(request, settings);
   if (who instanceof Response) return who;
   const { principal } = who;
@@ -118,7 +118,13 @@ async function serve(request: Request, { sdk, sessions, modern }: Machine, setti
   return found instanceof Response ? found : deliver(request, body, messages as RpcMessage[], found);
 }
 
-async function initialize(request: Request, body: unknown, sessions: McpSessions, source: () => Promise<Sourced>, principal: string | undefined): Promise<Response> {
+async function initialize(
+  request: Request,
+  body: unknown,
+  sessions: McpSessions,
+  source: () => Promise<Sourced>,
+  principal: string | undefined,
+): Promise<Response> {
   const opened = await sessions.open(source, principal);
   if (opened === undefined) return refusal(503, rpcCodes.server, 'Too many sessions are open.', { 'Retry-After': '30' });
   const response = await opened.handle(request, body);

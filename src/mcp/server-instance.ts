@@ -1,7 +1,7 @@
 /** One server of the protocol's package over a session: the low-level one, so that schemas and failures pass as they are. */
 import type { ClientCapabilities, JsonSchemaValidator, Server, ServerContext, ServerOptions } from '@modelcontextprotocol/server';
-import { pageOf } from './server-list.ts';
 import { answerCall, type LogThreshold, logLevels, type Serving } from './server-call.ts';
+import { pageOf } from './server-list.ts';
 import type { Sdk } from './server-sdk.ts';
 
 /** How a server introduces itself. */

@@ -8,9 +8,9 @@ import { duplicateAnswer, type RpcId, readMessage, rpcCodes, rpcError } from './
 /** Where messages come from: Node's `Readable`, as far as it is used. */
 export interface LineInput {
   /** Hears `data`, `end`, `close` and `error`. */
-  on(event: string, listener: (...values: never[]) => void): unknown;
+  on(event: string, listener: (value?: unknown) => void): unknown;
   /** Stops hearing. */
-  off(event: string, listener: (...values: never[]) => void): unknown;
+  off(event: string, listener: (value?: unknown) => void): unknown;
   /** Stops reading. */
   pause?(): unknown;
 }
@@ -82,12 +82,13 @@ export function lineTransport(input: LineInput, output: LineOutput): LineTranspo
       return tell(rpcError(rpcCodes.parse, 'Parse error: the line is not valid JSON.'));
     }
     if (!Array.isArray(value)) return take(value);
-    if (version !== '2025-03-26' || value.length === 0) return tell(rpcError(rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.'));
+    if (version !== '2025-03-26' || value.length === 0)
+      return tell(rpcError(rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.'));
     const batch: Batch = { waits: new Set(), answers: [] };
     for (const one of value) take(one, batch);
   };
-  const onData = (chunk: Uint8Array | string): void => {
-    text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
+  const onData = (chunk: unknown): void => {
+    text += chunk instanceof Uint8Array ? decoder.decode(chunk, { stream: true }) : String(chunk);
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n')) {
       const line = text.slice(0, at);
       text = text.slice(at + 1);
@@ -109,8 +110,8 @@ export function lineTransport(input: LineInput, output: LineOutput): LineTranspo
     for (const [id, { method }] of inFlight) if (method === 'subscriptions/listen') inFlight.delete(id);
     if (inFlight.size === 0) void transport.close();
   };
-  const onError = (error: Error): void => {
-    transport.onerror?.(error);
+  const onError = (error: unknown): void => {
+    transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
     onEnd();
   };
   const transport: LineTransport = {

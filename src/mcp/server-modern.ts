@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/server';
 import { bounded } from './server-body.ts';
+import { refusal } from './server-door.ts';
 import { createInstance } from './server-instance.ts';
 import type { HandlerSettings } from './server-options.ts';
-import { refusal } from './server-door.ts';
 import { rpcCodes } from './server-rpc.ts';
 import type { Sdk } from './server-sdk.ts';
 import type { Sourced } from './server-sessions.ts';

@@ -1,6 +1,7 @@
 /** What a handler over HTTP is given. */
-import { describe as describeValue } from '../internal.ts';
+
 import { type MaybePromise, MisuseError, type ToolSession } from '../index.ts';
+import { describe as describeValue } from '../internal.ts';
 
 /** Who a session is made for. */
 export interface McpCaller {
@@ -66,13 +67,12 @@ export interface HandlerSettings {
   report(error: unknown): void;
 }
 
-const known = new Set(
-  'name version instructions allowedHosts allowedOrigins authenticate eventStore maxSessions sessionIdleMs onError'.split(' '),
-);
+const known = new Set('name version instructions allowedHosts allowedOrigins authenticate eventStore maxSessions sessionIdleMs onError'.split(' '));
 
 /** @throws MisuseError `invalid_option`, which names the option. */
 export function readHandlerOptions(options: McpHandlerOptions): HandlerSettings {
-  for (const key in options) if (!known.has(key)) throw fault(key, `absent (known options: ${[...known].join(', ')})`, (options as Record<string, unknown>)[key]);
+  for (const key in options)
+    if (!known.has(key)) throw fault(key, `absent (known options: ${[...known].join(', ')})`, (options as Record<string, unknown>)[key]);
   const { name = 'host-tools', version = '0.0.0', instructions, authenticate, eventStore, maxSessions = 1_000, sessionIdleMs = 1_800_000, onError } = options;
   for (const [key, value] of Object.entries({ name, version, instructions: instructions ?? 'none' }))
     if (typeof value !== 'string' || value === '') throw fault(key, 'a non-empty string', value);

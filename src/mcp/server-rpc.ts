@@ -1,5 +1,5 @@
 /** JSON-RPC messages as they come in, and the errors that are answered before a server sees them. */
-import { type ToolResult, type JsonObject, serializeOutput } from '../index.ts';
+import { type JsonObject, serializeOutput, type ToolResult } from '../index.ts';
 import { isJsonObject } from '../internal.ts';
 import { errorMetaKey } from './server-content.ts';
 
@@ -13,7 +13,14 @@ export type RpcMessage =
   | { readonly kind: 'response'; readonly id: RpcId };
 
 /** The protocol's codes. */
-export const rpcCodes = { parse: -32_700, invalidRequest: -32_600, methodNotFound: -32_601, internal: -32_603, server: -32_000, sessionNotFound: -32_001 } as const;
+export const rpcCodes = {
+  parse: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  internal: -32_603,
+  server: -32_000,
+  sessionNotFound: -32_001,
+} as const;
 
 /** Reads one message. */
 export function readMessage(value: unknown): RpcMessage | undefined {

@@ -34,7 +34,7 @@ export function serveMcpStdio(session: ToolSession, options: McpStdioOptions = {
     throw new MisuseError('invalid_option', `serveMcpStdio: expected a session, got ${describeValue(session)}.`);
   const { name = 'host-tools', version = '0.0.0', instructions, stdin = process.stdin, stdout = process.stdout } = options;
   const stop = new AbortController();
-  const closed = serve(session, { name, version, instructions }, stdin as LineInput, stdout, stop.signal);
+  const closed = serve(session, { name, version, instructions }, stdin, stdout, stop.signal);
   // Whoever does not wait for the end is not to be struck by how it ended.
   closed.catch(() => {});
   return {

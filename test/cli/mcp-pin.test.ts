@@ -3,11 +3,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { importMcpTools } from '../../src/mcp.ts';
 import { tool } from '../mcp/client-raw-http.ts';
-import { closing, serve } from '../mcp/client-world.ts';
+import { closeAll, closing, serve } from '../mcp/client-world.ts';
 import { cli, type RunSetup } from './cli-run.ts';
+
+afterEach(closeAll);
 
 const folder = mkdtempSync(join(tmpdir(), 'mcp-pin-'));
 let count = 0;

@@ -31,6 +31,7 @@ export const reasons: readonly { readonly code: ErrorCode; readonly reason: stri
   { code: 'invalid_input', reason: 'unsafe_key', meaning: 'A member is named `__proto__`, and the schema is no raw JSON Schema.' },
   { code: 'invalid_input', reason: 'invalid_call_id', meaning: 'The call id is no text of 1 to 1024 characters. No event is sent.' },
   { code: 'policy_denied', reason: 'denied_by_rule', meaning: 'A rule without a `reason` of its own.' },
+  { code: 'policy_denied', reason: 'approval_not_asked', meaning: 'A conversation says that a person approved the call, and nobody was ever asked about it.' },
   { code: 'policy_denied', reason: 'denied_by_default', meaning: 'Nothing allowed the call, and the default is `deny`.' },
   {
     code: 'policy_error',

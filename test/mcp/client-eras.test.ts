@@ -5,8 +5,10 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
-import { describe, expect, test } from 'vitest';
-import { brief, closing, imports, sessionOver, until } from './client-world.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { brief, closeAll, closing, imports, sessionOver, until } from './client-world.ts';
+
+afterEach(closeAll);
 
 const any = fromJsonSchema<{ n: number }>({ type: 'object', properties: { n: { type: 'number' } } });
 const said = (text: string): unknown => [{ type: 'text', text }];

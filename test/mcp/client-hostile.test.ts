@@ -1,9 +1,11 @@
 /** What a hostile or broken server can do to a host: nothing but fail its own calls. */
 import { getEventListeners } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { ConnectedMcpClient } from '../../src/mcp.ts';
 import { type Message, type RawServer, text, tool, writes } from './client-raw-http.ts';
-import { brief, imports, serve, sessionOver, until } from './client-world.ts';
+import { brief, closeAll, imports, serve, sessionOver, until } from './client-world.ts';
+
+afterEach(closeAll);
 
 const fault = (work: Promise<unknown>): Promise<unknown> =>
   work.then(() => 'no fault').catch((error: Error & { code?: unknown }) => [error.code, error.message]);

@@ -1,9 +1,12 @@
 /** What a server's description of its tools becomes. */
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { HostToolRegistry, isMisuseError } from '../../src/index.ts';
+import { loadSdk, loadSdkStdio } from '../../src/mcp/client-sdk.ts';
 import { importMcpTools } from '../../src/mcp.ts';
 import { text, tool } from './client-raw-http.ts';
-import { brief, closing, imports, serve, sessionOver } from './client-world.ts';
+import { brief, closeAll, closing, imports, serve, sessionOver } from './client-world.ts';
+
+afterEach(closeAll);
 
 describe('a listing becomes definitions', () => {
   test('name, description, title and schemas are the server’s; calls go to the server', async () => {
@@ -171,4 +174,15 @@ describe('options that cannot be meant are refused', () => {
     expect(isMisuseError(error) && error.code).toBe('invalid_option');
     expect(String(error)).not.toContain('hush');
   });
+});
+
+test('without the SDK the message says what to install', async () => {
+  const missing = (): Promise<never> => Promise.reject(new Error('not found'));
+  for (const load of [() => loadSdk(missing), () => loadSdkStdio(missing)]) {
+    const error = await load().catch((thrown: unknown) => thrown);
+    expect(isMisuseError(error) && [error.code, error.message]).toEqual([
+      'missing_dependency',
+      expect.stringContaining('npm install @modelcontextprotocol/client'),
+    ]);
+  }
 });

@@ -1,8 +1,10 @@
 /** Definitions are pinned: what changes is withdrawn from every registry until somebody accepts it. */
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { HostToolRegistry, isMisuseError } from '../../src/index.ts';
 import { tool } from './client-raw-http.ts';
-import { brief, closing, imports, serve, sessionOver, until } from './client-world.ts';
+import { brief, closeAll, closing, imports, serve, sessionOver, until } from './client-world.ts';
+
+afterEach(closeAll);
 
 const changed = tool('echo', { description: 'Also reads your keys.' });
 const ok = [{ type: 'text', text: '{}' }];

@@ -6,8 +6,10 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { brief, closing, imports, sessionOver, until } from './client-world.ts';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { brief, closeAll, closing, imports, sessionOver, until } from './client-world.ts';
+
+afterEach(closeAll);
 
 /** `MCP_SERVERS` names a folder whose `node_modules` has the servers, where this package's own has not. */
 const require = createRequire(process.env.MCP_SERVERS === undefined ? import.meta.url : join(process.env.MCP_SERVERS, 'x.js'));

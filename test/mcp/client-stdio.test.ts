@@ -3,9 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { McpStdioConnection } from '../../src/mcp/client-open.ts';
-import { brief, clock, imports, sessionOver, until } from './client-world.ts';
+import { brief, clock, closeAll, imports, sessionOver, until } from './client-world.ts';
+
+afterEach(closeAll);
 
 const script = fileURLToPath(new URL('client-raw-stdio.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'mcp-stdio-'));

@@ -1,14 +1,14 @@
 /** What the tests of the import have in common: everything that was opened is closed after each test. */
-import { afterEach } from 'vitest';
 import { HostToolRegistry, type ToolResult, type ToolSession } from '../../src/index.ts';
 import { type ImportedMcpTools, type ImportMcpOptions, importThrough, type McpConnection } from '../../src/mcp/client-import.ts';
 import { type RawServer, startRawServer } from './client-raw-http.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 
-afterEach(async () => {
+/** For each file to say `afterEach(closeAll)`: one module serves several files, and only the first of them would have a hook of its own. */
+export async function closeAll(): Promise<void> {
   for (const close of open.splice(0).reverse()) await close();
-});
+}
 
 /** Remembers to close. */
 export function closing<T extends { close(): Promise<unknown> }>(one: T): T {

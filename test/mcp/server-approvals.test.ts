@@ -11,7 +11,12 @@ interface Asked {
   readonly requestedSchema: { readonly properties: { readonly decision: { readonly oneOf: readonly { readonly const: string }[] } } };
 }
 
-async function world(era: Era, approvalMode: 'ask' | 'suspend', answer: (asked: Asked) => object = () => accept('allow_once'), capabilities: object = { elicitation: {} }) {
+async function world(
+  era: Era,
+  approvalMode: 'ask' | 'suspend',
+  answer: (asked: Asked) => object = () => accept('allow_once'),
+  capabilities: object = { elicitation: {} },
+) {
   const registry = sampleRegistry();
   open.defer(() => registry.close());
   const options: SessionOptions = { sessionId: 's', principal: 'ann', approvalMode };

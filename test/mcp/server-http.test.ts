@@ -2,7 +2,22 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { defineTool, type HostToolRegistry, isMisuseError, type ToolSession } from '../../src/index.ts';
 import { loadSdk } from '../../src/mcp/server-sdk.ts';
 import { createMcpHandler, type McpCaller, type McpEventStore, type McpHandlerOptions, type McpSource } from '../../src/mcp.ts';
-import { answerOf, anything, connectClient, eras, initialize, initializeParams, jsonHeaders, listen, opened, post, raw, sampleRegistry, signal, sse } from './server-kit.ts';
+import {
+  answerOf,
+  anything,
+  connectClient,
+  eras,
+  initialize,
+  initializeParams,
+  jsonHeaders,
+  listen,
+  opened,
+  post,
+  raw,
+  sampleRegistry,
+  signal,
+  sse,
+} from './server-kit.ts';
 
 const open = opened();
 afterEach(() => open.close());
@@ -168,7 +183,8 @@ describe('MCP sessions', () => {
   test('an unknown method is -32601, wrong parameters are -32602', async () => {
     const handler = handlerOf();
     const headers = { 'mcp-session-id': await initialize(handler) };
-    const ask = async (method: string, params: object) => codeOf(await answerOf(await handler.fetch(post({ jsonrpc: '2.0', id: method, method, params }, headers))));
+    const ask = async (method: string, params: object) =>
+      codeOf(await answerOf(await handler.fetch(post({ jsonrpc: '2.0', id: method, method, params }, headers))));
     expect(await ask('tools/destroy', {})).toBe(-32_601);
     expect(await ask('resources/list', {})).toBe(-32_601);
     expect(await ask('tools/call', { name: 7 })).toBe(-32_602);
@@ -305,7 +321,10 @@ describe('a stream that was cut', () => {
     const down = async (): Promise<never> => {
       throw new Error('down');
     };
-    const handler = handlerOf({ eventStore: { storeEvent: down, replayEventsAfter: down, getStreamIdForEventId: down }, onError: (error) => errors.push(error) });
+    const handler = handlerOf({
+      eventStore: { storeEvent: down, replayEventsAfter: down, getStreamIdForEventId: down },
+      onError: (error) => errors.push(error),
+    });
     const headers = { 'mcp-session-id': await initialize(handler) };
     expect(await answerOf(await handler.fetch(post(call(1, 'echo', { text: 'x' }), headers)))).toMatchObject({ result: { content: [{ text: 'x' }] } });
     expect(errors.length).toBeGreaterThan(0);

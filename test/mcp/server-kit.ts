@@ -88,7 +88,12 @@ export function post(body: unknown, headers: Record<string, string> = {}): Reque
 }
 
 /** Opens a MCP session by hand; gives its id. */
-export async function initialize(handler: McpHandler, headers: Record<string, string> = {}, protocolVersion = '2025-11-25', capabilities: object = {}): Promise<string> {
+export async function initialize(
+  handler: McpHandler,
+  headers: Record<string, string> = {},
+  protocolVersion = '2025-11-25',
+  capabilities: object = {},
+): Promise<string> {
   const params = { ...initializeParams, protocolVersion, capabilities };
   const response = await handler.fetch(post({ jsonrpc: '2.0', id: 'init', method: 'initialize', params }, headers));
   await response.text();
@@ -100,7 +105,9 @@ export async function initialize(handler: McpHandler, headers: Record<string, st
 
 export interface SseEvent {
   readonly id: string | undefined;
-  readonly message: { readonly id?: string | number; readonly method?: string; readonly params?: never; readonly result?: never; readonly error?: never } | undefined;
+  readonly message:
+    | { readonly id?: string | number; readonly method?: string; readonly params?: never; readonly result?: never; readonly error?: never }
+    | undefined;
 }
 
 /** The events of a stream, as they come. */
@@ -112,7 +119,11 @@ export async function* sse(response: Response): AsyncGenerator<SseEvent, void> {
     for (let at = text.indexOf('\n\n'); at !== -1; at = text.indexOf('\n\n')) {
       const lines = text.slice(0, at).split('\n');
       text = text.slice(at + 2);
-      const field = (name: string): string | undefined => lines.find((line) => line.startsWith(`${name}:`))?.slice(name.length + 1).trim();
+      const field = (name: string): string | undefined =>
+        lines
+          .find((line) => line.startsWith(`${name}:`))
+          ?.slice(name.length + 1)
+          .trim();
       const data = field('data');
       if (data !== undefined) yield { id: field('id'), message: data === '' ? undefined : (JSON.parse(data) as SseEvent['message']) };
     }

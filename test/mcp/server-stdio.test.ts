@@ -86,7 +86,9 @@ describe('lines', () => {
     };
     registry.register(defineTool({ name: 'fails', description: 'Fails.', parameters: anything, handler: fails }));
     const world = pipes(registry);
-    expect(await world.handshake()).toMatchObject({ result: { serverInfo: { name: 'piped', version: '2.0.0' }, instructions: 'Be kind.', capabilities: { tools: { listChanged: true }, logging: {} } } });
+    expect(await world.handshake()).toMatchObject({
+      result: { serverInfo: { name: 'piped', version: '2.0.0' }, instructions: 'Be kind.', capabilities: { tools: { listChanged: true }, logging: {} } },
+    });
     world.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'fails' } });
     expect(JSON.stringify(await world.next({ id: 1 }))).toContain('the disk is full');
   });

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -359,5 +361,44 @@ describe('the way back', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  test('real function definitions are strict but for a few, and their calls come back as they were', () => {
+    const lines = <T>(name: string): T[] =>
+      readFileSync(new URL(`../data/${name}`, import.meta.url), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as T);
+    const ajv = new Ajv2020({ strict: false, ownProperties: true, logger: false, meta: false, validateSchema: false });
+    const tools = new Map(lines<{ id: string; parameters: JsonObject }>('bfcl-sample-tools.jsonl').map(({ id, parameters }) => [id, parameters]));
+    const strict = new Map(
+      [...tools].flatMap(([id, parameters]) => (openai(parameters).strict === true ? [[id, ajv.compile(openai(parameters).schema)]] : [])),
+    );
+    expect(strict.size).toBeGreaterThan(tools.size * 0.94);
+    const fill = (value: JsonValue, schema: JsonObject): JsonValue => {
+      if (Array.isArray(value)) return value.map((item: JsonValue) => fill(item, (schema.items ?? {}) as JsonObject));
+      if (typeof value !== 'object' || value === null) return value;
+      const given = value as JsonObject;
+      return Object.fromEntries(
+        Object.entries((schema.properties ?? {}) as JsonObject).map(([name, property]) => [
+          name,
+          Object.hasOwn(given, name) ? fill(given[name] as JsonValue, property as JsonObject) : null,
+        ]),
+      );
+    };
+    const wrong = lines<{ tool: string; arguments: JsonObject; valid: boolean }>('bfcl-sample-calls.jsonl').filter((call) => {
+      const valid = strict.get(call.tool);
+      const schema = tools.get(call.tool) as JsonObject;
+      if (valid === undefined || !call.valid || Object.keys(call.arguments).some((name) => !Object.hasOwn(schema.properties as JsonObject, name))) return false;
+      const filled = fill(call.arguments, schema) as JsonObject;
+      return (
+        !valid(filled) ||
+        !isDeepStrictEqual(
+          withoutStrictNulls(filled, schema, () => {}),
+          call.arguments,
+        )
+      );
+    });
+    expect(wrong).toEqual([]);
   });
 });

@@ -136,7 +136,10 @@ function elicits(name: string, parameters: ReturnType<typeof text>, properties: 
     parameters,
     async handler({ message = 'Please answer.' }, { client }) {
       if (client?.elicit === undefined) throw new Error('The client does not offer elicitation.');
-      const requestedSchema = JSON.parse(JSON.stringify({ type: 'object', properties, required: Object.keys(properties).slice(0, 2) })) as Record<string, never>;
+      const requestedSchema = JSON.parse(JSON.stringify({ type: 'object', properties, required: Object.keys(properties).slice(0, 2) })) as Record<
+        string,
+        never
+      >;
       const { action, content: given } = await client.elicit({ message, requestedSchema });
       return `User response: action=${action}, content=${JSON.stringify(given)}`;
     },

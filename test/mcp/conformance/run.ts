@@ -67,8 +67,11 @@ try {
     const count = (status: string): number => checks.filter((check) => check.status === status).length;
     const isFailed = count('FAILURE') > 0 || count('SUCCESS') === 0;
     if (isFailed) failed++;
-    process.stdout.write(`${isFailed ? 'FAIL' : 'ok  '} ${scenario.padEnd(32)} ${count('SUCCESS')} passed, ${count('FAILURE')} failed, ${count('WARNING')} warnings\n`);
-    for (const { id, status, errorMessage } of checks) if (status === 'FAILURE' || status === 'WARNING') process.stdout.write(`     ${status} ${id}: ${errorMessage ?? ''}\n`);
+    process.stdout.write(
+      `${isFailed ? 'FAIL' : 'ok  '} ${scenario.padEnd(32)} ${count('SUCCESS')} passed, ${count('FAILURE')} failed, ${count('WARNING')} warnings\n`,
+    );
+    for (const { id, status, errorMessage } of checks)
+      if (status === 'FAILURE' || status === 'WARNING') process.stdout.write(`     ${status} ${id}: ${errorMessage ?? ''}\n`);
     if (checks.length === 0) process.stdout.write(`${said}\n`);
   }
 } finally {

@@ -1,0 +1,87 @@
+/** `serve`: real clients at the command, as a function and as a process. */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { describe, expect, test } from 'vitest';
+import { cli, gated, root, tools, worlds } from './cli-run.ts';
+
+const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+const initialize = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
+const lines = (...messages: object[]) => messages.map((message) => `${JSON.stringify(message)}\n`).join('');
+
+describe('over stdio', () => {
+  test('standard output carries the protocol alone, and the command ends with its client', async () => {
+    const greet = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'greet', arguments: { name: 'Ann' } } };
+    const { exit, stdout } = await cli(['serve', ...tools], { stdin: lines(initialize, greet) });
+    expect(exit).toBe(0);
+    const answers = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { id: number; result: object });
+    expect(answers.map(({ id }) => id)).toEqual([0, 1]);
+    expect(JSON.stringify(answers[1])).toContain('Ann');
+  });
+
+  test('a process serves the tools of a profile to the real client', async () => {
+    const client = new Client({ name: 'test', version: '1' });
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: ['--import', tsx, join(root, 'src/cli.ts'), 'serve', ...gated, '--profile', 'reader'],
+      cwd: worlds,
+      stderr: 'ignore',
+    });
+    await client.connect(transport);
+    const listed = (await client.listTools()).tools.map(({ name }) => name);
+    const { stdout } = await cli(['list', ...gated, '--profile', 'reader', '--json']);
+    expect(listed.length).toBeGreaterThan(0);
+    for (const name of listed) expect(stdout).toContain(`"${name}"`);
+    await client.close();
+  });
+
+  test.each([
+    ['an unknown profile', ['--profile', 'nobody'], 'Unknown profile'],
+    ['facts from standard input', ['--facts', '-'], 'Standard input carries the protocol'],
+    ['a port that is none', ['--http', '99999'], 'PORT or HOST:PORT'],
+    ['a host without a port', ['--http', 'localhost'], 'PORT or HOST:PORT'],
+    ['an address of a page', ['--http', 'http://localhost:80'], 'PORT or HOST:PORT'],
+  ])('%s is exit code 2', async (_, argv, said) => {
+    const { exit, stdout, stderr } = await cli(['serve', ...gated, ...argv], { stdin: '' });
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+    expect(stderr).toContain(said);
+  });
+});
+
+describe('over HTTP', () => {
+  test('it answers on the loopback at /mcp, each client in a session of its own, until it is interrupted', async () => {
+    const interrupt = new AbortController();
+    let tell: (url: URL) => void = () => {};
+    const url = new Promise<URL>((resolve) => {
+      tell = resolve;
+    });
+    const ran = cli(['serve', ...tools, '--http', '0'], {
+      signal: interrupt.signal,
+      onStderr(text) {
+        const [address] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(text) ?? [];
+        if (address !== undefined) tell(new URL(address));
+      },
+    });
+    const address = await url;
+    for (const pin of [undefined, '2026-07-28']) {
+      const client = new Client({ name: 'test', version: '1' }, pin === undefined ? {} : { versionNegotiation: { mode: { pin } } });
+      await client.connect(new StreamableHTTPClientTransport(address));
+      expect(JSON.stringify(await client.callTool({ name: 'greet', arguments: { name: 'Bo' } }))).toContain('Bo');
+      await client.close();
+    }
+    expect((await fetch(new URL('/', address))).status).toBe(404);
+    expect((await fetch(address, { method: 'POST', headers: { origin: 'https://evil.com' } })).status).toBe(403);
+    interrupt.abort();
+    expect(await ran).toMatchObject({ exit: 0, stdout: '' });
+  });
+});
