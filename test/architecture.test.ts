@@ -90,6 +90,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node would.
   'node:module': ['regex', 'schema/*', 'config/*', 'cli/*', 'langchain/*'],
   'node:fs': ['config/*'],
+  'node:http': ['cli/*'],
   'node:fs/promises': ['config/*', 'cli/*'],
   'node:path': ['config/*', 'cli/*'],
   'node:url': ['config/*', 'cli/*'],

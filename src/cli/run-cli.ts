@@ -101,7 +101,12 @@ async function execute({ command, operands, options }: Extract<Order, { kind: 'r
   const registry = new HostToolRegistry({ graceMs, logger: { warn: told, error: told } });
   let opening: Promise<World> | undefined;
   try {
-    const { exit, text, json, silent = false } = await command.run({
+    const {
+      exit,
+      text,
+      json,
+      silent = false,
+    } = await command.run({
       io,
       screen,
       options,
