@@ -61,6 +61,7 @@ async function overHttp(loaded: World, { host, port }: Address, io: CliIo, scree
   });
   const at = await listen(server, host, port);
   screen.note(`Serving MCP at http://${shown}:${at.port}${path}`);
+  if (!loopback.includes(shown)) screen.note('warning: this address is not the loopback, and whoever reaches it may call the tools.');
   await untilAborted(io.signal);
   await handler.close();
   server.closeAllConnections();

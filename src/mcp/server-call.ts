@@ -1,7 +1,7 @@
 /** `tools/call`: one request, one call through the session, one result. */
 import { createHash } from 'node:crypto';
 import type { CallToolResult, ClientCapabilities, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
-import type { ApprovalRequest, LogLevel, Surface, ToolResult, ToolSession } from '../index.ts';
+import type { ApprovalRequest, JsonObject, LogLevel, Surface, ToolResult, ToolSession } from '../index.ts';
 import { resumeCall, stateOf } from '../internal.ts';
 import { listingOf } from '../shown/listing.ts';
 import { shownOutcome } from '../shown/outcome.ts';
@@ -154,9 +154,9 @@ async function follow(
 }
 
 function shown(session: ToolSession, result: ToolResult, forms: boolean): CallToolResult {
-  const declared = result.success && session.tool(result.metadata.toolName)?.outputSchema !== undefined;
+  const declared = (result.success ? session.tool(result.metadata.toolName)?.outputSchema : undefined) as JsonObject | undefined;
   const waits = !result.success && result.error.code === 'approval_pending';
-  return toCallToolResult(shownOutcome(result, declared), waits ? pendingNote(result.approval?.id, forms) : undefined);
+  return toCallToolResult(shownOutcome(result, declared ?? false), waits ? pendingNote(result.approval?.id, forms) : undefined);
 }
 
 function pendingNote(id: string | undefined, forms: boolean): string {

@@ -18,8 +18,8 @@ export interface ShownOutcome {
   readonly parts?: readonly ShownPart[];
 }
 
-/** What to show of a result. `declared`: the tool has an output schema. */
-export function shownOutcome(result: ToolResult, declared: boolean): ShownOutcome {
+/** What to show of a result. `declared`: the tool's output schema, by which {@link shownOutputSchema} wraps; or whether it has one. */
+export function shownOutcome(result: ToolResult, declared: boolean | JsonObject): ShownOutcome {
   const text = serializeOutput(result);
   if (!result.success) {
     const { code, reason, ruleId } = result.error;
@@ -27,21 +27,42 @@ export function shownOutcome(result: ToolResult, declared: boolean): ShownOutcom
   }
   const parts = contentParts(result.output);
   if (parts !== undefined) return { text, isError: false, parts };
-  if (!declared) return { text, isError: false };
+  if (declared === false) return { text, isError: false };
   const output = result.output as JsonValue;
-  return { text, isError: false, structured: isJsonObject(output) ? output : { result: output } };
+  return { text, isError: false, structured: isJsonObject(output) && (declared === true || declared.type === 'object') ? output : { result: output } };
 }
 
 /** The output schema that a protocol demands to be an object's: others are wrapped as their outputs are. */
 export function shownOutputSchema(schema: JsonObject | undefined): JsonObject | undefined {
   if (schema === undefined || schema.type === 'object') return schema;
-  const { $schema, $defs, definitions, ...rest } = schema;
+  const { $schema, $defs, definitions, ...rest } = moved(schema) as JsonObject;
   return {
     ...($schema === undefined ? {} : { $schema }),
     type: 'object',
-    properties: { result: rest },
+    properties: { result: rest as JsonObject },
     required: ['result'],
     ...($defs === undefined ? {} : { $defs }),
     ...(definitions === undefined ? {} : { definitions }),
   };
+}
+
+/** Keywords whose values are data, and those whose values are schemas by name. */
+const dataKeywords = new Set(['const', 'enum', 'default', 'examples']);
+const namingKeywords = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
+
+/** References into the schema follow it to its new place; definitions stay at the root, where references to them find them. */
+function moved(value: JsonValue, named = false): JsonValue {
+  if (Array.isArray(value)) return value.map((one: JsonValue) => moved(one));
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).map(([key, one]): [string, JsonValue] => {
+    if (named) return [key, moved(one)];
+    if ((key === '$ref' || key === '$dynamicRef') && typeof one === 'string') return [key, movedReference(one)];
+    return [key, dataKeywords.has(key) ? one : moved(one, namingKeywords.has(key))];
+  });
+  return Object.fromEntries(entries);
+}
+
+function movedReference(reference: string): string {
+  if (reference !== '#' && !reference.startsWith('#/')) return reference;
+  return /^#\/(?:\$defs|definitions)\//.test(reference) ? reference : `#/properties/result${reference.slice(1)}`;
 }

@@ -280,6 +280,34 @@ describe.each(eras)('tools over HTTP, %s era', (era) => {
   });
 });
 
+test.each(eras)(
+  'an output schema that is no object’s is wrapped by its root, its references with it, and the client agrees with each output, %s era',
+  async (era) => {
+    const registry = new HostToolRegistry();
+    const outputs: Record<string, unknown>[] = [{ $ref: '#/$defs/tree' }, { anyOf: [{ $ref: '#/$defs/tree' }, { type: 'array', items: { $ref: '#' } }] }];
+    const $defs = { tree: { type: 'object', properties: { next: { $ref: '#/$defs/tree' } }, required: ['label'], additionalProperties: true } };
+    const values = [{ label: 'a', next: { label: 'b' } }, [[{ label: 'c' }]]];
+    for (const [index, outputSchema] of outputs.entries())
+      registry.register(
+        defineTool({
+          name: `t${index}`,
+          description: 'Answers.',
+          parameters: anything,
+          outputSchema: { ...outputSchema, $defs } as never,
+          handler: () => values[index] as never,
+        }),
+      );
+    const { client } = await clientOf(registry, era);
+    const { tools } = await client.listTools();
+    expect(tools[1]?.outputSchema).toMatchObject({
+      type: 'object',
+      properties: { result: { anyOf: [{ $ref: '#/$defs/tree' }, { items: { $ref: '#/properties/result' } }] } },
+    });
+    // The client checks what is structured against the schema, and rejects what does not fit.
+    for (const [index, value] of values.entries()) expect(await client.callTool({ name: `t${index}` })).toMatchObject({ structuredContent: { result: value } });
+  },
+);
+
 test('a schema whose root names no type is shown as that of an object', async () => {
   const registry = new HostToolRegistry();
   registry.register(defineTool({ name: 'loose', description: 'Loose.', parameters: jsonSchema({ properties: { a: {} } }), handler: () => 1 }));
