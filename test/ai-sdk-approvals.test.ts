@@ -139,9 +139,12 @@ describe.each(versions)('$name', (sdk) => {
     });
 
     test('a session of another process takes the answer, by the same id and principal; it refuses another input', async () => {
-      for (const [cents, ran] of [
-        [500, 1],
-        [501, 0],
+      for (const [input, ran] of [
+        [{ cents: 500 }, 1],
+        [{ cents: 501 }, 0],
+        // What is left out was not shown to whoever approved.
+        [{}, 0],
+        [{ cents: 500, to: 'mallory' }, 0],
       ] as const) {
         const tool = wire();
         const session = createTestSession({ tools: [tool], ...suspending });
@@ -150,9 +153,7 @@ describe.each(versions)('$name', (sdk) => {
         const messages = answered(first.response.messages, true).map((message) => ({
           ...message,
           content:
-            typeof message.content === 'string'
-              ? message.content
-              : message.content.map((part) => (part.type === 'tool-call' ? { ...part, input: { cents } } : part)),
+            typeof message.content === 'string' ? message.content : message.content.map((part) => (part.type === 'tool-call' ? { ...part, input } : part)),
         }));
         const run = await sdk[way](['Done.'], { tools: toAiSdkTools(later, { approvals: 'sdk' }).tools, messages });
         expect(tool.callCount).toBe(ran);

@@ -1,6 +1,6 @@
 /** Calls that the SDK was told to ask a person about. They stay with the session, under the model's call id, until the SDK reports an answer. */
 import type { ApprovalAnswer, ApprovalRequest, ToolResult, ToolSession } from '../index.ts';
-import { canonicalJson, copyJson, escapePointer, isJsonObject, stateOf } from '../internal.ts';
+import { canonicalJson, cloneJson, copyJson, escapePointer, isJsonObject, stateOf } from '../internal.ts';
 import { reportedAnswers } from './messages.ts';
 
 /** A call that was begun when the SDK asked whether it needs approval. */
@@ -106,17 +106,28 @@ async function takeStored(question: Question): Promise<ToolResult> {
   const pending = await session.approvals.pending().catch(() => []);
   const stored = pending.find((one) => one.callId === callId && one.token !== undefined);
   if (stored?.token === undefined) return refuse(question);
-  const same = stored.tool.name === name && holds(stored.input, input, stored.hiddenFields, '');
+  const same = stored.tool.name === name && isSame(stored.input, withDefaults(session, name, input), stored.hiddenFields, '');
   return session.approvals.resume(stored.token, same ? 'allow_once' : otherwise);
 }
 
-/** Whether the canonical input is what was sent, with nothing but defaults beside it. What is hidden from the approver cannot be compared; what was stored runs. */
-function holds(stored: unknown, sent: unknown, hidden: readonly string[], path: string): boolean {
+/** The input as the session would have stored it: a raw schema's defaults are part of it. */
+function withDefaults(session: ToolSession, name: string, input: unknown): unknown {
+  const schema = stateOf(session).entryOf(name)?.internals.input;
+  const copy = copyJson(input, { maxDepth: 64, maxValues: 50_000 });
+  if (schema?.kind !== 'json' || !copy.ok) return input;
+  const validated = schema.validate(cloneJson(copy.value));
+  return validated instanceof Promise || validated.issues !== undefined ? input : validated.value;
+}
+
+/** Whether both inputs are the same: a person who is shown one must not approve another, be it by what is left out. What is hidden from the approver cannot be compared. */
+function isSame(stored: unknown, sent: unknown, hidden: readonly string[], path: string): boolean {
   if (hidden.includes(path)) return true;
   if (Array.isArray(stored) && Array.isArray(sent))
-    return stored.length === sent.length && stored.every((item: unknown, index) => holds(item, sent[index], hidden, `${path}/${index}`));
+    return stored.length === sent.length && stored.every((item: unknown, index) => isSame(item, sent[index], hidden, `${path}/${index}`));
   if (!isJsonObject(stored) || !isJsonObject(sent)) return Object.is(stored, sent);
-  return Object.keys(sent).every((key) => Object.hasOwn(stored, key) && holds(stored[key], sent[key], hidden, `${path}/${escapePointer(key)}`));
+  const keys = Object.keys(stored);
+  if (keys.length !== Object.keys(sent).length) return false;
+  return keys.every((key) => Object.hasOwn(sent, key) && isSame(stored[key], sent[key], hidden, `${path}/${escapePointer(key)}`));
 }
 
 /** Nobody was asked. The call goes through the spine and is denied there, so that it is on the record. */
