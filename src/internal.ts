@@ -2,7 +2,7 @@
 export { readArguments } from './bind-host-tool.ts';
 export { idsInFlight, newId } from './call/call-id.ts';
 export { scrubStrings } from './call/secrets.ts';
-export { alternatives, resolve, takesNull } from './call/strict-nulls.ts';
+export { alternatives, nullReader, resolve, takesNull } from './call/strict-nulls.ts';
 export { contentParts, markContent, partText } from './content.ts';
 export { registryStateOf } from './default-registry.ts';
 export { createDefinition } from './define-tool.ts';

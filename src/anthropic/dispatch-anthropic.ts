@@ -25,7 +25,7 @@ export async function dispatchAnthropic(
   message: AnthropicMessage | readonly AnthropicBlock[],
   { signal }: AnthropicDispatchOptions = {},
 ): Promise<AnthropicToolResult[]> {
-  if (typeof message !== 'object' || message === null)
+  if (typeof message !== 'object' || message === null || !(Array.isArray(message) || 'content' in message))
     throw new MisuseError('invalid_option', `dispatchAnthropic: expected a message or its content, got ${describe(message)}.`);
   const blocks = listOf(Array.isArray(message) ? message : member(message, 'content'));
   const calls = blocks.flatMap((block): (ObservedCall & { readonly useId: string })[] => {

@@ -6,22 +6,25 @@ const mostReferences = 16;
 
 /** The value without nulls that stand for "not given", and the places where they stood. What holds none stays the same object. */
 export function withoutStrictNulls(input: JsonObject, root: JsonObject, dropped: (path: string) => void): JsonObject {
+  const asValue = nullReader(root);
   return strip(input, [root], '') as JsonObject;
 
   function strip(value: JsonValue, schemas: readonly JsonObject[], path: string): JsonValue {
     if (typeof value !== 'object' || value === null || schemas.length === 0) return value;
     const at = (name: string | number): string => (path === '' ? String(name) : `${path}.${name}`);
     if (Array.isArray(value)) {
-      const items = value.map((item: JsonValue, index) => strip(item, itemsOf(schemas, index), at(index)));
+      const all = alternativesOf(schemas, root);
+      const items = value.map((item: JsonValue, index) => strip(item, itemsOf(all, index), at(index)));
       return items.some((item, index) => item !== value[index]) ? items : value;
     }
-    const all = schemas.flatMap((schema) => alternatives(schema, root));
+    const all = alternativesOf(schemas, root);
     const before = value as JsonObject;
     const kept = new Map<string, JsonValue>();
     let changed = false;
     for (const [name, member] of Object.entries(before)) {
-      const members = all.flatMap((schema) => own(schema.properties, name) ?? []);
-      if (member === null && members.length > 0 && !requires(all, name) && !members.some((schema) => takesNull(schema, root))) {
+      // Distinct, or each level that is reached in k ways would have k times the schemas of the one above.
+      const members = [...new Set(all.flatMap((schema) => own(schema.properties, name) ?? []))];
+      if (member === null && members.length > 0 && !requires(all, name) && !members.some(asValue)) {
         dropped(at(name));
         changed = true;
         continue;
@@ -32,49 +35,107 @@ export function withoutStrictNulls(input: JsonObject, root: JsonObject, dropped:
     }
     return changed ? Object.fromEntries(kept) : value;
   }
+}
 
-  function itemsOf(schemas: readonly JsonObject[], index: number): JsonObject[] {
-    return schemas
-      .flatMap((schema) => alternatives(schema, root))
-      .flatMap((schema) =>
-        Array.isArray(schema.prefixItems) && index < schema.prefixItems.length ? [schema.prefixItems[index] as JsonValue] : [schema.items ?? null],
-      )
-      .filter(isJsonObject);
-  }
+/** What one place of a list has to be, by schemas that are taken apart already. */
+function itemsOf(all: readonly JsonObject[], index: number): JsonObject[] {
+  const places = all.map(({ prefixItems, items }) =>
+    Array.isArray(prefixItems) && index < prefixItems.length ? (prefixItems[index] as JsonValue) : (items ?? null),
+  );
+  return [...new Set(places.filter(isJsonObject))];
 }
 
 /** A schema with what it refers to and is made of, so that a property is found wherever it is declared. */
 export function alternatives(schema: JsonObject, root: JsonObject): JsonObject[] {
-  const found = new Set<JsonObject>();
-  const walk = (one: JsonValue | undefined, left: number): void => {
-    if (!isJsonObject(one) || found.has(one) || left === 0) return;
-    found.add(one);
-    if (typeof one.$ref === 'string') walk(resolve(one.$ref, root), left - 1);
-    for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const) {
-      const list = one[keyword];
-      if (Array.isArray(list)) for (const item of list as readonly JsonValue[]) walk(item, left - 1);
+  return alternativesOf([schema], root);
+}
+
+/** The same of several at once. Each schema is there once, in however many ways it is reached. */
+function alternativesOf(schemas: readonly JsonObject[], root: JsonObject): JsonObject[] {
+  const found = new Set<JsonObject>(schemas);
+  let level: readonly JsonObject[] = [...found];
+  for (let left = mostReferences; left > 1 && level.length > 0; left--) {
+    const next: JsonObject[] = [];
+    for (const one of level) {
+      for (const part of partsOf(one, root)) {
+        if (!isJsonObject(part) || found.has(part)) continue;
+        found.add(part);
+        next.push(part);
+      }
     }
-  };
-  walk(schema, mostReferences);
+    level = next;
+  }
   return [...found];
+}
+
+function partsOf(schema: JsonObject, root: JsonObject): (JsonValue | undefined)[] {
+  const target = typeof schema.$ref === 'string' ? [resolve(schema.$ref, root)] : [];
+  return [...target, ...['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => listOf(schema, keyword))];
+}
+
+function listOf(schema: JsonObject, keyword: string): readonly JsonValue[] {
+  const list = schema[keyword];
+  return Array.isArray(list) ? (list as readonly JsonValue[]) : [];
 }
 
 function requires(schemas: readonly JsonObject[], name: string): boolean {
   return schemas.some(({ required }) => Array.isArray(required) && required.includes(name));
 }
 
+/** What a schema says of null: that it is a value, that others are, or nothing, so that anything is. */
+type NullVerdict = 'value' | 'other' | 'anything';
+
 /** Whether null is a value of its own there. A schema that says nothing takes anything. */
 export function takesNull(schema: JsonValue, root: JsonObject): boolean {
-  if (!isJsonObject(schema)) return schema !== false;
-  let constrained = false;
-  for (const one of alternatives(schema, root)) {
-    const { type, enum: values, const: constant } = one;
-    if (type === 'null' || (Array.isArray(type) && type.includes('null'))) return true;
-    if (Array.isArray(values) && values.includes(null)) return true;
-    if (Object.hasOwn(one, 'const') && constant === null) return true;
-    constrained ||= type !== undefined || values !== undefined || Object.hasOwn(one, 'const') || one.properties !== undefined;
-  }
-  return !constrained;
+  return nullReader(root)(schema);
+}
+
+/** {@link takesNull} for many schemas of one document: each is read once. */
+export function nullReader(root: JsonObject): (schema: JsonValue) => boolean {
+  const known = new Map<JsonObject, NullVerdict>();
+  return (schema) => {
+    const read = new Map<JsonObject, NullVerdict | undefined>();
+    let whole = true;
+    const verdict = verdictOf(schema, mostReferences);
+    // What a circle or the limit cut short holds for this place alone.
+    if (whole) for (const [one, said] of read) if (said !== undefined) known.set(one, said);
+    return verdict !== 'other';
+
+    function verdictOf(one: JsonValue | undefined, left: number): NullVerdict | undefined {
+      if (!isJsonObject(one)) return one === false ? 'other' : one === true ? 'anything' : undefined;
+      const before = known.get(one) ?? read.get(one);
+      if (before !== undefined) return before;
+      if (left === 0 || read.has(one)) {
+        whole = false;
+        return undefined;
+      }
+      read.set(one, undefined);
+      const verdict = judge(one, left - 1);
+      read.set(one, verdict);
+      return verdict;
+    }
+
+    function judge(one: JsonObject, left: number): NullVerdict {
+      const verdicts: (NullVerdict | undefined)[] = [ownVerdict(one)];
+      if (typeof one.$ref === 'string') verdicts.push(verdictOf(resolve(one.$ref, root), left));
+      for (const part of listOf(one, 'allOf')) verdicts.push(verdictOf(part, left));
+      // One alternative that takes anything is enough, unless what stands beside them takes less.
+      for (const keyword of ['anyOf', 'oneOf']) {
+        const branches = listOf(one, keyword).map((branch) => verdictOf(branch, left));
+        verdicts.push((['value', 'anything', 'other'] as const).find((verdict) => branches.includes(verdict)));
+      }
+      return (['value', 'other'] as const).find((verdict) => verdicts.includes(verdict)) ?? 'anything';
+    }
+  };
+}
+
+/** By the schema's own keywords. `properties` and the like say nothing of a value that is no object. */
+function ownVerdict(schema: JsonObject): NullVerdict {
+  const { type, enum: values, const: constant } = schema;
+  const fixed = Object.hasOwn(schema, 'const');
+  if (type === 'null' || (Array.isArray(type) && type.includes('null'))) return 'value';
+  if ((Array.isArray(values) && values.includes(null)) || (fixed && constant === null)) return 'value';
+  return type !== undefined || values !== undefined || fixed ? 'other' : 'anything';
 }
 
 function own(object: JsonValue | undefined, name: string): JsonValue | undefined {

@@ -1,4 +1,5 @@
 /** One run of the command line, with everything that it touches given. */
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { HostToolRegistry, isMisuseError } from '../index.ts';
@@ -98,7 +99,8 @@ function checkOptions(command: Command, given: ReadonlySet<OptionName>): void {
 
 async function execute({ command, operands, options }: Extract<Order, { kind: 'run' }>, io: CliIo, screen: Screen): Promise<ExitCode> {
   const told = (data: object, message = 'something was survived'): void => screen.note(`warning: ${message} ${jsonText(data)}`);
-  const registry = new HostToolRegistry({ graceMs, logger: { warn: told, error: told } });
+  // Suspended calls end with this process, so nobody else needs the key.
+  const registry = new HostToolRegistry({ graceMs, logger: { warn: told, error: told }, approvals: { secret: randomBytes(32) } });
   let opening: Promise<World> | undefined;
   try {
     const {

@@ -49,10 +49,13 @@ export const serve: Command = {
 
 async function overHttp(loaded: World, { host, port }: Address, io: CliIo, screen: Screen): Promise<Answer> {
   const shown = host.includes(':') ? `[${host}]` : host;
-  const handler = createMcpHandler(() => loaded.session(), {
+  // A client of the 2026 era asks its person between two requests, so that the call is suspended meanwhile; whoever reaches the address is one and the same.
+  const handler = createMcpHandler(({ era }) => loaded.session(era === 'modern' ? { approvalMode: 'suspend', principal: 'local' } : {}), {
     allowedHosts: [...loopback, shown],
     onError: (error) => screen.note(`warning: ${messageOf(error)}`),
   });
+  // Before anybody is told where to knock: without its package every request would fail.
+  await handler.fetch(new Request(`http://localhost${path}`, { method: 'OPTIONS' }));
   const answer = toNodeListener(handler);
   // What is slow to say what it wants is not waited for.
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 60_000 }, (request, response) => {

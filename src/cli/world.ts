@@ -29,6 +29,7 @@ export interface SessionWish {
   readonly facts?: JsonObject | undefined;
   readonly principal?: string | undefined;
   readonly approver?: SessionOptions['approver'];
+  readonly approvalMode?: SessionOptions['approvalMode'];
 }
 
 /** What was loaded. */
@@ -71,7 +72,7 @@ export async function openWorld(registry: HostToolRegistry, options: Options, io
   const { profiles } = registryStateOf(registry);
   const world: World = {
     registry,
-    session({ profile = options.profile, facts: more, principal, approver } = {}) {
+    session({ profile = options.profile, facts: more, principal, approver, approvalMode } = {}) {
       const fault = profile === undefined ? undefined : world.profileFault(profile);
       if (fault !== undefined) throw fault;
       return registry.createSession({
@@ -81,6 +82,7 @@ export async function openWorld(registry: HostToolRegistry, options: Options, io
         ...(profile === undefined ? {} : { profile }),
         ...(principal === undefined ? {} : { principal }),
         ...(approver === undefined ? {} : { approver }),
+        ...(approvalMode === undefined ? {} : { approvalMode }),
       });
     },
     profileFault(id) {

@@ -22,7 +22,7 @@ export interface LangChainDispatchOptions {
  * @throws MisuseError (rejects with) `invalid_option` for what is no message, `missing_dependency` without `@langchain/core`.
  */
 export async function dispatchLangChain(session: ToolSession, message: object, { signal }: LangChainDispatchOptions = {}): Promise<ToolMessage[]> {
-  if (typeof message !== 'object' || message === null)
+  if (typeof message !== 'object' || message === null || !('tool_calls' in message || 'content' in message))
     throw new MisuseError('invalid_option', `dispatchLangChain: expected an AI message, got ${describe(message)}.`);
   const core = loadCore();
   const calls = [...listOf(member(message, 'tool_calls')), ...listOf(member(message, 'invalid_tool_calls'))].map((call): ObservedCall => {

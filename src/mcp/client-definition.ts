@@ -5,7 +5,8 @@ import { cleanLine, cleanSchema, cleanText } from './client-text.ts';
 
 /** Most bytes of a description. */
 const maxDescriptionBytes = 8_192;
-const maxTitleBytes = 200;
+/** Most characters of a name, prefix included. */
+const maxNameChars = 1_024;
 
 /** What a definition is made with. */
 export interface DefinitionOptions {
@@ -36,25 +37,23 @@ export function reportedName(raw: unknown): string {
   return cleanLine(name, 200) || '(no name)';
 }
 
-/** Makes a definition from one entry of a listing, which must be a private JSON copy. @throws MisuseError whose message says what is wrong with it */
+/** Makes a definition from one entry of a listing, which must be a private JSON copy. It has no title: nothing pins one. @throws MisuseError whose message says what is wrong with it */
 export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyTool {
   if (!isJsonObject(raw)) throw new MisuseError('invalid_definition', 'It is no object.');
-  const { name, description, title, inputSchema, outputSchema, annotations } = raw;
+  const { name, description, inputSchema, outputSchema, annotations } = raw;
   if (typeof name !== 'string') throw new MisuseError('invalid_definition', 'It has no name.');
+  const ownName = options.prefix + name;
+  if (ownName.length > maxNameChars) throw new MisuseError('invalid_definition', `Its name is longer than ${maxNameChars} characters.`);
   if (!isJsonObject(inputSchema)) throw new MisuseError('invalid_schema', 'Its `inputSchema` is no object.');
   const parameters = cleanSchema(gateSchema(inputSchema));
   const output = outputSchema === undefined || outputSchema === null ? undefined : cleanSchema(gateSchema(outputSchema));
-  const ownName = options.prefix + name;
   const said = typeof description === 'string' ? cleanText(description, maxDescriptionBytes) : '';
-  const label = typeof title === 'string' ? title : isJsonObject(annotations) && typeof annotations.title === 'string' ? annotations.title : '';
-  const shownTitle = cleanLine(label, maxTitleBytes);
   return createDefinition(
     {
       name: ownName,
       description: said || `A tool of the server ${options.source} that it does not describe.`,
       parameters,
       ...(output === undefined ? {} : { outputSchema: output }),
-      ...(shownTitle === '' ? {} : { title: shownTitle }),
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
       annotations: tightened(annotations),
       tags: ['untrusted'],

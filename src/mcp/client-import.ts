@@ -7,6 +7,7 @@ import { defineServerTool, reportedName } from './client-definition.ts';
 import { listTools } from './client-listing.ts';
 import { adoptClient, type Link, type McpHttpConnection, type McpStdioConnection, type OpenOptions, openHttp, openStdio } from './client-open.ts';
 import { createLedger, type McpDrift, type McpPin } from './client-pins.ts';
+import { createRelisting, type Later } from './client-relisting.ts';
 import type { ConnectedMcpClient } from './client-sdk.ts';
 import { cleanLine } from './client-text.ts';
 
@@ -56,7 +57,7 @@ export interface ImportedMcpTools {
    * @throws MisuseError `unknown_tool`, or `invalid_option` for a definition that changed again
    */
   accept(name: string, found?: string): void;
-  /** Lists the server's tools again. It happens by itself when the server says that they changed, and after each new connection. Rejects when the server cannot be reached or its listing is refused; then all stays as it was. */
+  /** Lists the server's tools again. It happens by itself when the server says that they changed, after a growing pause where it says so again and again, and after each new connection. Rejects when the server cannot be reached or its listing is refused; then all stays as it was. */
   refresh(): Promise<void>;
   /** Ends the connection, a child process of it, and everything else; calls end as `executor_lost`. A client of the host stays open. Idempotent. */
   close(): Promise<void>;
@@ -68,9 +69,19 @@ export interface ImportPorts {
   readonly clock: ConnectionClock;
   /** Milliseconds for a handshake, and for a listing. */
   readonly handshakeMs: number;
+  readonly later: Later;
 }
 
-const ports: ImportPorts = { clock: { now: () => performance.now(), random: Math.random }, handshakeMs: 30_000 };
+const ports: ImportPorts = {
+  clock: { now: () => performance.now(), random: Math.random },
+  handshakeMs: 30_000,
+  later: (run, ms) => {
+    const timer = setTimeout(run, ms);
+    // A listing that is due keeps no process alive.
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
 
 /**
  * Connects to an MCP server and makes definitions of its tools. What the server says is not believed: schemas pass the gate for schemas from outside, texts are cleaned
@@ -82,13 +93,11 @@ export async function importMcpTools(connection: McpConnection, options: ImportM
 }
 
 /** {@link importMcpTools} with its time and chance. */
-export async function importThrough(connection: McpConnection, options: ImportMcpOptions, { clock, handshakeMs }: ImportPorts): Promise<ImportedMcpTools> {
+export async function importThrough(connection: McpConnection, options: ImportMcpOptions, { clock, handshakeMs, later }: ImportPorts): Promise<ImportedMcpTools> {
   const { prefix, timeoutMs, name } = checkOptions(options);
   const ledger = createLedger(readPins(options.pins));
   let failed: readonly McpImportFailure[] = [];
   let source = name === undefined ? undefined : `mcp:${name}`;
-  let refreshing: Promise<void> | undefined;
-  let stale = false;
 
   const greet = async (client: ConnectedMcpClient): Promise<void> => {
     source ??= `mcp:${cleanLine(client.getServerVersion()?.name, 64) || 'unnamed'}`;
@@ -120,25 +129,14 @@ export async function importThrough(connection: McpConnection, options: ImportMc
     failed = Object.freeze(faults);
     ledger.offer([...found.values()]);
   };
-  const link = createConnection({ open: openerOf(connection, handshakeMs, () => toolsChanged()), greet, clock, reopen: !isClient(connection) });
-  const refresh = async (): Promise<void> => {
-    do {
-      stale = false;
-      await greet((await link.link()).client);
-    } while (stale);
-  };
-  const refreshOnce = (): Promise<void> => {
-    refreshing ??= refresh().finally(() => {
-      refreshing = undefined;
-    });
-    return refreshing;
-  };
-  const toolsChanged = (): void => {
-    stale = true;
-    // A listing that fails changes nothing: what was accepted stays what can be called.
-    refreshOnce().catch(() => {});
-  };
+  const link = createConnection({ open: openerOf(connection, handshakeMs, () => listing.changed()), greet, clock, reopen: !isClient(connection) });
+  const listing = createRelisting({
+    list: async () => greet((await link.link()).client),
+    clock,
+    later,
+  });
   const close = async (): Promise<void> => {
+    listing.close();
     await link.close();
     ledger.close();
   };
@@ -166,7 +164,7 @@ export async function importThrough(connection: McpConnection, options: ImportMc
     },
     found: ledger.found,
     accept: (tool: string, found?: string) => ledger.accept(tool, found),
-    refresh: refreshOnce,
+    refresh: listing.refresh,
     close,
     [Symbol.asyncDispose]: close,
   });

@@ -33,6 +33,8 @@ export interface Ledger {
   readonly tools: readonly AnyTool<unknown>[];
   readonly pins: Readonly<Record<string, string>>;
   readonly drift: readonly McpDrift[];
+  /** How many names it remembers. */
+  readonly size: number;
   /** What the server gives under a name, accepted or not. */
   found(name: string): AnyTool<unknown> | undefined;
   /** Ties a definition that is about to be made to its name. The fingerprint is set once it is known. */
@@ -87,17 +89,22 @@ export function createLedger(pins: ReadonlyMap<string, string> | undefined): Led
         return pinned === found ? [] : [{ name, pinned, found }];
       });
     },
+    get size() {
+      return cells.size;
+    },
     found: (name) => cells.get(name)?.offered,
     originOf(name, source) {
-      const cell = cellOf(name);
+      // By name, for a cell may be let go of and made again; looking makes none.
       const origin = {
         source,
         fingerprint: '',
         withdrawn: () => {
-          if (cell.standing?.fingerprint === origin.fingerprint) return undefined;
-          return cell.offered === undefined ? 'removed' : 'definition_changed';
+          const cell = cells.get(name);
+          if (cell?.standing !== undefined && cell.standing.fingerprint === origin.fingerprint) return undefined;
+          return cell?.offered === undefined ? 'removed' : 'definition_changed';
         },
         stands: (place: OutsidePlace) => {
+          const cell = cellOf(name);
           cell.places.add(new WeakRef(place));
           // The ledger may have moved on since the host was given the definition.
           if (cell.standing !== undefined && cell.standing.fingerprint !== origin.fingerprint) place.replace(cell.standing as AnyTool);
@@ -118,6 +125,11 @@ export function createLedger(pins: ReadonlyMap<string, string> | undefined): Led
       accepted ??= new Map(definitions.map(({ name, fingerprint }) => [name, fingerprint]));
       order = [...names];
       for (const name of cells.keys()) settle(name);
+      // A server that gives other names in each listing leaves nothing behind.
+      for (const [name, cell] of cells) {
+        for (const ref of cell.places) if (ref.deref() === undefined) cell.places.delete(ref);
+        if (cell.offered === undefined && cell.standing === undefined && accepted.has(name) !== true && cell.places.size === 0) cells.delete(name);
+      }
     },
     accept(name, found) {
       const offered = cells.get(name)?.offered;

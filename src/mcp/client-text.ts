@@ -31,23 +31,29 @@ export function cleanLine(text: unknown, maxBytes: number): string {
   return typeof text === 'string' ? cleanText(text.slice(0, 4 * maxBytes).replace(/\s+/g, ' '), maxBytes) : '';
 }
 
-/** Keywords whose value is data of the tool's own: a text in it means something to the server. */
-const data = new Set(['const', 'enum', 'default', 'examples', 'example']);
+/** Keywords whose strings decide what is accepted, or are data that does; `default` is filled in. */
+const validating = new Set([
+  ...['const', 'enum', 'default', 'pattern', 'type', 'required', 'dependentRequired'],
+  ...['$schema', '$id', 'id', '$ref', '$dynamicRef', '$recursiveRef', '$anchor', '$dynamicAnchor'],
+]);
 /** Keywords that hold schemas by names of the tool's own choosing. */
 const named = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
 
-/** A schema whose annotations for people and models are cleaned. What it accepts is the same. The schema must have passed the gate: its depth is bounded. */
+/** A schema whose strings are cleaned under every keyword that does not validate, whatever it is called. What it accepts is the same. The schema must have passed the gate: its depth is bounded. */
 export function cleanSchema<T extends JsonValue>(schema: T): T {
   return cleanNode(schema) as T;
 }
 
 function cleanNode(node: JsonValue): JsonValue {
+  if (typeof node === 'string') return node.replace(unseen, '');
   if (Array.isArray(node)) return node.map(cleanNode);
   if (!isJsonObject(node)) return node;
+  // What an unknown keyword holds is read as a schema too, for a reference may lead there.
   return mapEntries(node, (key, value) => {
-    if ((key === 'description' || key === 'title' || key === '$comment') && typeof value === 'string') return value.replace(unseen, '');
-    if (data.has(key)) return value;
-    return named.has(key) && isJsonObject(value) ? mapEntries(value, (_, inner) => cleanNode(inner)) : cleanNode(value);
+    if (validating.has(key)) return value;
+    // A format that nobody knows accepts everything; cleaned, it must not become one that is known.
+    if (key === 'format' && typeof value === 'string') return value.replace(unseen, '?');
+    return named.has(key) && isJsonObject(value) ? mapEntries(value, (_, inner) => (Array.isArray(inner) ? inner : cleanNode(inner))) : cleanNode(value);
   });
 }
 

@@ -6,7 +6,7 @@ import { readBody } from './server-body.ts';
 import { authenticate, checkOrigin, corsOf, preflight, refusal } from './server-door.ts';
 import { createModernServing, type ModernServing } from './server-modern.ts';
 import { type HandlerSettings, type McpHandlerOptions, type McpSource, readHandlerOptions } from './server-options.ts';
-import { duplicateAnswer, type RpcMessage, readMessage, rpcCodes } from './server-rpc.ts';
+import { duplicateAnswer, maxIdLength, type RpcMessage, readMessage, rpcCodes, rpcError } from './server-rpc.ts';
 import { loadSdk, type Sdk } from './server-sdk.ts';
 import { createMcpSessions, type McpSession, type McpSessions, type Sourced } from './server-sessions.ts';
 
@@ -106,13 +106,14 @@ async function serve(request: Request, { sdk, sessions, modern }: Machine, setti
   if (read instanceof Response) return read;
   const body = read.value;
   const messages = (Array.isArray(body) ? body : [body]).map(readMessage);
-  if (messages.length === 0 || messages.includes(undefined)) return refusal(400, rpcCodes.invalidRequest, 'Invalid Request: the body is no JSON-RPC message.');
+  if (messages.length === 0 || messages.includes(undefined))
+    return refusal(400, rpcCodes.invalidRequest, `Invalid Request: the body is no JSON-RPC message, whose id has ${maxIdLength} characters at most.`);
   const era = (await sdk.isLegacyRequest(request, body)) ? 'legacy' : 'modern';
   const source = (): Promise<Sourced> => makeSession({ principal, request, era });
   if (era === 'modern') return modern.fetch(request, body, source);
   if (!Array.isArray(body) && headers.get('mcp-session-id') === null && (body as { method?: unknown }).method === 'initialize') {
     if (!sdk.isInitializeRequest(body)) return refusal(400, -32_602, 'Invalid params: `initialize` needs protocolVersion, capabilities and clientInfo.');
-    return initialize(request, body, sessions, source, principal);
+    return initialize(request, body, sessions, source, principal, settings.report);
   }
   const found = mcpSession();
   return found instanceof Response ? found : deliver(request, body, messages as RpcMessage[], found);
@@ -124,13 +125,22 @@ async function initialize(
   sessions: McpSessions,
   source: () => Promise<Sourced>,
   principal: string | undefined,
+  report: (error: unknown) => void,
 ): Promise<Response> {
   const opened = await sessions.open(source, principal);
   if (opened === undefined) return refusal(503, rpcCodes.server, 'Too many sessions are open.', { 'Retry-After': '30' });
-  const response = await opened.handle(request, body);
-  if (!response.ok) await opened.close();
-  return response;
+  let response: Response | undefined;
+  try {
+    response = await opened.handle(request, body);
+    return response;
+  } finally {
+    // Nobody has learnt its id.
+    if (response?.ok !== true) await opened.close().catch(report);
+  }
 }
+
+/** Requests of a MCP session that have no answer yet. */
+const maxInFlight = 1_000;
 
 /** Hands messages to their MCP session, each id once while it is in flight. */
 async function deliver(request: Request, body: unknown, messages: readonly RpcMessage[], mcp: McpSession): Promise<Response> {
@@ -143,15 +153,20 @@ async function deliver(request: Request, body: unknown, messages: readonly RpcMe
   if (batched && (duplicate !== undefined || ids.size < requests.length))
     return refusal(400, rpcCodes.invalidRequest, 'Invalid Request: an id stands twice in the batch, or is in flight.');
   if (duplicate !== undefined) return Response.json(duplicateAnswer(duplicate));
-  if (!batched && isIdleCancel(messages[0] as RpcMessage, mcp)) return new Response(null, { status: 202 });
-  for (const { id, method } of requests) mcp.inFlight.set(id, { method, batched });
+  const full = mcp.inFlight.size + requests.length > maxInFlight;
+  if (!full) for (const { id, method } of requests) mcp.inFlight.set(id, { method, batched });
+  // Judged when all ids are known: a batch may cancel what stands in it. Where requests are too many, what came with them counts all the same.
+  const passes = (message: RpcMessage): boolean => !isIdleCancel(message, mcp) && !(full && message.kind === 'request');
+  const rest = batched ? (body as unknown[]).filter((_, index) => passes(messages[index] as RpcMessage)) : passes(messages[0] as RpcMessage) ? [body] : [];
   let response: Response | undefined;
   try {
-    response = await mcp.handle(request, body);
-    return response;
+    response = rest.length === 0 ? new Response(null, { status: 202 }) : await mcp.handle(request, batched ? rest : body);
+    if (!full || requests.length === 0 || !response.ok) return response;
+    const refused = requests.map(({ id }) => rpcError(rpcCodes.server, `More than ${maxInFlight} requests of this session have no answer yet.`, id));
+    return Response.json(batched ? refused : refused[0]);
   } finally {
     // Refused by the transport: nothing will answer these.
-    if (response?.ok !== true) for (const id of ids) mcp.inFlight.delete(id);
+    if (!full && response?.ok !== true) for (const id of ids) mcp.inFlight.delete(id);
   }
 }
 

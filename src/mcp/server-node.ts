@@ -61,11 +61,18 @@ async function answer(handler: { fetch(request: Request): Promise<Response> }, i
 
 function toRequest(incoming: NodeRequest, signal: AbortSignal): Request | undefined {
   const headers = new Headers();
+  let authority: string | undefined;
   try {
     for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2) {
       const name = incoming.rawHeaders[at] as string;
-      if (!name.startsWith(':')) headers.append(name, incoming.rawHeaders[at + 1] as string);
+      const value = incoming.rawHeaders[at + 1] as string;
+      if (name === ':authority') authority = value;
+      else if (!name.startsWith(':')) headers.append(name, value);
     }
+    // HTTP/2 names the host so; one that says two things is not to be believed, and without any the check of hosts would have nothing to look at.
+    const host = headers.get('host') ?? authority;
+    if (host === undefined || (authority !== undefined && authority.toLowerCase() !== host.toLowerCase())) return undefined;
+    headers.set('host', host);
     const { method = 'GET', url = '/' } = incoming;
     const bodyless = method === 'GET' || method === 'HEAD';
     // The authority is only looked at in the Host header.

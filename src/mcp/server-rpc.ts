@@ -3,6 +3,9 @@ import { type JsonObject, serializeOutput, type ToolResult } from '../index.ts';
 import { isJsonObject } from '../internal.ts';
 import { errorMetaKey } from './server-content.ts';
 
+/** Characters of an id. What is in flight is kept by it. */
+export const maxIdLength = 256;
+
 /** A request's id. */
 export type RpcId = string | number;
 
@@ -22,12 +25,12 @@ export const rpcCodes = {
   sessionNotFound: -32_001,
 } as const;
 
-/** Reads one message. */
+/** Reads one message. An id over the limit makes it none. */
 export function readMessage(value: unknown): RpcMessage | undefined {
   if (!isJsonObject(value as JsonObject)) return undefined;
   const { jsonrpc, id, method, params, result, error } = value as JsonObject;
   if (jsonrpc !== '2.0' || (params !== undefined && !isJsonObject(params))) return undefined;
-  const named = typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id));
+  const named = (typeof id === 'string' && id.length <= maxIdLength) || (typeof id === 'number' && Number.isSafeInteger(id));
   if (typeof method === 'string') {
     if (named) return { kind: 'request', id, method, params };
     return id === undefined ? { kind: 'notification', method, params } : undefined;

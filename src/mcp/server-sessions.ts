@@ -35,7 +35,7 @@ export interface OpenRequest {
 
 /** The table. */
 export interface McpSessions {
-  /** Undefined when every one is busy. */
+  /** Undefined when there is no room. Over a principal's share one of its own makes way. */
   open(source: () => Promise<Sourced>, principal: string | undefined): Promise<McpSession | undefined>;
   find(id: string | null, principal: string | undefined): McpSession | undefined;
   readonly size: number;
@@ -56,7 +56,10 @@ const retryMs = 1_000;
 export function createMcpSessions(sdk: Sdk, settings: HandlerSettings): McpSessions {
   const entries = new Map<string, Entry>();
   const memory = settings.eventStore === undefined ? memoryEvents() : undefined;
-  let opening = 0;
+  /** The principals of sessions that are being opened. */
+  const opening: (string | undefined)[] = [];
+  // Where nobody is asked who they are, all are one.
+  const share = settings.authenticate === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(settings.maxSessions / 4));
   let timer: ReturnType<typeof setTimeout> | undefined;
   const sweep = (): void => {
     timer = undefined;
@@ -69,26 +72,30 @@ export function createMcpSessions(sdk: Sdk, settings: HandlerSettings): McpSessi
     timer = setTimeout(sweep, Math.max(10, Math.min(60_000, settings.sessionIdleMs / 2)));
     timer.unref();
   };
-  const makeRoom = async (): Promise<boolean> => {
-    if (entries.size + opening < settings.maxSessions) return true;
+  /** Who makes way for one more; false when nobody can. */
+  const makesWay = (principal: string | undefined): Entry | undefined | false => {
+    const own = [...entries.values()].filter(({ mcp }) => mcp.principal === principal);
+    if (own.length + opening.filter((other) => other === principal).length >= share) return own.find(({ busy }) => busy === 0) ?? own[0] ?? false;
+    if (entries.size + opening.length < settings.maxSessions) return undefined;
     let oldest: Entry | undefined;
     for (const entry of entries.values()) if (entry.busy === 0 && (oldest === undefined || entry.idleSince < oldest.idleSince)) oldest = entry;
-    if (oldest === undefined || performance.now() - oldest.idleSince < evictableAfterMs) return false;
-    await oldest.mcp.close();
-    return entries.size + opening < settings.maxSessions;
+    return oldest !== undefined && performance.now() - oldest.idleSince >= evictableAfterMs && oldest;
   };
   return {
     async open(source, principal) {
-      if (!(await makeRoom())) return undefined;
-      opening++;
+      const leaving = makesWay(principal);
+      if (leaving === false) return undefined;
+      // Before anything is waited for: the place is taken.
+      opening.push(principal);
       try {
+        await leaving?.mcp.close().catch(settings.report);
         const sourced = await source();
         const id = randomBytes(24).toString('base64url');
         const mcp = await openSession(sdk, settings, memory, id, sourced, principal, entries);
         arm();
         return mcp;
       } finally {
-        opening--;
+        opening.splice(opening.indexOf(principal), 1);
       }
     },
     find(id, principal) {
@@ -149,7 +156,12 @@ async function openSession(
   };
   instance.server.onclose = () => void close().catch(settings.report);
   instance.server.onerror = settings.report;
-  await instance.server.connect(transport);
+  try {
+    await instance.server.connect(transport);
+  } catch (error) {
+    await close().catch(settings.report);
+    throw error;
+  }
   const mcp: McpSession = {
     principal,
     inFlight,

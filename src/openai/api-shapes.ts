@@ -97,13 +97,20 @@ export interface OpenAIChatMessage {
 }
 
 /** A call in a chat completion message. */
-export interface OpenAIChatCall {
+export type OpenAIChatCall = OpenAIAnyCall | OpenAIFunctionCall;
+
+/** Any call of Chat Completions. Those of custom tools are the host's own: they are passed over. */
+export interface OpenAIAnyCall {
   /** Given back as `tool_call_id`. */
   readonly id: string;
-  /** Calls of custom tools are the host's own: they are passed over. */
+  /** What kind of tool is called. */
   readonly type: 'function' | 'custom';
+}
+
+/** A call of a function tool. Apart from {@link OpenAIAnyCall}: were `function` optional there, a list of the client's own calls would be taken for a response's output. */
+export interface OpenAIFunctionCall extends OpenAIAnyCall {
   /** The name and its arguments as JSON text. */
-  readonly function?: { readonly name: string; readonly arguments: string };
+  readonly function: { readonly name: string; readonly arguments: string };
 }
 
 /** An item of a response's output. Only `function_call` items are read. */

@@ -50,6 +50,11 @@ export async function dispatchOpenAI(
       'invalid_option',
       `dispatchOpenAI: expected a chat completion message, its tool calls, or the output of a response, got ${describe(payload)}.`,
     );
+  if (!Array.isArray(payload) && !['tool_calls', 'output', 'role', 'content'].some((key) => key in payload))
+    throw new MisuseError(
+      'invalid_option',
+      `dispatchOpenAI: expected a chat completion message, its tool calls, or the output of a response, got an object with neither${'choices' in payload ? '; pass `completion.choices[0].message`' : ''}.`,
+    );
   const items = Array.isArray(payload) ? payload : [...listOf(member(payload, 'tool_calls')), ...listOf(member(payload, 'output'))];
   const calls = (items as readonly unknown[]).flatMap((item) => readCall(session, item) ?? []);
   const answers = await dispatchCalls(session, listingOf(session, plainDialect), calls, openaiSurface, signal);

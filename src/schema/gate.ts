@@ -11,7 +11,7 @@ const maxNesting = 64;
 
 /**
  * Checks a schema from outside: at most 64 KB, nested at most 64, sub-schemas nested at most 32 and at most 5 000 of them, at most 500 properties
- * an object, 1 000 values an `enum`, 10 000 schemas applied to one value, `uniqueItems` only with a `maxItems` of at most 1 000,
+ * an object, 1 000 values an `enum`, 10 000 schemas applied to one value, `uniqueItems` only with a `maxItems` of at most 1 000, each type of a `type` once,
  * references only inside the document, no `$id`, `$dynamicRef` or `$recursiveRef`, at most 200 different patterns
  * of at most 512 characters that run in linear time.
  * @returns the private copy that was checked. Use it and not the original, whose getters may answer differently the next time

@@ -227,8 +227,10 @@ function visitMap(key: string, kind: string, value: JsonValue, walk: Walk): void
 const typeNames: ReadonlySet<JsonValue> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
 
 function checkType(value: JsonValue, walk: Walk): void {
-  if (typeof value === 'string' ? typeNames.has(value) : Array.isArray(value) && value.length > 0 && value.every((name: JsonValue) => typeNames.has(name)))
+  if (typeof value === 'string' ? typeNames.has(value) : Array.isArray(value) && value.length > 0 && value.every((name: JsonValue) => typeNames.has(name))) {
+    if (walk.limits.uniqueTypes && Array.isArray(value) && new Set(value).size < value.length) refuse(walk, 'a type is named more than once');
     return;
+  }
   refuse(walk, `expected string, number, integer, boolean, object, array, null or an array of these, got ${describe(value)}`);
 }
 

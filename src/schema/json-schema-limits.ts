@@ -15,6 +15,8 @@ export interface SchemaLimits extends PatternLimits {
   readonly expansion: number;
   /** `uniqueItems` needs a `maxItems` of at most this. */
   readonly uniqueItems: number;
+  /** The list of a `type` names each type once. */
+  readonly uniqueTypes: boolean;
   /** `$id`, `$dynamicRef` and `$dynamicAnchor` are refused, and a `$ref` must start with `#`. */
   readonly plainReferences: boolean;
 }
@@ -30,6 +32,7 @@ export const trustedLimits: SchemaLimits = {
   uniqueItems: POSITIVE_INFINITY,
   patterns: POSITIVE_INFINITY,
   patternSize: POSITIVE_INFINITY,
+  uniqueTypes: false,
   plainReferences: false,
 };
 
@@ -43,5 +46,6 @@ export const untrustedLimits: SchemaLimits = {
   uniqueItems: 1_000,
   patterns: 200,
   patternSize: 20_000,
+  uniqueTypes: true,
   plainReferences: true,
 };

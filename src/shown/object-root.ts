@@ -2,18 +2,29 @@
 import type { JsonObject, JsonValue } from '../index.ts';
 import { canonicalJson, isJsonObject, resolve } from '../internal.ts';
 import type { ConvertedSchema, SchemaLoss } from './listing.ts';
-import { isWord, mergedParts } from './strict-parts.ts';
+import { budgetOf, isWord, mergedParts } from './strict-parts.ts';
 
 /** Keywords that providers refuse at the top, whatever they say. */
 const refused = ['anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not', '$ref'] as const;
 /** Alternatives within alternatives; a circle is never deeper. */
 const mostNested = 16;
 
+/** Schemas, properties and names that one root is gathered from, counted with repetition. */
+const mostWork = 50_000;
+
+/** What goes along while a root is gathered. */
+interface Gathering {
+  readonly root: JsonObject;
+  readonly losses: SchemaLoss[];
+  readonly spend: () => boolean;
+}
+
 /** Properties as they are gathered from the alternatives of a root. */
 interface Gathered {
-  readonly properties: Map<string, JsonValue[]>;
+  /** By name, then by canonical text, so that equal ones are there once. */
+  readonly properties: Map<string, Map<string, JsonValue>>;
   /** Names that every alternative demands. */
-  required: ReadonlySet<string>;
+  readonly required: Set<string>;
   closed: boolean;
 }
 
@@ -25,7 +36,9 @@ export function toObjectRoot(schema: JsonObject): ConvertedSchema {
   const same = sameRoot(schema);
   if (same !== undefined) return { schema: same, losses: [] };
   const losses: SchemaLoss[] = [];
-  const { properties, required, closed } = gather(schema, schema, '', losses, mostNested);
+  const spend = budgetOf(mostWork);
+  const { properties, required, closed } = gather(schema, '', { root: schema, losses, spend }, mostNested);
+  if (!spend()) return { schema: { type: 'object' }, losses: [{ path: '', message: 'Nothing but an object is shown: its alternatives repeat too much.' }] };
   for (const keyword of ['anyOf', 'oneOf', 'allOf'] as const)
     if (Array.isArray(schema[keyword]))
       losses.push({
@@ -43,7 +56,7 @@ export function toObjectRoot(schema: JsonObject): ConvertedSchema {
   const made: JsonObject = {
     ...rest,
     type: 'object',
-    properties: Object.fromEntries([...properties].map(([name, schemas]) => [name, schemas.length === 1 ? (schemas[0] as JsonValue) : { anyOf: schemas }])),
+    properties: Object.fromEntries([...properties].map(([name, schemas]) => [name, anyOf([...schemas.values()])])),
     required: [...required].filter((name) => properties.has(name)),
     ...(closed ? { additionalProperties: false } : {}),
   };
@@ -74,44 +87,54 @@ function withTarget({ $ref, ...words }: JsonObject, root: JsonObject): JsonObjec
   return isJsonObject(target) && Object.keys(words).every(isWord) ? { ...target, ...words } : undefined;
 }
 
-function gather(schema: JsonValue | undefined, root: JsonObject, path: string, losses: SchemaLoss[], left: number): Gathered {
+function anyOf(schemas: readonly JsonValue[]): JsonValue {
+  return schemas.length === 1 ? (schemas[0] as JsonValue) : { anyOf: schemas };
+}
+
+function gather(schema: JsonValue | undefined, path: string, work: Gathering, left: number): Gathered {
   const gathered: Gathered = { properties: new Map(), required: new Set(), closed: false };
-  if (!isJsonObject(schema) || left === 0) return gathered;
-  if (isJsonObject(schema.properties)) for (const [name, property] of Object.entries(schema.properties)) add(gathered, name, property);
-  if (Array.isArray(schema.required)) gathered.required = new Set((schema.required as readonly JsonValue[]).filter((name) => typeof name === 'string'));
+  if (!isJsonObject(schema) || left === 0 || !work.spend()) return gathered;
+  if (isJsonObject(schema.properties))
+    for (const [name, property] of Object.entries(schema.properties)) if (work.spend()) add(gathered, name, canonicalJson(property), property);
+  if (Array.isArray(schema.required))
+    for (const name of schema.required as readonly JsonValue[]) if (typeof name === 'string' && work.spend()) gathered.required.add(name);
   gathered.closed = schema.additionalProperties === false;
-  if (typeof schema.$ref === 'string' && schema.$ref !== '#') unite(gathered, gather(resolve(schema.$ref, root), root, path, losses, left - 1));
+  if (typeof schema.$ref === 'string' && schema.$ref !== '#') unite(gathered, gather(resolve(schema.$ref, work.root), path, work, left - 1), work);
   const { allOf } = schema;
   if (Array.isArray(allOf))
-    for (const [index, part] of allOf.entries()) unite(gathered, gather(part as JsonValue, root, `${path}/allOf/${index}`, losses, left - 1));
+    for (const [index, part] of allOf.entries()) unite(gathered, gather(part as JsonValue, `${path}/allOf/${index}`, work, left - 1), work);
   for (const keyword of ['anyOf', 'oneOf'] as const) {
     const list = schema[keyword];
     if (!Array.isArray(list)) continue;
     const branches: Gathered[] = [];
     for (const [index, branch] of (list as readonly JsonValue[]).entries()) {
       const at = `${path}/${keyword}/${index}`;
+      if (!work.spend()) break;
       if (isJsonObject(branch) && branch.type !== undefined && branch.type !== 'object')
-        losses.push({ path: at, message: 'Removed: the input of a call is an object.' });
-      else branches.push(gather(branch, root, at, losses, left - 1));
+        work.losses.push({ path: at, message: 'Removed: the input of a call is an object.' });
+      else branches.push(gather(branch, at, work, left - 1));
     }
-    for (const branch of branches) for (const [name, schemas] of branch.properties) for (const one of schemas) add(gathered, name, one);
+    for (const branch of branches) addAll(gathered, branch, work);
     const [first, ...others] = branches;
-    const common = [...(first?.required ?? [])].filter((name) => others.every(({ required }) => required.has(name)));
-    gathered.required = new Set([...gathered.required, ...common]);
+    for (const name of first?.required ?? []) if (others.every(({ required }) => required.has(name))) gathered.required.add(name);
     gathered.closed ||= branches.length > 0 && branches.every(({ closed }) => closed);
   }
   return gathered;
 }
 
 /** What holds beside: all of its properties, all that it requires. */
-function unite(gathered: Gathered, part: Gathered): void {
-  for (const [name, schemas] of part.properties) for (const one of schemas) add(gathered, name, one);
-  gathered.required = new Set([...gathered.required, ...part.required]);
+function unite(gathered: Gathered, part: Gathered, work: Gathering): void {
+  addAll(gathered, part, work);
+  for (const name of part.required) if (work.spend()) gathered.required.add(name);
   gathered.closed ||= part.closed;
 }
 
-function add({ properties }: Gathered, name: string, schema: JsonValue): void {
-  const known = properties.get(name);
-  if (known === undefined) properties.set(name, [schema]);
-  else if (!known.some((one) => canonicalJson(one) === canonicalJson(schema))) known.push(schema);
+function addAll(gathered: Gathered, { properties }: Gathered, { spend }: Gathering): void {
+  for (const [name, schemas] of properties) for (const [text, one] of schemas) if (spend()) add(gathered, name, text, one);
+}
+
+function add({ properties }: Gathered, name: string, text: string, schema: JsonValue): void {
+  const known = properties.get(name) ?? new Map<string, JsonValue>();
+  properties.set(name, known);
+  if (!known.has(text)) known.set(text, schema);
 }

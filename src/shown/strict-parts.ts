@@ -7,13 +7,25 @@ const mergeable = [...words, 'type', 'properties', 'required', 'additionalProper
 /** References followed and parts within parts; a circle is never deeper. */
 const mostNested = 16;
 
+/** Says yes as often as given, and no from then on. */
+export function budgetOf(steps: number): () => boolean {
+  let left = steps;
+  return () => left > 0 && left-- > 0;
+}
+
 /** Keywords that say nothing about a value. */
 export function isWord(keyword: string): boolean {
   return words.includes(keyword);
 }
 
-/** One schema for a schema with `allOf`: one part with words of its own, or objects whose properties are apart. Undefined where only `allOf` says it. */
-export function mergedParts(schema: JsonObject, root: JsonObject): JsonObject | undefined {
+/** Parts and properties that one merge looks at, if nobody counts them for longer. */
+const mostWork = 10_000;
+
+/**
+ * One schema for a schema with `allOf`: one part with words of its own, or objects whose properties are apart. Undefined where only `allOf` says it.
+ * @param spend asked before each step of the work: false ends it, with undefined. @default 10 000 steps
+ */
+export function mergedParts(schema: JsonObject, root: JsonObject, spend: () => boolean = budgetOf(mostWork)): JsonObject | undefined {
   const { allOf, ...rest } = schema;
   if (!Array.isArray(allOf)) return undefined;
   const [only, ...others] = allOf as readonly JsonValue[];
@@ -35,7 +47,7 @@ export function mergedParts(schema: JsonObject, root: JsonObject): JsonObject | 
   };
 
   function collect(part: JsonValue | undefined, left: number): boolean {
-    if (!isJsonObject(part) || left === 0) return false;
+    if (!isJsonObject(part) || left === 0 || !spend()) return false;
     if (typeof part.$ref === 'string') return Object.keys(part).every((key) => key === '$ref' || isWord(key)) && collect(resolve(part.$ref, root), left - 1);
     if (Object.keys(part).some((keyword) => !mergeable.includes(keyword)) || (part.type !== undefined && part.type !== 'object')) return false;
     const { additionalProperties: additional, unevaluatedProperties: unevaluated } = part;
@@ -43,7 +55,7 @@ export function mergedParts(schema: JsonObject, root: JsonObject): JsonObject | 
     if (unevaluated !== undefined && typeof unevaluated !== 'boolean') return false;
     if (isJsonObject(part.properties)) {
       for (const [name, property] of Object.entries(part.properties)) {
-        if (properties.has(name)) return false;
+        if (properties.has(name) || !spend()) return false;
         properties.set(name, property);
       }
     }

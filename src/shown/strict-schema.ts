@@ -1,15 +1,19 @@
 /** Strict mode: the subset of JSON Schema to which a provider holds its model. What can be said in it is said; what cannot makes the tool a non-strict one. */
 import type { JsonObject, JsonValue } from '../index.ts';
-import { alternatives, canonicalJson, escapePointer, isJsonObject, resolve, takesNull } from '../internal.ts';
+import { alternatives, canonicalJson, escapePointer, isJsonObject, nullReader, resolve } from '../internal.ts';
 import type { ConvertedSchema, SchemaLoss } from './listing.ts';
 import { toObjectRoot } from './object-root.ts';
 import { beyondLimits } from './strict-limits.ts';
-import { mergedParts } from './strict-parts.ts';
+import { budgetOf, mergedParts } from './strict-parts.ts';
 import type { StrictRules } from './strict-rules.ts';
 import { isLinearPattern, toNullable, typesOf } from './strict-values.ts';
 
 /** Keywords that say something to a reader and nothing about a value. */
 const annotations = ['title', 'description'];
+/** Places that are looked at for one schema, counted with repetition: what stands behind references in `allOf` is told again wherever it is taken in. */
+const mostWork = 50_000;
+/** Places within places, so that the conversion keeps within its stack. */
+const mostNested = 400;
 /** Keywords that are gone without a loss: they name the dialect or hold what is referred to, which moves. */
 const silent = ['$schema', '$id', '$comment', '$defs', 'definitions', 'type'];
 
@@ -26,7 +30,10 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
   const names = new Map<string, string>();
   const definitions = new Map<string, JsonObject>();
   const open = new Set<string>(['#']);
+  const takesNull = nullReader(schema);
+  const spend = budgetOf(mostWork);
   let nullable = false;
+  let depth = 0;
 
   const lose = (path: string, message: string): void => void losses.push({ path, message });
   const refuse = (path: string, message: string): JsonObject => {
@@ -35,6 +42,7 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
   };
 
   const converted = convert(root.schema, '');
+  if (!spend()) return loose(root, rules, `it has more than ${mostWork} places, counted wherever they are repeated`, '');
   const made: JsonObject = definitions.size === 0 ? converted : { ...converted, $defs: Object.fromEntries(definitions) };
   const [first] = refusals;
   if (first !== undefined) return loose(root, rules, first.message, first.path);
@@ -43,6 +51,16 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
   return { schema: made, losses, nullable, strict: true };
 
   function convert(value: JsonValue | undefined, path: string): JsonObject {
+    // One refusal decides: what would be made from here on is never shown.
+    if (refusals.length > 0) return {};
+    if (!spend() || depth >= mostNested) return refuse(path, 'it is nested too deeply');
+    depth++;
+    const made = convertPlace(value, path);
+    depth--;
+    return made;
+  }
+
+  function convertPlace(value: JsonValue | undefined, path: string): JsonObject {
     if (!isJsonObject(value)) return refuse(path, value === false ? 'nothing is taken here' : 'anything is taken here');
     const said = Object.fromEntries(annotations.flatMap((keyword) => (value[keyword] === undefined ? [] : [[keyword, value[keyword] as JsonValue]])));
     const own = Object.keys(value).filter((keyword) => !annotations.includes(keyword) && !silent.includes(keyword));
@@ -52,7 +70,7 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
       return Object.keys(said).length === 0 ? reference : { ...said, anyOf: [reference] };
     }
     if (value.allOf !== undefined) {
-      const merged = mergedParts(value, schema);
+      const merged = mergedParts(value, schema, spend);
       return merged === undefined ? refuse(path, '`allOf` cannot be said otherwise') : convert(merged, path);
     }
     if (value.anyOf !== undefined || value.oneOf !== undefined) return convertUnion(value, own, said, path);
@@ -105,7 +123,7 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
 
   /** A property that may be left out: null says that it is. Where null is a value of its own, nothing says it. */
   function optional(property: JsonValue, inner: JsonObject, path: string): JsonObject {
-    if (!takesNull(property, schema)) {
+    if (!takesNull(property)) {
       nullable = true;
       return toNullable(inner);
     }
@@ -146,18 +164,20 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
   /** A name for which null means "left out" in one alternative and a value in another: a null could not be told apart when it comes back. */
   function nullInOneOnly(union: JsonObject): string | undefined {
     const all = alternatives(union, schema);
+    const required = new Set(all.flatMap((one) => (Array.isArray(one.required) ? (one.required as readonly JsonValue[]) : [])));
+    const declared = new Map<string, { readonly schemas: Set<JsonValue>; optional: boolean }>();
     for (const one of all) {
       if (!isJsonObject(one.properties)) continue;
-      for (const name of Object.keys(one.properties)) {
-        if (Array.isArray(one.required) && one.required.includes(name)) continue;
-        const others = all.filter((other) => other !== one);
-        if (others.some(({ required }) => Array.isArray(required) && required.includes(name))) return name;
-        const takes = all.flatMap(({ properties }) =>
-          isJsonObject(properties) && Object.hasOwn(properties, name) ? [takesNull(properties[name] as JsonValue, schema)] : [],
-        );
-        if (takes.includes(true) && takes.includes(false)) return name;
+      const demanded = new Set(Array.isArray(one.required) ? (one.required as readonly JsonValue[]) : []);
+      for (const [name, property] of Object.entries(one.properties)) {
+        if (!spend()) return undefined;
+        const known = declared.get(name) ?? { schemas: new Set(), optional: false };
+        declared.set(name, known);
+        known.schemas.add(property);
+        known.optional ||= !demanded.has(name);
       }
     }
+    for (const [name, { schemas, optional: left }] of declared) if (left && (required.has(name) || new Set([...schemas].map(takesNull)).size > 1)) return name;
     return undefined;
   }
 

@@ -1,10 +1,10 @@
 /** Types, null and patterns in strict schemas. */
 import type { JsonObject, JsonValue } from '../index.ts';
 
-/** The types that a schema names, or that its keywords tell. Empty where it says nothing. */
+/** The types that a schema names, each once, or that its keywords tell. Empty where it says nothing. */
 export function typesOf({ type, properties }: JsonObject): readonly string[] {
   if (typeof type === 'string') return [type];
-  if (Array.isArray(type)) return (type as readonly JsonValue[]).filter((one) => typeof one === 'string');
+  if (Array.isArray(type)) return [...new Set((type as readonly JsonValue[]).filter((one) => typeof one === 'string'))];
   return properties === undefined ? [] : ['object'];
 }
 

@@ -23,9 +23,12 @@ export async function serve(...given: Parameters<typeof startRawServer>): Promis
 /** Time that stands still until it is moved. */
 export const clock = { at: 0, now: () => clock.at, random: () => 0 };
 
+/** Nothing happens later, as time stands still. */
+const later = () => () => {};
+
 export async function imports(connection: McpConnection | RawServer, options: ImportMcpOptions = {}, handshakeMs = 5_000): Promise<ImportedMcpTools> {
   const to = 'received' in connection ? { url: connection.url } : connection;
-  return closing(await importThrough(to, options, { clock, handshakeMs }));
+  return closing(await importThrough(to, options, { clock, handshakeMs, later }));
 }
 
 /** A session over everything that was imported. */
