@@ -99,10 +99,11 @@ export function nullReader(root: JsonObject): (schema: JsonValue) => boolean {
     const verdict = verdictOf(schema, mostReferences);
     // What a circle or the limit cut short holds for this place alone.
     if (whole) for (const [one, said] of read) if (said !== undefined) known.set(one, said);
+    if (verdict !== undefined && isJsonObject(schema)) known.set(schema, verdict);
     return verdict !== 'other';
 
     function verdictOf(one: JsonValue | undefined, left: number): NullVerdict | undefined {
-      if (!isJsonObject(one)) return one === false ? 'other' : one === true ? 'anything' : undefined;
+      if (!isJsonObject(one)) return one === false ? 'other' : 'anything';
       const before = known.get(one) ?? read.get(one);
       if (before !== undefined) return before;
       if (left === 0 || read.has(one)) {
@@ -115,16 +116,17 @@ export function nullReader(root: JsonObject): (schema: JsonValue) => boolean {
       return verdict;
     }
 
-    function judge(one: JsonObject, left: number): NullVerdict {
+    /** Undefined where nothing is said but by what was cut short. */
+    function judge(one: JsonObject, left: number): NullVerdict | undefined {
       const verdicts: (NullVerdict | undefined)[] = [ownVerdict(one)];
       if (typeof one.$ref === 'string') verdicts.push(verdictOf(resolve(one.$ref, root), left));
       for (const part of listOf(one, 'allOf')) verdicts.push(verdictOf(part, left));
       // One alternative that takes anything is enough, unless what stands beside them takes less.
       for (const keyword of ['anyOf', 'oneOf']) {
         const branches = listOf(one, keyword).map((branch) => verdictOf(branch, left));
-        verdicts.push((['value', 'anything', 'other'] as const).find((verdict) => branches.includes(verdict)));
+        if (branches.length > 0) verdicts.push((['value', 'anything', 'other'] as const).find((verdict) => branches.includes(verdict)));
       }
-      return (['value', 'other'] as const).find((verdict) => verdicts.includes(verdict)) ?? 'anything';
+      return (['value', 'other'] as const).find((verdict) => verdicts.includes(verdict)) ?? (verdicts.includes(undefined) ? undefined : 'anything');
     }
   };
 }

@@ -93,7 +93,11 @@ export async function importMcpTools(connection: McpConnection, options: ImportM
 }
 
 /** {@link importMcpTools} with its time and chance. */
-export async function importThrough(connection: McpConnection, options: ImportMcpOptions, { clock, handshakeMs, later }: ImportPorts): Promise<ImportedMcpTools> {
+export async function importThrough(
+  connection: McpConnection,
+  options: ImportMcpOptions,
+  { clock, handshakeMs, later }: ImportPorts,
+): Promise<ImportedMcpTools> {
   const { prefix, timeoutMs, name } = checkOptions(options);
   const ledger = createLedger(readPins(options.pins));
   let failed: readonly McpImportFailure[] = [];

@@ -2,6 +2,7 @@
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import { connectionFault } from './client-fault.ts';
 import { boundedFetch, maxMessageBytes } from './client-fetch.ts';
+import { boundAnswers, createReconnections } from './client-guards.ts';
 import { type ConnectedMcpClient, loadSdk, loadSdkStdio } from './client-sdk.ts';
 import { cleanLine } from './client-text.ts';
 
@@ -77,11 +78,21 @@ export async function openStdio({ command, args = [], env = {}, cwd }: McpStdioC
 export async function openHttp({ url, headers = {} }: McpHttpConnection, options: OpenOptions): Promise<Link> {
   const { StreamableHTTPClientTransport } = await loadSdk();
   const endpoint = new URL(url);
+  const reconnections = createReconnections({ now: () => performance.now() }, (run, ms) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  });
   const transport = new StreamableHTTPClientTransport(endpoint, {
     requestInit: { headers: { ...headers } },
     fetch: boundedFetch(),
     reconnectionOptions: { initialReconnectionDelay: 500, maxReconnectionDelay: 5_000, reconnectionDelayGrowFactor: 2, maxRetries: 3 },
+    reconnectionScheduler: reconnections.schedule,
   });
+  const close = transport.close.bind(transport);
+  transport.close = () => {
+    reconnections.clear();
+    return close();
+  };
   noticeLostAnswers(transport);
   const link = await open(transport, `\`${endpoint.origin}${endpoint.pathname}\``, options, () => '');
   return {
@@ -105,6 +116,7 @@ export async function openHttp({ url, headers = {} }: McpHttpConnection, options
 
 async function open(transport: Transport, where: string, { handshakeMs, signal, toolsChanged }: OpenOptions, said: () => string): Promise<Link> {
   const { Client: SdkClient } = await loadSdk();
+  boundAnswers(transport);
   const client: Client = new SdkClient(
     { name: 'host-tools', version: '1' },
     {

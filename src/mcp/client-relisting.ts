@@ -44,15 +44,18 @@ export function createRelisting({ list, clock, later }: RelistingOptions): Relis
     }
   };
   const refresh = (): Promise<void> => {
-    running ??= rounds().finally(() => {
-      running = undefined;
-      if (bySelf || stale) {
-        mayListAt = clock.now() + pauseMs;
-        pauseMs = Math.min(longestPauseMs, 2 * pauseMs);
-      }
-      bySelf = false;
-      if (stale) listWhenDue();
-    });
+    // Not at once: a notice that comes while listing begins must find it running.
+    running ??= Promise.resolve()
+      .then(rounds)
+      .finally(() => {
+        running = undefined;
+        if (bySelf || stale) {
+          mayListAt = clock.now() + pauseMs;
+          pauseMs = Math.min(longestPauseMs, 2 * pauseMs);
+        }
+        bySelf = false;
+        if (stale) listWhenDue();
+      });
     return running;
   };
   const listBySelf = (): void => {

@@ -39,22 +39,52 @@ const validating = new Set([
 /** Keywords that hold schemas by names of the tool's own choosing. */
 const named = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
 
+/** Keywords that hold a schema, or a list of them. */
+const nested = new Set([
+  ...['items', 'additionalItems', 'prefixItems', 'contains', 'unevaluatedItems', 'additionalProperties', 'unevaluatedProperties', 'propertyNames'],
+  ...['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'contentSchema'],
+]);
+
+/** Stands for each step of a reference that is written with escapes; no step has a slash. */
+const escaped = '/';
+
 /** A schema whose strings are cleaned under every keyword that does not validate, whatever it is called. What it accepts is the same. The schema must have passed the gate: its depth is bounded. */
 export function cleanSchema<T extends JsonValue>(schema: T): T {
-  return cleanNode(schema) as T;
+  return cleanNode(schema, addSteps(schema, new Set())) as T;
 }
 
-function cleanNode(node: JsonValue): JsonValue {
-  if (typeof node === 'string') return node.replace(unseen, '');
-  if (Array.isArray(node)) return node.map(cleanNode);
-  if (!isJsonObject(node)) return node;
-  // What an unknown keyword holds is read as a schema too, for a reference may lead there.
+function cleanNode(node: JsonValue, steps: ReadonlySet<string>): JsonValue {
+  if (Array.isArray(node)) return node.map((one) => cleanNode(one, steps));
+  if (!isJsonObject(node)) return cleanAll(node);
   return mapEntries(node, (key, value) => {
     if (validating.has(key)) return value;
     // A format that nobody knows accepts everything; cleaned, it must not become one that is known.
     if (key === 'format' && typeof value === 'string') return value.replace(unseen, '?');
-    return named.has(key) && isJsonObject(value) ? mapEntries(value, (_, inner) => (Array.isArray(inner) ? inner : cleanNode(inner))) : cleanNode(value);
+    // A list there is of names: those that a dependency asks for.
+    if (named.has(key) && isJsonObject(value)) return mapEntries(value, (_, inner) => (Array.isArray(inner) ? inner : cleanNode(inner, steps)));
+    // What an unknown keyword holds is a schema only where a reference leads there. One that is written with escapes may lead anywhere.
+    const schema = nested.has(key) || steps.has(key) || steps.has(escaped);
+    return schema ? cleanNode(value, steps) : cleanAll(value);
   });
+}
+
+/** Every string but the keys. */
+function cleanAll(node: JsonValue): JsonValue {
+  if (typeof node === 'string') return node.replace(unseen, '');
+  if (Array.isArray(node)) return node.map(cleanAll);
+  return isJsonObject(node) ? mapEntries(node, (_, value) => cleanAll(value)) : node;
+}
+
+/** Adds the steps of all that could be a reference: more than there are do no harm. */
+function addSteps(node: JsonValue, steps: Set<string>): Set<string> {
+  if (Array.isArray(node)) for (const one of node) addSteps(one, steps);
+  else if (isJsonObject(node)) {
+    for (const [key, value] of Object.entries(node)) {
+      if (key !== '$ref' || typeof value !== 'string') addSteps(value, steps);
+      else for (const step of value.split('/')) steps.add(/[%~]/.test(step) ? escaped : step);
+    }
+  }
+  return steps;
 }
 
 function mapEntries(object: JsonObject, map: (key: string, value: JsonValue) => JsonValue): JsonObject {

@@ -51,6 +51,8 @@ async function answer(handler: { fetch(request: Request): Promise<Response> }, i
     const headers: Record<string, string | string[]> = Object.fromEntries(response.headers);
     const cookies = response.headers.getSetCookie();
     if (cookies.length > 0) headers['set-cookie'] = cookies;
+    // HTTP/2 has no such header.
+    if (incoming.rawHeaders[0]?.startsWith(':') === true) delete headers.connection;
     if (!gone.signal.aborted) outgoing.writeHead(response.status, headers);
     await pipe(response, outgoing, gone.signal);
     outgoing.end();

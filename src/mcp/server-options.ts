@@ -45,7 +45,7 @@ export interface McpHandlerOptions {
   readonly authenticate?: ((request: Request) => MaybePromise<string | undefined>) | undefined;
   /** Keeps the messages of streams. @default in memory: 5 minutes, 1 000 messages and 4 MB a MCP session, 64 MB in all */
   readonly eventStore?: McpEventStore | undefined;
-  /** MCP sessions of the 2025 era at once. Over it the one that was idle for longest makes way, else 503. From 1. @default 1_000 */
+  /** MCP sessions of the 2025 era at once. Over it the one that was idle for longest makes way, else 503. With `authenticate` a principal has a quarter at most, over which its own oldest ends. From 1. @default 1_000 */
   readonly maxSessions?: number | undefined;
   /** Milliseconds without a request and without an open stream after which a MCP session ends. 1 to 2^31-1. @default 1_800_000 */
   readonly sessionIdleMs?: number | undefined;

@@ -38,7 +38,7 @@ export function toObjectRoot(schema: JsonObject): ConvertedSchema {
   const losses: SchemaLoss[] = [];
   const spend = budgetOf(mostWork);
   const { properties, required, closed } = gather(schema, '', { root: schema, losses, spend }, mostNested);
-  if (!spend()) return { schema: { type: 'object' }, losses: [{ path: '', message: 'Nothing but an object is shown: its alternatives repeat too much.' }] };
+  if (!spend(0)) return { schema: { type: 'object' }, losses: [{ path: '', message: 'Nothing but an object is shown: its alternatives repeat too much.' }] };
   for (const keyword of ['anyOf', 'oneOf', 'allOf'] as const)
     if (Array.isArray(schema[keyword]))
       losses.push({

@@ -7,10 +7,13 @@ const mergeable = [...words, 'type', 'properties', 'required', 'additionalProper
 /** References followed and parts within parts; a circle is never deeper. */
 const mostNested = 16;
 
-/** Says yes as often as given, and no from then on. */
-export function budgetOf(steps: number): () => boolean {
+/** Takes away one step, or as many as it is told, and says whether that many were left; once there were not, there never are. */
+export function budgetOf(steps: number): (taken?: number) => boolean {
   let left = steps;
-  return () => left > 0 && left-- > 0;
+  return (taken = 1) => {
+    left -= taken;
+    return left >= 0;
+  };
 }
 
 /** Keywords that say nothing about a value. */

@@ -10,7 +10,7 @@ import { isLinearPattern, toNullable, typesOf } from './strict-values.ts';
 
 /** Keywords that say something to a reader and nothing about a value. */
 const annotations = ['title', 'description'];
-/** Places that are looked at for one schema, counted with repetition: what stands behind references in `allOf` is told again wherever it is taken in. */
+/** Places, keywords and values that are looked at for one schema, counted with repetition: what stands behind references in `allOf` is told again wherever it is taken in. */
 const mostWork = 50_000;
 /** Places within places, so that the conversion keeps within its stack. */
 const mostNested = 400;
@@ -42,7 +42,7 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
   };
 
   const converted = convert(root.schema, '');
-  if (!spend()) return loose(root, rules, `it has more than ${mostWork} places, counted wherever they are repeated`, '');
+  if (!spend(0)) return loose(root, rules, `it has more than ${mostWork} places, keywords and values, counted wherever they are repeated`, '');
   const made: JsonObject = definitions.size === 0 ? converted : { ...converted, $defs: Object.fromEntries(definitions) };
   const [first] = refusals;
   if (first !== undefined) return loose(root, rules, first.message, first.path);
@@ -53,7 +53,7 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
   function convert(value: JsonValue | undefined, path: string): JsonObject {
     // One refusal decides: what would be made from here on is never shown.
     if (refusals.length > 0) return {};
-    if (!spend() || depth >= mostNested) return refuse(path, 'it is nested too deeply');
+    if (!spend(isJsonObject(value) ? 1 + Object.keys(value).length : 1) || depth >= mostNested) return refuse(path, 'it is nested too deeply');
     depth++;
     const made = convertPlace(value, path);
     depth--;
@@ -165,6 +165,7 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
   function nullInOneOnly(union: JsonObject): string | undefined {
     const all = alternatives(union, schema);
     const required = new Set(all.flatMap((one) => (Array.isArray(one.required) ? (one.required as readonly JsonValue[]) : [])));
+    if (!spend(all.length + required.size)) return undefined;
     const declared = new Map<string, { readonly schemas: Set<JsonValue>; optional: boolean }>();
     for (const one of all) {
       if (!isJsonObject(one.properties)) continue;
@@ -184,6 +185,7 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
   function convertValues(value: JsonObject, own: readonly string[], said: JsonObject, path: string): JsonObject {
     const constant = Object.hasOwn(value, 'const') ? (value.const as JsonValue) : undefined;
     const listed = Array.isArray(value.enum) ? (value.enum as readonly JsonValue[]) : undefined;
+    if (!spend(listed?.length ?? 1)) return refuse(path, 'it has too many values');
     const types = typesOf(value);
     const values = (listed ?? [constant as JsonValue]).filter((one) => (constant === undefined || one === constant) && fitsTypes(one, types));
     if (values.length === 0 || values.some((one) => typeof one === 'object' && one !== null))

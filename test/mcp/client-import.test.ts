@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { HostToolRegistry, isMisuseError } from '../../src/index.ts';
 import { loadSdk, loadSdkStdio } from '../../src/mcp/client-sdk.ts';
+import { cleanSchema } from '../../src/mcp/client-text.ts';
 import { importMcpTools } from '../../src/mcp.ts';
 import { text, tool } from './client-raw-http.ts';
 import { brief, closeAll, closing, imports, serve, sessionOver } from './client-world.ts';
@@ -9,12 +10,12 @@ import { brief, closeAll, closing, imports, serve, sessionOver } from './client-
 afterEach(closeAll);
 
 describe('a listing becomes definitions', () => {
-  test('name, description, title and schemas are the server’s; calls go to the server', async () => {
+  test('name, description and schemas are the server’s; its title, which nothing would pin, is dropped; calls go to the server', async () => {
     const inputSchema = { type: 'object', properties: { a: { type: 'number', description: 'A number.' } }, required: ['a'], additionalProperties: false };
-    const server = await serve([tool('add', { title: 'Add', inputSchema })]);
+    const server = await serve([tool('add', { title: 'Add', annotations: { title: 'Add' }, inputSchema })]);
     const imported = await imports(server);
     expect(imported.tools.map(({ name, description, title, parameters }) => ({ name, description, title, parameters }))).toEqual([
-      { name: 'add', description: 'Does add.', title: 'Add', parameters: inputSchema },
+      { name: 'add', description: 'Does add.', title: undefined, parameters: inputSchema },
     ]);
     const session = sessionOver(imported);
     expect(brief(await session.call('add', { a: 1 }))).toEqual([{ type: 'text', text: '{"a":1}' }]);
@@ -107,11 +108,35 @@ describe('texts are cleaned', () => {
       type: 'object',
       properties: { description: { type: 'string', description: `Seen${tags}\u200b`, enum: ['a\u200b'] } },
     };
-    const [one] = (await imports(await serve([tool('one', { description: `Good\u202e ${tags}tool\u0007.`, title: 'T\u2066itle', inputSchema })]))).tools;
+    const [one] = (await imports(await serve([tool('one', { description: `Good\u202e ${tags}tool\u0007.`, inputSchema })]))).tools;
     expect(one?.description).toBe('Good tool.');
-    expect(one?.title).toBe('Title');
     expect(one?.parameters).toEqual({ type: 'object', properties: { description: { type: 'string', description: 'Seen', enum: ['a\u200b'] } } });
     expect(one?.tags).toEqual(['untrusted']);
+  });
+
+  test('so is every string that does not validate, under known and unknown keywords; what validates stays', () => {
+    const evil = 'a\u202e\u001b[2J\u{e0041}b';
+    const kept = {
+      required: [evil],
+      properties: { [evil]: { const: evil }, const: { enum: [evil], pattern: evil, default: { title: evil } } },
+      dependencies: { a: [evil] },
+      $defs: { a: { $ref: '#/x-held/a' } },
+      'x-held': { a: { const: evil } },
+    };
+    const texts = (text: string) => ({
+      ...{
+        title: text,
+        description: text,
+        $comment: text,
+        errorMessage: { required: text, pattern: text, enum: [text] },
+        'x-hint': [text, { deep: [text] }],
+        examples: [text],
+      },
+      ...{ contentMediaType: text, properties: { const: { 'x-note': text } }, allOf: [{ deprecated: text }] },
+    });
+    expect(cleanSchema(kept)).toEqual(kept);
+    expect(cleanSchema(texts(evil))).toEqual(texts('a[2Jb'));
+    expect(cleanSchema({ format: 'email\u202e' })).toEqual({ format: 'email?' });
   });
 
   test('a description is cut at 8 KB; one that is missing is said to be', async () => {
@@ -131,6 +156,7 @@ describe('what cannot be had is reported, and the rest stands', () => {
     ['a name of blanks', tool('  '), /non-blank/],
     ['a name that turns around', tool('a\u202eb'), /bidirectional/],
     ['a reserved name', tool('__proto__'), /reserved/],
+    ['a name of 3 MB', tool('x'.repeat(3_000_000)), /longer than 1024 characters/],
     ['a twin', tool('G00D'), /could be taken for `good`/],
     ['the same again', tool('good'), /could be taken for `good`/],
     ['no input schema', { name: 'x' }, /inputSchema/],
@@ -144,7 +170,7 @@ describe('what cannot be had is reported, and the rest stands', () => {
     expect(imported.tools.map(({ name }) => name)).toEqual(['good', 'fine']);
     expect(imported.failed).toHaveLength(1);
     expect(imported.failed[0]?.reason).toMatch(reason);
-    expect(imported.failed[0]?.name).toMatch(/^[ -~]*$/);
+    expect(imported.failed[0]?.name).toMatch(/^[ -~]*…?$/);
   });
 
   test('`constructor` is a name like any other', async () => {

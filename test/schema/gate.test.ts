@@ -36,6 +36,7 @@ describe('a schema from outside is refused with the place and the limit', () => 
     ['$dynamicAnchor', () => ({ $dynamicAnchor: 'a' }), /`\/\$dynamicAnchor`.*not accepted/],
     ['$recursiveRef', () => ({ $recursiveRef: '#' }), /`\/\$recursiveRef`.*not supported/],
     ['an unknown type', () => ({ properties: { a: { type: 'float' } } }), /`\/properties\/a\/type`.*expected string, number/],
+    ['a type named twice', () => ({ properties: { a: { type: ['object', 'object'] } } }), /`\/properties\/a\/type`.*named more than once/],
     ['an unknown dialect', () => ({ $schema: 'http://json-schema.org/draft-04/schema#' }), /`\/\$schema`.*draft-07 or 2020-12/],
     ['references in a circle', () => ({ anyOf: [{ $ref: '#' }] }), /circle/],
     [
@@ -68,6 +69,7 @@ describe('a schema from outside is refused with the place and the limit', () => 
 describe('what is within the limits passes', () => {
   const accepted: readonly (readonly [rule: string, schema: unknown])[] = [
     ['a boolean', true],
+    ['a list of different types', { type: ['object', 'null'] }],
     ['500 properties', { properties: members(500) }],
     ['an enum of 1 000', { enum: repeat(1_000, String) }],
     ['sub-schemas nested 32 deep', nested(32)],

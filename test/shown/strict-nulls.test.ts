@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { jsonSchema } from '../../src/index.ts';
+import { alternatives, takesNull, withoutStrictNulls } from '../../src/call/strict-nulls.ts';
+import { type JsonObject, type JsonValue, jsonSchema } from '../../src/index.ts';
 import { createTestSession, mockTool } from '../../src/testing.ts';
 
 const parameters = {
@@ -49,6 +50,47 @@ describe('nulls of a strict dialect', () => {
 
   test('are what they are on every other surface', async () => {
     expect(await run({ path: 'a', limit: null }, false)).toMatchObject({ seen: undefined, code: 'invalid_input' });
+  });
+
+  test.each<[boolean, JsonValue]>([
+    [true, {}],
+    [true, true],
+    [false, false],
+    [false, { type: 'string' }],
+    [true, { type: ['string', 'null'] }],
+    [true, { enum: ['a', null] }],
+    [true, { const: null }],
+    [false, { const: 1 }],
+    [true, { properties: {} }],
+    [false, { type: 'object', properties: {} }],
+    [true, { anyOf: [{ type: 'string' }, {}] }],
+    [true, { oneOf: [{ type: 'string' }, true] }],
+    [true, { anyOf: [{ type: 'string' }, { properties: { a: { type: 'string' } } }] }],
+    [true, { anyOf: [{ type: 'string' }, { anyOf: [{ type: 'number' }, {}] }] }],
+    [false, { anyOf: [{ type: 'string' }, { type: 'number' }] }],
+    [false, { anyOf: [{ type: 'string' }, false] }],
+    [false, { type: 'string', anyOf: [{}, { minLength: 2 }] }],
+    [false, { allOf: [{ type: 'string' }, {}] }],
+    [true, { allOf: [{}, { description: 'Words.' }] }],
+    [true, { $ref: '#/$defs/anything' }],
+    [false, { $ref: '#/$defs/text' }],
+    [true, { anyOf: [{ $ref: '#/$defs/text' }, { $ref: '#/$defs/anything' }] }],
+    [false, { $ref: '#/$defs/circle' }],
+  ])('null is a value, or is not (%j): %j', (expected, schema) => {
+    const $defs = { anything: {}, text: { type: 'string' }, circle: { anyOf: [{ $ref: '#/$defs/circle' }, { type: 'string' }] } };
+    expect(takesNull(schema, { $defs })).toBe(expected);
+  });
+
+  test('alternatives that lead to one schema are that schema once, at any depth of the input', () => {
+    const same = Array.from({ length: 20 }, (_, index) => ({ $comment: String(index), $ref: '#/$defs/node' }));
+    const node = { type: 'object', properties: { next: { anyOf: same }, list: { items: { anyOf: same } }, limit: { type: 'integer' } } };
+    const root: JsonObject = { $ref: '#/$defs/node', $defs: { node } };
+    const nest = (depth: number, value: JsonObject, end: JsonValue): JsonObject => (depth === 0 ? value : { next: nest(depth - 1, value, end), limit: end });
+    // Each level would have twenty times the schemas of the one above.
+    expect(withoutStrictNulls(nest(30, { list: [[], { limit: null }] }, null), root, () => {})).toEqual(
+      JSON.parse(JSON.stringify(nest(30, { list: [[], {}] }, null)).replaceAll(',"limit":null', '')),
+    );
+    expect(alternatives({ anyOf: same }, root)).toHaveLength(22);
   });
 
   test('whatever came: what has no null is not touched, and taking out twice is taking out once', () => {

@@ -151,6 +151,7 @@ describe('toStrictSchema', () => {
       '/properties/either',
     ],
     ['a reference that is no pointer', object({ a: { $ref: '#anchor' } }), '/properties/a'],
+    ['an optional one that is no object by its keywords alone', object({ a: { properties: { b: { type: 'string' } } } }), '/properties/a'],
     ['alternatives at the root', { anyOf: [object({ a: { type: 'string' } })] }, ''],
     ['too many levels', deep(11), ''],
     ['too many values', object({ a: { enum: Array.from({ length: 1_001 }, (_, index) => index) } }), ''],
@@ -163,6 +164,77 @@ describe('toStrictSchema', () => {
     expect(shown.type).toBe('object');
     expect(losses.at(-1)?.path).toBe(place);
     expect(losses.at(-1)?.message).toMatch(/^Shown without strict mode, which cannot say it: .+\.$/);
+  });
+
+  test('a type that is named twice is one type, at any depth', () => {
+    const twice = (levels: number, type: JsonValue): JsonObject =>
+      levels === 0 ? { type: 'string' } : { ...object({ in: twice(levels - 1, type) }, ['in']), type };
+    const outer = (type: JsonValue): JsonObject => object({ in: twice(8, type) }, ['in']);
+    expect(openai(outer(['object', 'object']))).toEqual(openai(outer('object')));
+    // Twice the work for each level would never end.
+    expect(openai(object({ in: twice(300, ['object', 'object', 'object']) }, ['in'])).strict).toBe(false);
+  });
+
+  test('a schema that is told again and again through `allOf` is given up, with a warning', () => {
+    const levels = 40;
+    const both = (level: number): JsonObject => ({ allOf: [{ $ref: `#/$defs/d${level}` }, object({ other: { type: 'string' } }, ['other'])] });
+    const $defs = Object.fromEntries(
+      Array.from({ length: levels }, (_, level) => [
+        `d${level}`,
+        level === levels - 1 ? object({ end: { type: 'string' } }) : object({ a: both(level + 1), b: both(level + 1) }, ['a', 'b']),
+      ]),
+    );
+    // Objects all the way: what is too deep is given up only after all of it was read.
+    const { strict, losses, schema } = openai({ ...object({ all: both(0) }, ['all']), $defs });
+    expect(strict).toBe(false);
+    expect(schema.properties).toEqual({ all: both(0) });
+    expect(losses).toEqual([{ path: '', message: expect.stringMatching(/^Shown without strict mode.*more than 50000 places/) as string }]);
+  });
+
+  test('parts without properties that repeat within `allOf` are given up too', () => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: 15 }, (_, level) => [`d${level}`, level === 14 ? { type: 'object' } : { allOf: Array(10).fill({ $ref: `#/$defs/d${level + 1}` }) }]),
+    );
+    expect(openai({ ...object({ a: { $ref: '#/$defs/d0' } }, ['a']), $defs }).strict).toBe(false);
+    expect(openai({ $ref: '#/$defs/d0', $defs }).strict).toBe(false);
+  });
+
+  test('a root of alternatives that repeat too much is shown as any object', () => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: 12 }, (_, level) => [
+        `d${level}`,
+        level === 11 ? object({ a: { type: 'string' } }) : { anyOf: Array(10).fill({ $ref: `#/$defs/d${level + 1}` }) },
+      ]),
+    );
+    const { strict, losses, schema } = openai({ $ref: '#/$defs/d0', $defs });
+    expect([strict, schema]).toEqual([false, { type: 'object' }]);
+    expect(losses[0]?.message).toMatch(/^Nothing but an object is shown/);
+  });
+
+  test('a chain of references that is very long is given up', () => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: 2_000 }, (_, index) => [`d${index}`, index === 1_999 ? { type: 'string' } : { $ref: `#/$defs/d${index + 1}` }]),
+    );
+    expect(openai({ ...object({ a: { $ref: '#/$defs/d0' } }, ['a']), $defs }).strict).toBe(false);
+  });
+
+  test('the properties of alternatives are asked once whether they take null, however many alternatives there are', () => {
+    let asked = 0;
+    const counted = (): JsonObject =>
+      Object.defineProperty({}, 'type', {
+        enumerable: true,
+        get: () => {
+          asked++;
+          return 'string';
+        },
+      }) as JsonObject;
+    const branches = 40;
+    const alternatives = 10;
+    const branch = () => object(Object.fromEntries(['a', 'b', 'c'].map((name) => [name, { anyOf: Array.from({ length: alternatives }, counted) }])));
+    const { strict } = openai(object({ union: { anyOf: Array.from({ length: branches }, branch) } }, ['union']));
+    expect(strict).toBe(true);
+    // A few times for each that is there: to judge it once, and to convert it.
+    expect(asked).toBeLessThan(branches * 3 * alternatives * 12);
   });
 
   test('names that objects have by nature are names like others', () => {

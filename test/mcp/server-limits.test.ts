@@ -1,0 +1,200 @@
+import { createServer as createHttp2Server, connect as http2Connect } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { defineTool, type ToolSession } from '../../src/index.ts';
+import { readHandlerOptions } from '../../src/mcp/server-options.ts';
+import { maxIdLength, readMessage } from '../../src/mcp/server-rpc.ts';
+import { loadSdk } from '../../src/mcp/server-sdk.ts';
+import { createMcpSessions } from '../../src/mcp/server-sessions.ts';
+import { createMcpHandler, type McpHandler, type McpHandlerOptions, type NodeRequest, type NodeResponse, toNodeListener } from '../../src/mcp.ts';
+import { anything, initialize, initializeParams, jsonHeaders, listen, opened, post, raw, sampleRegistry, sse } from './server-kit.ts';
+
+const open = opened();
+afterEach(() => open.close());
+
+const list = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'tools/list' });
+const cancel = (requestId: unknown) => ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+const waits = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'waits', arguments: {} } });
+const initializeBody = { jsonrpc: '2.0', id: 1, method: 'initialize', params: initializeParams };
+
+/** A handler, with a tool that runs until it is cancelled. */
+function handlerOf(options: McpHandlerOptions = {}): McpHandler {
+  const registry = sampleRegistry();
+  registry.register(
+    defineTool({
+      name: 'waits',
+      description: 'Waits.',
+      parameters: anything,
+      parallelSafe: true,
+      handler: (_input, { signal }) => new Promise<string>((resolve) => signal.addEventListener('abort', () => resolve('stopped'), { once: true })),
+    }),
+  );
+  const handler = createMcpHandler(registry.createSession({ sessionId: 's' }), options);
+  open.defer(async () => {
+    await handler.close();
+    await registry.close();
+  });
+  return handler;
+}
+
+async function answersOf(response: Response): Promise<unknown[]> {
+  const ids: unknown[] = [];
+  for await (const { message } of sse(response)) if (message?.id !== undefined) ids.push(message.id);
+  return ids.sort();
+}
+
+describe('what is in flight', () => {
+  test('a batch that cancels what stands in it and answers at once is answered all the same, and its ids are free again', async () => {
+    const handler = handlerOf();
+    const headers = { 'mcp-session-id': await initialize(handler, {}, '2025-03-26') };
+    for (let times = 0; times < 2; times++) {
+      expect(await answersOf(await handler.fetch(post([list('x'), cancel('x')], headers)))).toEqual(['x']);
+      expect(await answersOf(await handler.fetch(post([cancel('x'), list('x')], headers)))).toEqual(['x']);
+    }
+    expect((await handler.fetch(post([cancel('x'), cancel('y')], headers))).status).toBe(202);
+  });
+
+  test('a batch that cancels a call in it ends the call', async () => {
+    const handler = handlerOf();
+    const headers = { 'mcp-session-id': await initialize(handler, {}, '2025-03-26') };
+    const ids = await answersOf(await handler.fetch(post([waits(1), list(2), cancel(1)], headers)));
+    expect(ids).toContain(2);
+    expect(await answersOf(await handler.fetch(post([list(1)], headers)))).toEqual([1]);
+  });
+
+  test('an id of more than 256 characters is no id', async () => {
+    expect(readMessage(list('x'.repeat(maxIdLength)))).toBeDefined();
+    expect(readMessage(list('x'.repeat(maxIdLength + 1)))).toBeUndefined();
+    expect(readMessage({ jsonrpc: '2.0', id: 'x'.repeat(maxIdLength + 1), result: {} })).toBeUndefined();
+    const handler = handlerOf();
+    const response = await handler.fetch(post(list('x'.repeat(maxIdLength + 1)), { 'mcp-session-id': await initialize(handler) }));
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { code: -32_600 } }]);
+  });
+
+  test('has 1 000 requests at most: those over it get an error each, and what came with them is heard', async () => {
+    const handler = handlerOf();
+    const headers = { 'mcp-session-id': await initialize(handler, {}, '2025-03-26') };
+    const running = await handler.fetch(post(waits('call'), headers));
+    const lists = Array.from({ length: 1_000 }, (_, index) => list(index));
+    const refused = (await (await handler.fetch(post([...lists, cancel('call')], headers))).json()) as unknown[];
+    expect(refused).toHaveLength(1_000);
+    expect(refused[999]).toMatchObject({ id: 999, error: { code: -32_000 } });
+    expect(await answersOf(running)).toEqual([]);
+    // The package takes 100 messages a batch.
+    expect((await handler.fetch(post(lists.slice(1), headers))).status).toBe(400);
+    expect(await answersOf(await handler.fetch(post(lists.slice(0, 100), headers)))).toHaveLength(100);
+  });
+});
+
+describe('the host that a request is sent to', () => {
+  test('is the authority of HTTP/2, and must be the Host where both are given', async () => {
+    const handler = handlerOf();
+    const listener = toNodeListener(handler);
+    const server = createHttp2Server((request, response) => listener(request as unknown as NodeRequest, response as unknown as NodeResponse));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const client = http2Connect(`http://127.0.0.1:${port}`);
+    open.defer(async () => {
+      client.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    });
+    const statusOf = (headers: Record<string, string>): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const stream = client.request({ ':method': 'POST', ':path': '/mcp', 'content-type': 'application/json', accept: jsonHeaders.Accept, ...headers });
+        stream.on('response', ({ ':status': status }) => {
+          resolve(status as number);
+          stream.close();
+        });
+        stream.on('error', reject);
+        stream.end(JSON.stringify(initializeBody));
+      });
+    expect(await statusOf({})).toBe(200);
+    expect(await statusOf({ ':authority': 'evil.com' })).toBe(403);
+    expect(await statusOf({ ':authority': 'localhost', host: 'evil.com' })).toBe(400);
+  });
+
+  test('must be given: HTTP/1.0 without Host is 400', async () => {
+    const registry = sampleRegistry();
+    open.defer(() => registry.close());
+    const { port } = await listen(open, registry.createSession({ sessionId: 's' }));
+    const body = JSON.stringify(initializeBody);
+    const ask = (host: string): Promise<string> =>
+      raw(
+        port,
+        `POST /mcp HTTP/1.0\r\n${host}Content-Type: application/json\r\nAccept: ${jsonHeaders.Accept}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        (text) => text.includes('\r\n\r\n'),
+      );
+    expect(await ask('')).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await ask('Host: localhost\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('a session that could not be opened', () => {
+  test('is closed where the transport refuses the connection', async () => {
+    const sdk = await loadSdk();
+    class Server extends sdk.Server {
+      override connect(): Promise<void> {
+        return Promise.reject(new Error('no connection'));
+      }
+    }
+    const registry = sampleRegistry();
+    const sessions = createMcpSessions({ ...sdk, Server }, readHandlerOptions({}));
+    open.defer(async () => {
+      await sessions.close();
+      await registry.close();
+    });
+    const made: ToolSession = registry.createSession({ sessionId: 's' });
+    await expect(sessions.open(async () => ({ session: made, owned: true }), undefined)).rejects.toThrow('no connection');
+    expect(sessions.size).toBe(0);
+    expect(await made.call('echo', { text: 'x' })).toMatchObject({ error: { code: 'session_closed' } });
+  });
+});
+
+describe('the share of a principal', () => {
+  const authenticate = ({ headers }: Request) => headers.get('x-who') ?? undefined;
+  const statusOf = async (handler: McpHandler, who: string, id: string): Promise<number> =>
+    (await handler.fetch(post(list(1), { 'x-who': who, 'mcp-session-id': id }))).status;
+
+  test('is a quarter: over it the oldest of its own ends, streams or not, and nobody is locked out', async () => {
+    const handler = handlerOf({ authenticate, maxSessions: 8 });
+    const bob = await initialize(handler, { 'x-who': 'bob' });
+    const ann: string[] = [];
+    for (let times = 0; times < 10; times++) {
+      const id = await initialize(handler, { 'x-who': 'ann' });
+      ann.push(id);
+      const stream = await handler.fetch(
+        new Request('http://127.0.0.1/mcp', { headers: { Accept: 'text/event-stream', 'x-who': 'ann', 'mcp-session-id': id } }),
+      );
+      expect(stream.status).toBe(200);
+      open.defer(() => stream.body?.cancel().catch(() => {}));
+    }
+    const alive = await Promise.all(ann.map((id) => statusOf(handler, 'ann', id)));
+    expect(alive).toEqual([...Array<number>(8).fill(404), 200, 200]);
+    expect(await statusOf(handler, 'bob', bob)).toBe(200);
+    expect(await initialize(handler, { 'x-who': 'cay' })).toMatch(/^[\w-]{32}$/);
+  });
+
+  test('is one session at least, and one that nobody uses ends before one in use', async () => {
+    const few = handlerOf({ authenticate, maxSessions: 2 });
+    const [first, second] = [await initialize(few, { 'x-who': 'ann' }), await initialize(few, { 'x-who': 'ann' })];
+    expect([await statusOf(few, 'ann', first), await statusOf(few, 'ann', second)]).toEqual([404, 200]);
+    const handler = handlerOf({ authenticate, maxSessions: 8 });
+    const used = await initialize(handler, { 'x-who': 'ann' });
+    const stream = await handler.fetch(
+      new Request('http://127.0.0.1/mcp', { headers: { Accept: 'text/event-stream', 'x-who': 'ann', 'mcp-session-id': used } }),
+    );
+    open.defer(() => stream.body?.cancel().catch(() => {}));
+    const idle = await initialize(handler, { 'x-who': 'ann' });
+    await initialize(handler, { 'x-who': 'ann' });
+    expect([await statusOf(handler, 'ann', used), await statusOf(handler, 'ann', idle)]).toEqual([200, 404]);
+  });
+
+  test('holds when many are opened at once', async () => {
+    const handler = handlerOf({ authenticate, maxSessions: 8 });
+    const responses = await Promise.all(Array.from({ length: 6 }, () => handler.fetch(post(initializeBody, { 'x-who': 'ann' }))));
+    const ids = responses.flatMap((response) => response.headers.get('mcp-session-id') ?? []);
+    const alive = await Promise.all(ids.map((id) => statusOf(handler, 'ann', id)));
+    expect(alive.filter((status) => status === 200)).toHaveLength(2);
+    for (const response of responses) await response.body?.cancel();
+  });
+});
