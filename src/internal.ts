@@ -9,7 +9,7 @@ export { createDefinition } from './define-tool.ts';
 export { internalsOf, type OutsideOrigin, type OutsidePlace, seal } from './definition.ts';
 export { describe } from './errors.ts';
 export { canonicalJson, cloneJson, copyJson, deepFreeze, escapePointer, isJsonObject } from './json.ts';
-export { nameSkeleton, nearestNames } from './names.ts';
+export { didYouMean, nameSkeleton, nearestNames } from './names.ts';
 export { createRedactor } from './redact.ts';
 export { resumeCall } from './resume.ts';
 export { compileRules } from './rules.ts';

@@ -181,6 +181,11 @@ function distanceFrom(from: string, bound: number): (to: string) => number {
   };
 }
 
+/** ` Did you mean …?` for the end of a message, or nothing where no name is near. */
+export function didYouMean(near: readonly string[]): string {
+  return near.length === 0 ? '' : ` Did you mean ${near.map((name) => `\`${name}\``).join(' or ')}?`;
+}
+
 /** Whatever a caller names a tool by: a name, or anything that has one. "" where there is none. */
 export function nameOf(tool: unknown): string {
   if (typeof tool === 'string') return tool;

@@ -1,6 +1,6 @@
 /** The options, and reading them. What is wrong is said with the nearest right name. */
 import { parseArgs } from 'node:util';
-import { nearestNames } from '../internal.ts';
+import { didYouMean, nearestNames } from '../internal.ts';
 import { usageFault } from './fault.ts';
 
 interface OptionRow {
@@ -147,15 +147,13 @@ export function parseLine(argv: readonly string[]): ParsedLine {
 
 /** `Did you mean …? `, or nothing. */
 export function meant(name: string, known: Iterable<string>): string {
-  const near = nearestNames(name, known);
-  return near.length === 0 ? '' : `Did you mean ${near.map((one) => `\`${one}\``).join(' or ')}? `;
+  const hint = didYouMean(nearestNames(name, known));
+  return hint === '' ? '' : `${hint.slice(1)} `;
 }
 
 function unknownOption(rawName: string, name: string): Error {
-  const near = nearestNames(name, rows.keys()).map((one) => `\`--${one}\``);
-  return usageFault(
-    `Unknown option \`${rawName}\`. ${near.length === 0 ? '' : `Did you mean ${near.join(' or ')}? `}Run \`host-tools --help\` for all options.`,
-  );
+  const hint = didYouMean(nearestNames(name, rows.keys()).map((one) => `--${one}`));
+  return usageFault(`Unknown option \`${rawName}\`.${hint} Run \`host-tools --help\` for all options.`);
 }
 
 function readTimeout(text: string | undefined): number | undefined {

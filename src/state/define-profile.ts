@@ -1,7 +1,7 @@
 /** Defining profiles: checked against the tools, and folded into all that extend them. */
 import { MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
-import { nearestNames } from '../names.ts';
+import { didYouMean, nearestNames } from '../names.ts';
 import { checkLineage, type KnownProfile, type Profile, parentsOf, type ResolvedProfile, resolveProfile } from '../profile.ts';
 import { checkKnobs } from './check-knobs.ts';
 import type { RegistryState } from './registry-state.ts';
@@ -55,10 +55,10 @@ function checkProfileTools(profile: ResolvedProfile, tools: ReadonlyMap<string, 
     const entry = tools.get(tool.name);
     if (entry === undefined) {
       if (!tool.optional) {
-        const near = nearestNames(tool.name, tools.keys());
+        const hint = didYouMean(nearestNames(tool.name, tools.keys()));
         throw new MisuseError(
           'unknown_tool',
-          `Profile \`${profile.id}\`: expected \`tools\` to name registered tools, got \`${tool.name}\`.${near.length === 0 ? '' : ` Did you mean ${near.map((one) => `\`${one}\``).join(' or ')}?`} Register it first, or mark it \`optional\`.`,
+          `Profile \`${profile.id}\`: expected \`tools\` to name registered tools, got \`${tool.name}\`.${hint} Register it first, or mark it \`optional\`.`,
         );
       }
       continue;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { describe, MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
-import { nearestNames } from '../names.ts';
+import { didYouMean, nearestNames } from '../names.ts';
 import type { FactRule } from '../tool-config.ts';
 
 /** What planning may know of a tool. */
@@ -186,11 +186,8 @@ function checkLists(lists: Overrides | undefined, where: string): void {
 export function checkNames(names: readonly string[] | undefined, known: { has(name: string): boolean; keys(): Iterable<string> }, where: string): void {
   for (const name of names ?? []) {
     if (known.has(name)) continue;
-    const near = nearestNames(name, known.keys());
-    throw new MisuseError(
-      'unknown_tool',
-      `\`${where}\`: expected names of known tools, got \`${name}\`.${near.length === 0 ? '' : ` Did you mean ${near.map((one) => `\`${one}\``).join(' or ')}?`}`,
-    );
+    const hint = didYouMean(nearestNames(name, known.keys()));
+    throw new MisuseError('unknown_tool', `\`${where}\`: expected names of known tools, got \`${name}\`.${hint}`);
   }
 }
 

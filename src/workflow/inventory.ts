@@ -1,6 +1,6 @@
 /** Whether every name in a workflow's profiles, overrides and selection is one that it knows. */
 import { MisuseError } from '../errors.ts';
-import { nearestNames } from '../names.ts';
+import { didYouMean, nearestNames } from '../names.ts';
 import { checkNames, type Overrides } from './effective.ts';
 import type { WorkflowState } from './workflow-state.ts';
 
@@ -26,8 +26,7 @@ export function checkProfile(id: string, profiles: WorkflowState['profiles']): v
   if (Object.hasOwn(profiles, id)) return;
   // Sorted: what is said does not depend on the order of keys, which a round trip through JSON may change.
   const ids = Object.keys(profiles).sort();
-  const near = nearestNames(id, ids);
-  const hint = near.length === 0 ? '' : ` Did you mean ${near.map((one) => `\`${one}\``).join(' or ')}?`;
+  const hint = didYouMean(nearestNames(id, ids));
   throw new MisuseError(
     'unknown_profile',
     `\`profile\`: expected one of ${ids.map((one) => `\`${one}\``).join(', ') || '(there is none)'}, got \`${id}\`.${hint}`,

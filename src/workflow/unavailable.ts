@@ -1,13 +1,16 @@
 /** The words for a tool that does not exist, or exists and is not available: the same from a session and from a workflow. */
 import { type ToolError, toolError } from '../errors.ts';
-import { nearestNames } from '../names.ts';
+import { didYouMean, nearestNames } from '../names.ts';
 import type { Prerequisite } from './effective.ts';
 
 /** `tool_not_found`, with the names that were probably meant among `visible`. */
 export function notFoundError(toolName: string, visible: Iterable<string>): ToolError {
   const near = toolName.length > 1_024 ? [] : nearestNames(toolName, visible);
-  const hint = near.length === 0 ? '' : ` Did you mean ${near.map((name) => `\`${name}\``).join(' or ')}?`;
-  return toolError('tool_not_found', `There is no tool \`${printable(toolName)}\`.${hint}`, near.length === 0 ? undefined : { details: { didYouMean: near } });
+  return toolError(
+    'tool_not_found',
+    `There is no tool \`${printable(toolName)}\`.${didYouMean(near)}`,
+    near.length === 0 ? undefined : { details: { didYouMean: near } },
+  );
 }
 
 /** `tool_not_available`, by the drop code of the effective set; says which tool brings about a fact that is missing. */
