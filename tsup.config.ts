@@ -12,6 +12,9 @@ const subpaths = {
   anthropic: 'src/anthropic.ts',
   gemini: 'src/gemini.ts',
   langchain: 'src/langchain.ts',
+  relay: 'src/relay.ts',
+  'relay/client': 'src/relay/client.ts',
+  redis: 'src/redis.ts',
 };
 
 /**

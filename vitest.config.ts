@@ -7,14 +7,14 @@ const outside = [
   'test/config/**/*.test.ts',
   'test/examples/**/*.test.ts',
   'test/mcp/**/*.test.ts',
+  'test/{redis,relay,relay-client}/**/*.test.ts',
   'test/{ai-sdk,anthropic,gemini,langchain,openai}*.test.ts',
   'test/{docs,package,surfaces}.test.ts',
 ];
 
 // A project takes its settings from here, not from its parent.
 const shared = {
-  setupFiles: ['test/setup.ts'],
-  dangerouslyIgnoreUnhandledErrors: false,
+  setupFiles: 'test/setup.ts',
   // Two things that make the suite several times faster, and hold the library to having no state of its own: files of one thread share their modules.
   pool: 'threads',
   isolate: false,
@@ -28,6 +28,7 @@ export default defineConfig({
   test: {
     // Files and tests run in random order, so that none leans on another. The seed is printed; `npm test -- --sequence.seed=N` runs that order again.
     sequence: { shuffle: { files: true, tests: true } },
+    dangerouslyIgnoreUnhandledErrors: false,
     projects: [
       { test: { ...shared, name: 'inside', include: ['test/**/*.test.ts'], exclude: outside, sequence: { shuffle: { files: true, tests: true } } } },
       { test: { ...shared, name: 'outside', include: outside, sequence: { shuffle: { files: true, tests: true } } } },

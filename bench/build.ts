@@ -7,14 +7,16 @@ import published from '../tsup.config.ts';
 /** A place from which the core finds its own dependencies, not those of a peer. */
 export const outputFolder = fileURLToPath(new URL('../node_modules/.cache/host-tools-bench/', import.meta.url));
 
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const ordinary = { core: at('../src/index.ts'), worker: at('./worker.ts') };
+
 /** With the published build's own target, platform and splitting. Dependencies stay outside; the benchmarks and the core get the same zod. */
-export async function buildAll(): Promise<void> {
-  await rm(outputFolder, { recursive: true, force: true });
-  await mkdir(outputFolder, { recursive: true });
-  const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+export async function buildAll(entryPoints: Readonly<Record<string, string>> = ordinary, folder = outputFolder): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
   await build({
-    entryPoints: { core: at('../src/index.ts'), worker: at('./worker.ts') },
-    outdir: outputFolder,
+    entryPoints: { ...entryPoints },
+    outdir: folder,
     bundle: true,
     format: 'esm',
     target: String(published.target),

@@ -27,9 +27,9 @@ export const familyNames = [
 /** A young generation that is never collected during a sample, where bytes are counted by the heap's growth. */
 const flagsOf: Record<string, readonly string[]> = { bytes: ['--min-semi-space-size=256', '--max-semi-space-size=256'] };
 
-export function runFamily(name: string): Promise<FamilyResult> {
+export function runFamily(name: string, folder = outputFolder): Promise<FamilyResult> {
   return new Promise((resolve, reject) => {
-    const child = fork(`${outputFolder}worker.js`, [name, benchFolder], {
+    const child = fork(`${folder}worker.js`, [name, benchFolder], {
       execArgv: ['--expose-gc', ...(flagsOf[name] ?? [])],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });

@@ -73,6 +73,8 @@ export interface Surface {
   readonly exposeErrors?: 'message' | 'masked' | undefined;
   /** The surface's schema dialect made optional properties nullable: a null where the tool's own schema takes none means "not given" (`repaired`, rule `strict_null`). @default false */
   readonly strictNulls?: boolean | undefined;
+  /** Told once when every gate has passed, before the handler starts; not of child calls. It must not throw. */
+  readonly started?: (() => void) | undefined;
 }
 
 /** Asks a person. An error or an unknown answer rejects. */

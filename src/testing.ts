@@ -1,5 +1,10 @@
 /** The testing kit's public list. Imports no test runner: what it gives are plain values and data. */
 
+// Ports of the relay and of approvals
+export type { RelayBus } from './relay/bus.ts';
+export type { DueItem, LeaseHolder, LogEntry, RelayStore, StoredValue } from './relay/store.ts';
+export { approvalStoreConformance } from './testing/approval-store-conformance.ts';
+export { busConformance } from './testing/bus-conformance.ts';
 // Coordinators
 export type { MountRecord, TestCancellation, TestCoordinatorOptions } from './testing/coordinator.ts';
 export { TestCoordinator } from './testing/coordinator.ts';
@@ -19,6 +24,7 @@ export { fixedClock } from './testing/fixed-clock.ts';
 // Tools and sessions
 export type { AnyObject, MockCall, MockSpies, MockTool, MockToolConfig } from './testing/mock-tool.ts';
 export { mockTool } from './testing/mock-tool.ts';
+export type { PortRule } from './testing/port-rule.ts';
 // Tapes: recording and replaying
 export type { TapeRecording } from './testing/record-tape.ts';
 export { recordTape } from './testing/record-tape.ts';
@@ -28,6 +34,7 @@ export { replayTape } from './testing/replay-tape.ts';
 export type { ScriptedAnswer, ScriptedCall, ScriptedModel, ScriptedRequest, ScriptedTurn } from './testing/scripted-model.ts';
 export { scriptedModel } from './testing/scripted-model.ts';
 export { sequentialIds } from './testing/sequential-ids.ts';
+export { storeConformance } from './testing/store-conformance.ts';
 // Surfaces
 export type { SurfaceAnswer, SurfaceConformanceOptions, SurfaceFeature, SurfaceRule, SurfaceUnderTest } from './testing/surface-conformance.ts';
 export { surfaceConformance, surfaceFeatures } from './testing/surface-conformance.ts';

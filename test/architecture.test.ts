@@ -57,11 +57,17 @@ const layers: readonly Layer[] = [
   { name: 'workflow', files: ['workflow', 'workflow/host-loop', 'workflow/tool-specs'], surface: true },
   // What surfaces have in common: how a session's tools and results are shown in somebody else's words.
   { name: 'shown', files: ['shown/*'], surface: true },
+  // What a relay keeps, and how its nodes wake each other: ports that hosts may fill, and that `testing` has suites for.
+  { name: 'relay ports', files: ['relay/store', 'relay/bus'], surface: true },
   { name: 'testing', files: ['testing', 'testing/*'], surface: true },
   { name: 'config', files: ['config', 'config/*'], surface: true },
   { name: 'providers', files: ['openai', 'openai/*', 'anthropic', 'anthropic/*', 'gemini', 'gemini/*'], surface: true },
   { name: 'frameworks', files: ['ai-sdk', 'ai-sdk/*', 'langchain', 'langchain/*'], surface: true },
   { name: 'mcp', files: ['mcp', 'mcp/*'], surface: true },
+  { name: 'redis', files: ['redis', 'redis/*'], surface: true },
+  // For browsers: it imports nothing but its own folder.
+  { name: 'relay client', files: ['relay/client', 'relay-client/*'], surface: true },
+  { name: 'relay', files: ['relay', 'relay/*'], surface: true },
   { name: 'command line', files: ['cli', 'cli/*'], surface: true },
 ];
 
@@ -80,6 +86,8 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   '@langchain/core': ['langchain', 'langchain/*'],
   '@modelcontextprotocol/client': ['mcp/*'],
   '@modelcontextprotocol/server': ['mcp/*'],
+  ioredis: ['cli/*'],
+  ws: ['relay/*'],
 };
 
 /** Built-in modules of Node, each with the files that may import it. */
@@ -90,7 +98,9 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node would.
   'node:module': ['regex', 'schema/*', 'config/*', 'cli/*', 'langchain/*'],
   'node:fs': ['config/*'],
-  'node:http': ['cli/*'],
+  'node:http': ['relay/*', 'cli/*'],
+  'node:net': ['relay/*'],
+  'node:stream': ['relay/*'],
   'node:fs/promises': ['config/*', 'cli/*'],
   'node:path': ['config/*', 'cli/*'],
   'node:url': ['config/*', 'cli/*'],

@@ -11,17 +11,29 @@ import { root } from './docs/pages.ts';
 
 const files = new Map<string, ts.SourceFile>();
 
-test.each(['index', 'testing', 'amplifier', 'workflow', 'config', 'mcp', 'ai-sdk', 'openai', 'anthropic', 'gemini', 'langchain'])(
-  'every export of src/%s.ts, and every member of it, has a TSDoc comment',
-  (entry) => {
-    const silent = exportsOf(join(root, `src/${entry}.ts`)).flatMap(({ path, name }) => {
-      const declared = declarationsOf(path, name);
-      expect(declared, `${name} is declared in ${path}`).not.toEqual([]);
-      return [...(declared.some(speaks) ? [] : declared.slice(0, 1)), ...declared.flatMap(membersOf).filter((member) => !speaks(member))];
-    });
-    expect(silent.map(placeOf)).toEqual([]);
-  },
-);
+test.each([
+  'index',
+  'testing',
+  'amplifier',
+  'workflow',
+  'config',
+  'mcp',
+  'ai-sdk',
+  'openai',
+  'anthropic',
+  'gemini',
+  'langchain',
+  'relay',
+  'relay/client',
+  'redis',
+])('every export of src/%s.ts, and every member of it, has a TSDoc comment', (entry) => {
+  const silent = exportsOf(join(root, `src/${entry}.ts`)).flatMap(({ path, name }) => {
+    const declared = declarationsOf(path, name);
+    expect(declared, `${name} is declared in ${path}`).not.toEqual([]);
+    return [...(declared.some(speaks) ? [] : declared.slice(0, 1)), ...declared.flatMap(membersOf).filter((member) => !speaks(member))];
+  });
+  expect(silent.map(placeOf)).toEqual([]);
+});
 
 function parse(path: string): ts.SourceFile {
   const known = files.get(path) ?? ts.createSourceFile(path, ts.sys.readFile(path) ?? '', ts.ScriptTarget.ES2022, true);

@@ -6,9 +6,10 @@ import { list } from './list.ts';
 import { mcpPin } from './mcp-pin.ts';
 import { policyTest } from './policy-test.ts';
 import { profilesDiff } from './profiles-diff.ts';
+import { relay } from './relay.ts';
 import { replay } from './replay.ts';
 import { serve } from './serve.ts';
 import { validate } from './validation.ts';
 
 /** In the order of help. */
-export const commands: readonly Command[] = [list, call, explain, validate, profilesDiff, policyTest, replay, serve, mcpPin];
+export const commands: readonly Command[] = [list, call, explain, validate, profilesDiff, policyTest, replay, serve, relay, mcpPin];

@@ -21,6 +21,12 @@ export const optionTable = {
   input: { value: 'JSON|@FILE|-', help: 'arguments of the call: JSON, a file, or standard input; default {}' },
   'timeout-ms': { value: 'N', help: "end a call after N milliseconds; can only shorten the tool's own timeout" },
   http: { value: '[HOST:]PORT', help: 'serve over HTTP at this address instead of stdio; the host is 127.0.0.1 unless given' },
+  port: { value: 'N', help: 'listen on this port; default 4040, 0 is any free one' },
+  host: { value: 'ADDRESS', help: 'listen on this address; default 127.0.0.1' },
+  redis: { value: 'URL', help: 'keep everything in this Redis, which nodes share; default in memory' },
+  'host-key': { value: 'VARIABLE', help: 'demand the key in this variable for new sessions, and answer approvals to who has it' },
+  'allow-origin': { value: 'ORIGIN', repeatable: true, help: 'let browser pages of this origin in; repeatable' },
+  pairing: { help: "let a session's code be traded for a token, once a side" },
   pins: { value: 'FILE', help: 'the file of accepted definitions; made where there is none' },
   accept: { value: 'NAME', repeatable: true, help: 'accept this tool as the server gives it now; repeatable' },
   yes: { help: 'do not ask about what `--accept` names' },
@@ -55,6 +61,15 @@ export interface Options {
   readonly timeoutMs: number | undefined;
   /** `port`, or `host:port`. */
   readonly http: string | undefined;
+  readonly port: number | undefined;
+  readonly host: string | undefined;
+  /** An address of ioredis. */
+  readonly redis: string | undefined;
+  /** The name of a variable. */
+  readonly hostKey: string | undefined;
+  readonly allowOrigin: readonly string[];
+  /** `--pairing` is given. */
+  readonly pairing: boolean;
   /** A path. */
   readonly pins: string | undefined;
   /** Names of tools. */
@@ -129,8 +144,14 @@ export function parseLine(argv: readonly string[]): ParsedLine {
       profile: values.get('profile'),
       facts: values.get('facts'),
       input: values.get('input'),
-      timeoutMs: readTimeout(values.get('timeout-ms')),
+      timeoutMs: readNumber('timeout-ms', values.get('timeout-ms'), 1, longestTimeoutMs),
       http: values.get('http'),
+      port: readNumber('port', values.get('port'), 0, 65_535),
+      host: values.get('host'),
+      redis: values.get('redis'),
+      hostKey: values.get('host-key'),
+      allowOrigin: lists.get('allow-origin') ?? [],
+      pairing: values.has('pairing'),
       pins: values.get('pins'),
       accept: lists.get('accept') ?? [],
       yes: values.has('yes'),
@@ -156,10 +177,9 @@ function unknownOption(rawName: string, name: string): Error {
   return usageFault(`Unknown option \`${rawName}\`.${hint} Run \`host-tools --help\` for all options.`);
 }
 
-function readTimeout(text: string | undefined): number | undefined {
+function readNumber(name: OptionName, text: string | undefined, least: number, most: number): number | undefined {
   if (text === undefined) return undefined;
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > longestTimeoutMs)
-    throw usageFault(`Expected \`--timeout-ms\` to be a whole number from 1 to ${longestTimeoutMs}, got \`${text.slice(0, 60)}\`.`);
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : -1;
+  if (value < least || value > most) throw usageFault(`Expected \`--${name}\` to be a whole number from ${least} to ${most}, got \`${text.slice(0, 60)}\`.`);
   return value;
 }

@@ -1,7 +1,7 @@
 /** A tool as a server describes it, made a definition: nothing of the description is believed, and nothing of it can loosen a gate. */
 import { type AnyTool, type Executor, type JsonObject, type JsonValue, MisuseError, type ToolAnnotations } from '../index.ts';
 import { createDefinition, gateSchema, isJsonObject, type OutsideOrigin } from '../internal.ts';
-import { cleanLine, cleanSchema, cleanText } from './client-text.ts';
+import { cleanLine, cleanSchema, cleanText } from '../shown/outside-text.ts';
 
 /** Most bytes of a description. */
 const maxDescriptionBytes = 8_192;

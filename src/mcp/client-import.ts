@@ -1,6 +1,7 @@
 /** `importMcpTools`: another server's tools as definitions of ours, behind every gate, pinned by fingerprint. */
 import { type AnyTool, MisuseError } from '../index.ts';
 import { describe, isJsonObject, nameSkeleton } from '../internal.ts';
+import { cleanLine } from '../shown/outside-text.ts';
 import { executorOf } from './client-call.ts';
 import { type ConnectionClock, createConnection } from './client-connection.ts';
 import { defineServerTool, reportedName } from './client-definition.ts';
@@ -9,7 +10,6 @@ import { adoptClient, type Link, type McpHttpConnection, type McpStdioConnection
 import { createLedger, type McpDrift, type McpPin } from './client-pins.ts';
 import { createRelisting, type Later } from './client-relisting.ts';
 import type { ConnectedMcpClient } from './client-sdk.ts';
-import { cleanLine } from './client-text.ts';
 
 /** Where a server is: a command to start, an endpoint, or a client of `@modelcontextprotocol/client` 2 that the host has connected and will close. */
 export type McpConnection = McpStdioConnection | McpHttpConnection | ConnectedMcpClient;

@@ -1,9 +1,9 @@
 /** Asking a server for its tools, page by page, within bounds. */
 import type { JsonObject } from '../index.ts';
 import { copyJson, isJsonObject } from '../internal.ts';
+import { cleanLine } from '../shown/outside-text.ts';
 import { connectionFault, isFault } from './client-fault.ts';
 import type { AnyResultSchema, ConnectedMcpClient } from './client-sdk.ts';
-import { cleanLine } from './client-text.ts';
 
 /** Most pages of one listing. */
 const maxPages = 100;

@@ -1,10 +1,10 @@
 /** Opening a connection: a child process or an HTTP endpoint, with everything that it starts in one hand. */
 import type { Client, Transport } from '@modelcontextprotocol/client';
+import { cleanLine } from '../shown/outside-text.ts';
 import { connectionFault } from './client-fault.ts';
 import { boundedFetch, maxMessageBytes } from './client-fetch.ts';
 import { boundAnswers, createReconnections } from './client-guards.ts';
 import { type ConnectedMcpClient, loadSdk, loadSdkStdio } from './client-sdk.ts';
-import { cleanLine } from './client-text.ts';
 
 /** A server in a child process of this one. */
 export interface McpStdioConnection {

@@ -35,6 +35,7 @@ export function run(call: Call, options: RunOptions): void {
   registry.deadlines.add(call, timeoutMs, now);
   if (internals.idleTimeoutMs !== undefined) startIdle(call, internals.idleTimeoutMs, now);
   try {
+    call.options?.surface?.started?.();
     if (internals.handler !== undefined) {
       settle(call, options, internals.handler(call.parsed, new HandlerContext(call)));
     } else if (internals.executor !== undefined) {

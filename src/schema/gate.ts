@@ -3,6 +3,7 @@ import { copyJson, isJsonObject } from '../json.ts';
 import { walkSchema } from './json-schema-check.ts';
 import { type JsonSchemaDocument, schemaError } from './json-schema-dialect.ts';
 import { untrustedLimits } from './json-schema-limits.ts';
+import type { SharedPatterns } from './pattern-budget.ts';
 
 /** Bytes of the schema as JSON text. */
 const maxBytes = 65_536;
@@ -14,10 +15,11 @@ const maxNesting = 64;
  * an object, 1 000 values an `enum`, 10 000 schemas applied to one value, `uniqueItems` only with a `maxItems` of at most 1 000, each type of a `type` once,
  * references only inside the document, no `$id`, `$dynamicRef` or `$recursiveRef`, at most 200 different patterns
  * of at most 512 characters that run in linear time.
+ * @param patterns is drawn on: what the patterns of several schemas may cost together
  * @returns the private copy that was checked. Use it and not the original, whose getters may answer differently the next time
  * @throws MisuseError `invalid_schema` that names the place and the limit
  */
-export function gateSchema(schema: unknown): JsonSchemaDocument {
+export function gateSchema(schema: unknown, patterns?: SharedPatterns): JsonSchemaDocument {
   // The copy counts characters roughly and only bounds the work; the bytes are counted after it.
   const copy = copyJson(schema, { maxDepth: maxNesting, maxValues: maxBytes, maxChars: 2 * maxBytes });
   if (!copy.ok) throw schemaError(copy.path, copy.fault === 'too_large' ? `the schema is larger than ${maxBytes} bytes` : copy.message);
@@ -25,6 +27,6 @@ export function gateSchema(schema: unknown): JsonSchemaDocument {
     throw schemaError('', `the schema is larger than ${maxBytes} bytes`);
   const { value } = copy;
   if (typeof value !== 'boolean' && !isJsonObject(value)) throw schemaError('', 'expected a schema (an object or a boolean)');
-  walkSchema(value, { trusted: false, limits: untrustedLimits });
+  walkSchema(value, { trusted: false, limits: untrustedLimits, patterns });
   return value;
 }

@@ -5,13 +5,15 @@ import { type Dialect, dialectOf, isLoneReference, type JsonSchemaDocument, sche
 import { type SchemaLimits, trustedLimits } from './json-schema-limits.ts';
 import { refuseLoops } from './json-schema-loops.ts';
 import { indexReferences, type References, resolveReference } from './json-schema-references.ts';
-import { isNativePattern, type PatternBudget } from './pattern-budget.ts';
+import { isNativePattern, type PatternBudget, type SharedPatterns } from './pattern-budget.ts';
 
 export interface CheckOptions {
   /** The host's own schema: a pattern beyond the linear engine is taken. */
   readonly trusted: boolean;
   /** Limits on its size. @default generous ones that keep the compiler within its stack */
   readonly limits?: SchemaLimits | undefined;
+  /** What is left for patterns, over several schemas. @default no bound but that of each */
+  readonly patterns?: SharedPatterns | undefined;
 }
 
 /** What the walk learned; the compiler builds on it. */
@@ -74,7 +76,7 @@ export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): C
     hasUnevaluated: false,
     hasDynamicReferences: false,
     nativePatterns: [],
-    patterns: { trusted: options.trusted, limits, native: new Map(), size: 0 },
+    patterns: { trusted: options.trusted, limits, native: new Map(), size: 0, shared: options.patterns },
     seen: [],
   };
   try {

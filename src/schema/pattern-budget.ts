@@ -9,6 +9,12 @@ export interface PatternLimits {
   readonly patternSize: number;
 }
 
+/** What the patterns of schemas that come together may cost, beside what those of each may. */
+export interface SharedPatterns {
+  /** Instructions that are left; below 0, no pattern is taken any more. */
+  left: number;
+}
+
 export interface PatternBudget {
   /** The host's own patterns: one beyond the linear engine is taken. */
   readonly trusted: boolean;
@@ -16,6 +22,8 @@ export interface PatternBudget {
   /** Patterns met so far; true where only the native engine can run one. */
   readonly native: Map<string, boolean>;
   size: number;
+  /** Of all schemas together, where several come from one place. */
+  readonly shared?: SharedPatterns | undefined;
 }
 
 /**
@@ -27,6 +35,8 @@ export function isNativePattern(source: string, budget: PatternBudget): boolean 
   const known = native.get(source);
   if (known !== undefined) return known;
   if (native.size >= limits.patterns) throw new MisuseError('invalid_schema', `More than ${limits.patterns} different patterns`);
+  // Before it is compiled: that would be paid for by nobody.
+  if (budget.shared !== undefined && budget.shared.left < 0) throw overdrawn();
   if (limits.patternSize !== Number.POSITIVE_INFINITY) spend(slowClasses(source), budget);
   const compiled = compilePattern(source, { trusted });
   spend(compiled.size, budget);
@@ -36,8 +46,14 @@ export function isNativePattern(source: string, budget: PatternBudget): boolean 
 
 function spend(size: number, budget: PatternBudget): void {
   budget.size += size;
+  if (budget.shared !== undefined) budget.shared.left -= size;
   if (budget.size > budget.limits.patternSize)
     throw new MisuseError('invalid_schema', 'The patterns are too complex altogether; use smaller repeat counts and fewer character classes');
+  if (budget.shared !== undefined && budget.shared.left < 0) throw overdrawn();
+}
+
+function overdrawn(): MisuseError {
+  return new MisuseError('invalid_schema', 'The patterns of all schemas that came together are too complex; use fewer and smaller ones');
 }
 
 /** Some classes are one instruction, but take as long to compile as hundreds: Unicode properties, and any class without regard to case. */

@@ -34,7 +34,7 @@ describe('a wrong command line is exit code 2, one line on stderr with the remed
     ['input and facts from the same standard input', ['call', 'greet', ...tools, '--input', '-', '--facts', '-'], 'Standard input can be read once'],
     ['a timeout of none', ['call', 'greet', ...tools, '--timeout-ms', '0'], 'whole number from 1 to 2147483647'],
     ['a timeout that is no number', ['call', 'greet', ...tools, '--timeout-ms', '1e3'], 'got `1e3`'],
-    ['a command that is not there yet', ['relay'], 'Unknown command `relay`.'],
+    ['a command that is not there yet', ['audit'], 'Unknown command `audit`.'],
   ])('%s', async (_, argv, said) => {
     const { exit, stdout, stderr } = await cli(argv);
     expect(exit).toBe(2);

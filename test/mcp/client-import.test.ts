@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { HostToolRegistry, isMisuseError } from '../../src/index.ts';
 import { loadSdk, loadSdkStdio } from '../../src/mcp/client-sdk.ts';
-import { cleanSchema } from '../../src/mcp/client-text.ts';
 import { importMcpTools } from '../../src/mcp.ts';
+import { cleanSchema } from '../../src/shown/outside-text.ts';
 import { text, tool } from './client-raw-http.ts';
 import { brief, closeAll, closing, imports, serve, sessionOver } from './client-world.ts';
 

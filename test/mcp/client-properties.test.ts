@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { boundedFetch } from '../../src/mcp/client-fetch.ts';
-import { cleanLine, cleanText } from '../../src/mcp/client-text.ts';
 import { type ConnectedMcpClient, importMcpTools } from '../../src/mcp.ts';
+import { cleanLine, cleanText } from '../../src/shown/outside-text.ts';
 import { tool } from './client-raw-http.ts';
 
 const listing = (tools: unknown): ConnectedMcpClient => ({

@@ -102,3 +102,28 @@ test('what the gate returns is a copy: a getter that answers differently the sec
   expect(gateSchema(schema)).toEqual({ type: 'string' });
   expect(reads).toBe(1);
 });
+
+describe('the patterns of schemas that come together', () => {
+  const pattern = (text: string): object => ({ type: 'string', pattern: text });
+
+  test('are paid for from one purse, each time they come', () => {
+    const purse = { left: 1_000 };
+    gateSchema(pattern('^a{50}$'), purse);
+    const once = 1_000 - purse.left;
+    expect(once).toBeGreaterThan(50);
+    gateSchema(pattern('^a{50}$'), purse);
+    expect(purse.left).toBe(1_000 - 2 * once);
+    gateSchema({ type: 'object' }, purse);
+    expect(purse.left).toBe(1_000 - 2 * once);
+  });
+
+  test('are refused where it is empty, before they are compiled', () => {
+    const purse = { left: 10 };
+    expect(() => gateSchema(pattern('^a{50}$'), purse)).toThrow(/`\/pattern`.*all schemas that came together are too complex/);
+    const { left } = purse;
+    expect(left).toBeLessThan(0);
+    expect(() => gateSchema(pattern('a'), purse)).toThrow(/came together/);
+    expect(purse.left).toBe(left);
+    expect(() => gateSchema({ type: 'object' }, purse)).not.toThrow();
+  });
+});

@@ -75,7 +75,7 @@ same<Ours.LogLevel, Contract.LogLevel>(true);
 fits<Contract.CallTool>(given<Ours.CallTool>());
 adds<Ours.CallOptions, Contract.CallOptions, 'resourceKey'>(true);
 fits<Ours.CallOptions>(given<Contract.CallOptions>());
-adds<Ours.Surface, Contract.Surface, 'strictNulls'>(true);
+adds<Ours.Surface, Contract.Surface, 'strictNulls' | 'started'>(true);
 fits<Ours.Surface>(given<Contract.Surface>());
 
 // ---------- definitions

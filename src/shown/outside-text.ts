@@ -1,4 +1,4 @@
-/** Text that a server brings: bounded, and without characters that people cannot see or that turn lines around. */
+/** Text that somebody outside brings, such as a server or an application: bounded, and without characters that people cannot see or that turn lines around. */
 import type { JsonObject, JsonValue } from '../index.ts';
 import { isJsonObject } from '../internal.ts';
 
@@ -68,8 +68,8 @@ function cleanNode(node: JsonValue, steps: ReadonlySet<string>): JsonValue {
   });
 }
 
-/** Every string but the keys. */
-function cleanAll(node: JsonValue): JsonValue {
+/** A JSON value whose strings are cleaned, keys left as they are. Its depth must be bounded. */
+export function cleanAll(node: JsonValue): JsonValue {
   if (typeof node === 'string') return node.replace(unseen, '');
   if (Array.isArray(node)) return node.map(cleanAll);
   return isJsonObject(node) ? mapEntries(node, (_, value) => cleanAll(value)) : node;

@@ -1,0 +1,52 @@
+/** A server in a process of its own, so that what the client costs is not counted: a relay, or the bare echo. Asked over IPC for what it has used. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { redisBus, redisStore } from '../../src/redis.ts';
+import { serveRelay } from '../../src/relay.ts';
+import { settledHeap } from '../harness.ts';
+import { serveEcho } from './echo.ts';
+import type { Asked, ServerKind, Told } from './server-process.ts';
+
+/** Nothing that is measured meets a limit. */
+const most = 1_000_000_000;
+const limits = { updatesPerMinute: most, requestsPerMinute: most, responsesPerMinute: most, sessionsPerMinute: most };
+
+async function open(kind: ServerKind): Promise<{ readonly port: number; close(): Promise<void> }> {
+  if (kind === 'echo') return serveEcho();
+  if (kind === 'memory') return serveRelay({ port: 0, limits });
+  const client = new Redis({ port: kind.redisPort, host: '127.0.0.1' });
+  const bus = redisBus({ client });
+  const served = await serveRelay({ port: 0, limits, store: redisStore({ client }), bus });
+  return {
+    port: served.port,
+    close: async () => {
+      await served.close();
+      await bus.close?.();
+      client.disconnect();
+    },
+  };
+}
+
+/** What has to go for good may wait for its timers. */
+async function usage(): Promise<Told> {
+  await sleep(50);
+  const heap = settledHeap();
+  const { user, system } = process.cpuUsage();
+  const { rss, external } = process.memoryUsage();
+  return { cpuUs: user + system, heap, external, rss };
+}
+
+const server = await open(JSON.parse(process.argv[2] ?? '"echo"') as ServerKind);
+process.on('message', async (asked: Asked) => {
+  if (asked === 'cpu') {
+    const { user, system } = process.cpuUsage();
+    process.send?.({ cpuUs: user + system, heap: 0, external: 0, rss: 0 } satisfies Told);
+  } else if (asked === 'usage') process.send?.(await usage());
+  else {
+    await server.close();
+    process.disconnect?.();
+    // Profiles are written on the way out.
+    process.exit();
+  }
+});
+process.send?.(server.port);

@@ -1,0 +1,97 @@
+/** A call's way from the agent to the application and back: what a relay adds to a bare echo of the same shape. */
+import { type Case, compare, quick, type Timing } from '../harness.ts';
+import type { FamilyResult, Row, TargetId } from '../targets.ts';
+import { eachOf, spreadText } from './latency.ts';
+import { redisMissing, startRedis } from './redis.ts';
+import { type ServerKind, type ServerProcess, startServer } from './server-process.ts';
+import { type Credentials, sessionWithTool } from './session.ts';
+import { agent, application } from './sides.ts';
+
+const rounds = quick ? 7 : 15;
+const sampleMs = quick ? 60 : 250;
+const warmUp = quick ? 500 : 2_000;
+/** For the spread and for the server's own time. */
+const turns = quick ? 2 : 4;
+const perTurn = quick ? 250 : 1_000;
+
+/** One who answers, and agents that call. */
+interface Way extends Case {
+  readonly server: ServerProcess;
+  call(place: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What was seen of one way. */
+interface Seen extends Timing {
+  readonly ms: readonly number[];
+  /** Microseconds of the server's processor for one trip. */
+  readonly cpuUs: number;
+}
+
+async function openWay(name: string, kind: ServerKind, atOnce: number): Promise<Way> {
+  const server = await startServer(kind);
+  const credentials: Credentials = kind === 'echo' ? { code: 'ECHOECHO', sessionToken: 'none', agentToken: 'none' } : await sessionWithTool(server.port);
+  const side = await application(server.port, credentials);
+  const { call, close } = await agent(server.port, credentials, atOnce);
+  const trips = (times: number): Promise<number[]> => eachOf(times, atOnce, (_, place) => call(place));
+  await trips(warmUp);
+  return {
+    name,
+    server,
+    call,
+    run: async (times) => void (await trips(times)),
+    async close() {
+      close();
+      side.close();
+      await server.close();
+    },
+  };
+}
+
+async function look(ways: readonly Way[], atOnce: number): Promise<readonly Seen[]> {
+  const timings = await compare(ways, { rounds, sampleMs });
+  const ms: number[][] = ways.map(() => []);
+  const cpu: number[] = ways.map(() => 0);
+  for (let turn = 0; turn < turns; turn++) {
+    for (const [index, { server, call }] of ways.entries()) {
+      const before = await server.ask('cpu');
+      ms[index]?.push(...(await eachOf(perTurn, atOnce, (_, place) => call(place))));
+      const after = await server.ask('cpu');
+      cpu[index] = (cpu[index] ?? 0) + (after.cpuUs - before.cpuUs);
+    }
+  }
+  return timings.map((timing, index) => ({ ...timing, ms: ms[index] ?? [], cpuUs: (cpu[index] ?? 0) / (turns * perTurn) }));
+}
+
+function rowsOf(id: TargetId, atOnce: number, seen: readonly Seen[]): Row[] {
+  const [echo, memory, redis] = seen as readonly [Seen, Seen, Seen?];
+  const at = atOnce === 1 ? 'one at a time' : `${atOnce} at a time`;
+  const told = ({ name, ns, ms, cpuUs }: Seen): Row => ({
+    what: `round trips, ${at}: ${name}`,
+    value: Math.round(1e9 / ns),
+    unit: 'a second',
+    note: `${spreadText(ms)}; ${Math.round(cpuUs)} µs of the server's processor each`,
+  });
+  return [
+    { id, value: memory.ratio, note: `${Math.round(echo.ns / 1e3)} → ${Math.round(memory.ns / 1e3)} µs` },
+    { what: `the server's own processor time, ${at}, memory against echo`, value: memory.cpuUs / echo.cpuUs, unit: '×' },
+    ...(redis === undefined ? [] : [{ what: `round trips, ${at}, Redis against memory`, value: redis.ratio / memory.ratio, unit: '×' }]),
+    ...seen.map(told),
+  ];
+}
+
+export async function measure(): Promise<FamilyResult> {
+  const redis = await startRedis();
+  const rows: Row[] = [];
+  for (const [id, atOnce] of [
+    ['relay_trip', 1],
+    ['relay_trip_16', 16],
+  ] as const) {
+    const ways = [await openWay('bare echo', 'echo', atOnce), await openWay('memory', 'memory', atOnce)];
+    if (redis !== undefined) ways.push(await openWay('Redis', { redisPort: redis.port }, atOnce));
+    rows.push(...rowsOf(id, atOnce, await look(ways, atOnce)));
+    for (const way of ways) await way.close();
+  }
+  await redis?.close();
+  return { rows, ...(redis === undefined ? { skipped: redisMissing } : {}) };
+}

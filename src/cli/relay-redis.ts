@@ -1,0 +1,54 @@
+/** The Redis of `relay --redis`, reached through ioredis, which is optional. */
+import type { ApprovalStore } from '../index.ts';
+import { redisApprovals, redisBus, redisStore } from '../redis.ts';
+import type { RelayBus, RelayStore } from '../relay.ts';
+import type { CliIo } from './cli-io.ts';
+import { failure, messageOf, untilInterrupted, usageFault } from './fault.ts';
+import type { Screen } from './screen.ts';
+
+/** What the nodes share. */
+export interface RelayRedis {
+  readonly store: RelayStore;
+  readonly bus: RelayBus;
+  readonly approvals: ApprovalStore;
+  /** Ends the connections. */
+  close(): Promise<void>;
+}
+
+/** Connects, and waits until Redis answers. @throws CliFault 2 for what is no address of Redis; 1 when it cannot be reached, or ioredis is not installed */
+export async function openRelayRedis(url: string, io: CliIo, screen: Screen): Promise<RelayRedis> {
+  // An address may hold a password, so it is never shown.
+  if (!URL.canParse(url) || !/^rediss?:$/.test(new URL(url).protocol))
+    throw usageFault('Expected `--redis` to be an address such as `redis://127.0.0.1:6379`.');
+  const { Redis } = await import('ioredis').catch(() => {
+    throw failure('`--redis` needs the package `ioredis`: npm install ioredis');
+  });
+  const client = new Redis(url, { autoResendUnfulfilledCommands: false, lazyConnect: true });
+  let told = '';
+  client.on('error', (error: unknown) => {
+    // Once for each way in which it fails: it is tried again and again.
+    const code = String((error as { code?: unknown }).code ?? 'error');
+    if (code !== told) screen.note(`warning: Redis: ${code}`);
+    told = code;
+  });
+  client.on('ready', () => {
+    told = '';
+  });
+  try {
+    await untilInterrupted(client.connect(), io.signal);
+  } catch (error) {
+    client.disconnect();
+    if (io.signal.aborted) throw error;
+    throw failure(`Cannot reach Redis: ${(error as { code?: string }).code ?? messageOf(error)}.`);
+  }
+  const bus = redisBus({ client });
+  return {
+    store: redisStore({ client }),
+    bus,
+    approvals: redisApprovals({ client }),
+    async close() {
+      await bus.close?.();
+      client.disconnect();
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/** `relay`: applications bring their tools to agents' sessions, until the person interrupts. */
+import { createHmac, randomBytes } from 'node:crypto';
+import { type ApprovalStore, HostToolRegistry } from '../index.ts';
+import { type RelayLogger, type RelayOptions, type ServedRelay, serveRelay } from '../relay.ts';
+import type { CliIo } from './cli-io.ts';
+import type { Answer, Command } from './command.ts';
+import { failure, messageOf, untilInterrupted, usageFault } from './fault.ts';
+import { jsonText } from './printable.ts';
+import { openRelayRedis } from './relay-redis.ts';
+import type { Screen } from './screen.ts';
+import { openWorld } from './world.ts';
+
+const defaultPort = 4_040;
+/** Standard output says where it listens, and no more. */
+const done: Answer = { exit: 0, text: '', json: null, silent: true };
+
+export const relay: Command = {
+  name: 'relay',
+  usage: '[--port N] [--redis URL] [--host-tools FILE]',
+  summary: 'let applications bring their tools to sessions of agents',
+  notes: [
+    'Listens on http://127.0.0.1:4040 until it is interrupted, then says goodbye to whoever is connected. Log lines are JSON on standard error.',
+    'Tools, profiles and rules of --host-tools hold in every session.',
+    'What needs approval is refused; with --host-key it waits for `POST /:code/approvals/:approvalId`.',
+    'Nodes with the same --redis, and the same key, are one relay.',
+  ],
+  options: ['host-tools', 'host-tools-module', 'profile', 'port', 'host', 'redis', 'host-key', 'allow-origin', 'pairing'],
+  operands: [],
+  async run({ io, screen, options }) {
+    const { redis: url, host, port = defaultPort, pairing, allowOrigin, profile } = options;
+    const hostKey = options.hostKey === undefined ? undefined : keyOf(options.hostKey, io);
+    const redis = url === undefined ? undefined : await openRelayRedis(url, io, screen);
+    const logger = loggerOn(screen);
+    const registry = makeRegistry(hostKey, redis?.approvals, logger);
+    let served: ServedRelay | undefined;
+    try {
+      if (options.sources.length > 0) {
+        const world = await openWorld(registry, options, io, screen);
+        world.requireRules();
+        const fault = profile === undefined ? undefined : world.profileFault(profile);
+        if (fault !== undefined) throw fault;
+      } else if (profile !== undefined) throw usageFault('`--profile` needs `--host-tools FILE`, which defines it.');
+      served = await untilInterrupted(
+        serveRelay({
+          port,
+          ...(host === undefined ? {} : { host }),
+          ...(hostKey === undefined ? {} : { hostKey }),
+          ...(redis === undefined ? {} : { store: redis.store, bus: redis.bus }),
+          ...(allowOrigin.length === 0 ? {} : { allowedOrigins: allowOrigin.includes('*') ? '*' : allowOrigin }),
+          pairing,
+          logger,
+          session: { registry, ...(profile === undefined ? {} : { profile }), ...(hostKey === undefined ? {} : { approvalMode: 'suspend' }) },
+        } satisfies RelayOptions & { port: number; host?: string }),
+        io.signal,
+      );
+      screen.note(`The relay listens at ${served.url}`);
+      await interrupted(io.signal);
+      return done;
+    } catch (error) {
+      throw isInUse(error) ? failure(`${messageOf(error)}. Give another \`--port\`.`) : error;
+    } finally {
+      await served?.close();
+      await registry.close();
+      await redis?.close();
+    }
+  },
+};
+
+/** Suspended calls outlive a node where others share its store: then all nodes must know the key. */
+function makeRegistry(hostKey: string | undefined, store: ApprovalStore | undefined, logger: RelayLogger): HostToolRegistry {
+  const secret = hostKey === undefined || store === undefined ? randomBytes(32) : createHmac('sha256', hostKey).update('host-tools relay approvals').digest();
+  return new HostToolRegistry({ logger, approvals: { secret, ...(store === undefined ? {} : { store }) } });
+}
+
+/** @throws CliFault 2 */
+function keyOf(variable: string, { env }: CliIo): string {
+  const key = env[variable];
+  if (key === undefined || key === '') throw usageFault(`\`--host-key\` names the variable \`${variable.slice(0, 60)}\`, which is not set.`);
+  return key;
+}
+
+/** One JSON document a line. */
+function loggerOn(screen: Screen): RelayLogger {
+  const at = (level: string) => (data: object, message?: string) => screen.note(jsonText({ level, ...data, msg: message ?? '' }).replace(/\s*\n\s*/g, ' '));
+  return { info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+function interrupted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function isInUse(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
+}

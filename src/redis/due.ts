@@ -1,0 +1,52 @@
+/** Windows of uses, a counter each, and what is due: one sorted set of all sessions by when. */
+import type { DueItem, RelayStore } from '../relay/store.ts';
+import { type RedisCommands, redisScript } from './commands.ts';
+import { countKey, dueKey, whole } from './keys.ts';
+import { nowLua } from './redis-clock.ts';
+
+// 0, or how long to wait.
+const countScript = redisScript(`
+if tonumber(redis.call('GET', KEYS[1]) or '0') >= tonumber(ARGV[1]) then
+  local left = redis.call('PTTL', KEYS[1])
+  if left == -2 then return tonumber(ARGV[2]) end
+  return math.max(left, 1)
+end
+if redis.call('INCR', KEYS[1]) == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 0`);
+
+const scheduleScript = redisScript(`${nowLua}
+redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[2]), ARGV[1])
+return 1`);
+
+const dueScript = redisScript(`${nowLua}
+local members = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[1])
+for _, member in ipairs(members) do redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[2]), member) end
+return members`);
+
+export function redisDue({ client, prefix, run, send }: RedisCommands): Pick<RelayStore, 'count' | 'schedule' | 'unschedule' | 'due'> {
+  return {
+    async count(key, limit, windowMs) {
+      const retryAfterMs = (await run(countScript, [countKey(prefix, key)], [whole(limit), whole(windowMs, 1)])) as number;
+      return { allowed: retryAfterMs === 0, retryAfterMs };
+    },
+    async schedule(session, key, delayMs) {
+      await run(scheduleScript, [dueKey(prefix)], [member(session, key), whole(delayMs)]);
+    },
+    async unschedule(session, key) {
+      await send(() => client.zrem(dueKey(prefix), member(session, key)));
+    },
+    async due(limit, delayMs) {
+      const members = (await run(dueScript, [dueKey(prefix)], [whole(limit), whole(delayMs)])) as string[];
+      return members.map(item);
+    },
+  };
+}
+
+function member(session: string, key: string): string {
+  return JSON.stringify([session, key]);
+}
+
+function item(text: string): DueItem {
+  const [session, key] = JSON.parse(text) as [string, string];
+  return { session, key };
+}

@@ -1,0 +1,105 @@
+/** Requests to the relay: the token in a header, everything bounded, and every failure as one kind of error. */
+import { retryAfterMs } from './backoff.ts';
+import { type JsonObject, parseObject, stringIn } from './json.ts';
+import { failedToolsOf, isRelayClientError, type RelayClientError, relayClientError } from './relay-client-error.ts';
+import { type Scope, within } from './scope.ts';
+import type { Target } from './target.ts';
+
+/** What a request may have. */
+export interface HttpMore {
+  /** JSON text. */
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Milliseconds for the whole of it. @default 30 000 */
+  readonly timeoutMs?: number;
+}
+
+/** Speaks to one session of a relay. Everything rejects with a RelayClientError, or with the reason that the scope ended for. */
+export interface RelayHttp {
+  /** The object that the relay answers; empty for an answer without one. */
+  call(scope: Scope, method: 'GET' | 'POST' | 'DELETE', path: string, more?: HttpMore): Promise<JsonObject>;
+  /** A response that is read as it comes, for as long as `signal` lets it. */
+  open(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
+  /** A message from outside without the token. */
+  scrub(text: string): string;
+}
+
+/** Most bytes of an answer. */
+const maxAnswerBytes = 16 * 1_048_576;
+const maxMessageChars = 1_000;
+
+export function createHttp({ base, token }: Target, fetch: (url: string, init?: RequestInit) => Promise<Response>): RelayHttp {
+  const scrub = (text: string): string => text.replaceAll(token, '***').slice(0, maxMessageChars);
+  const send = async (path: string, init: RequestInit): Promise<Response> => {
+    try {
+      return await fetch(`${base}${path}`, { ...init, cache: 'no-store' } as RequestInit);
+    } catch (error) {
+      throw networkError(scrub(messageOf(error)));
+    }
+  };
+  const read = async (response: Response): Promise<JsonObject> => {
+    try {
+      const answer = parseObject(await textOf(response));
+      if (!response.ok) throw refusal(response, answer ?? {}, scrub);
+      // What answers otherwise is no relay: a portal that wants a login, for one.
+      if (answer === undefined && response.status !== 204)
+        throw relayClientError('invalid_answer', 'What answered the request is no relay: a JSON object was expected.');
+      return answer ?? {};
+    } catch (error) {
+      throw isRelayClientError(error) ? error : networkError(scrub(messageOf(error)));
+    }
+  };
+  const authorization = { Authorization: `Bearer ${token}` };
+  return {
+    call(scope, method, path, { body, headers, timeoutMs = 30_000 } = {}) {
+      const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
+      const init = { method, headers: { ...authorization, ...type, ...headers }, ...(body === undefined ? {} : { body }) };
+      return within(scope, timeoutMs, async (signal) => read(await send(path, { ...init, signal })));
+    },
+    async open(path, headers, signal) {
+      const response = await send(path, { method: 'GET', headers: { ...authorization, ...headers }, signal });
+      if (!response.ok) await read(response);
+      return response;
+    },
+    scrub,
+  };
+}
+
+function networkError(detail: string): RelayClientError {
+  return relayClientError(
+    'network_error',
+    `The relay cannot be reached${detail === '' ? '' : ` (${detail})`}. In a page, this is also what a refused origin looks like.`,
+  );
+}
+
+function refusal({ status, headers }: Response, answer: JsonObject, scrub: (text: string) => string): RelayClientError {
+  const said = stringIn(answer, 'message');
+  return relayClientError(scrub(stringIn(answer, 'error') ?? `http_${status}`), said === undefined ? `The relay answered ${status}.` : scrub(said), {
+    status,
+    retryAfterMs: retryAfterMs(headers.get('retry-after')),
+    failedTools: failedToolsOf(answer),
+  });
+}
+
+async function textOf(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  // Where a fetch has no streams, its text is all there is.
+  if (reader === undefined) return response.text();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > maxAnswerBytes) {
+      await reader.cancel();
+      throw relayClientError('invalid_answer', `The relay's answer is over ${maxAnswerBytes} bytes.`);
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : '';
+}

@@ -1,0 +1,31 @@
+/** What tells that trying again at once is worth it: the network is back, or somebody looks at the page. */
+import type { Scope } from './scope.ts';
+
+interface Source {
+  addEventListener?(type: string, listener: () => void): void;
+  removeEventListener?(type: string, listener: () => void): void;
+}
+
+/** Why a wait is over: its time, the network is back, or somebody sees the page again. */
+export type Woken = 'time' | 'online' | 'visible';
+
+/** Waits, if `wakeable` only until something says that trying is worth it. Rejects when the scope ends. */
+export function sleepUntilWoken(scope: Scope, ms: number, wakeable: boolean): Promise<Woken> {
+  const inner = scope.child();
+  return new Promise<Woken>((resolve, reject) => {
+    inner.onEnd(reject);
+    inner.after(ms, () => resolve('time'));
+    if (!wakeable) return;
+    const page = globalThis as Source & { readonly document?: Source & { readonly visibilityState?: string } };
+    listen(inner, page, 'online', () => resolve('online'));
+    listen(inner, page.document, 'visibilitychange', () => {
+      if (page.document?.visibilityState === 'visible') resolve('visible');
+    });
+  }).finally(() => inner.end(undefined));
+}
+
+function listen(scope: Scope, source: Source | undefined, type: string, listener: () => void): void {
+  if (typeof source?.addEventListener !== 'function') return;
+  source.addEventListener(type, listener);
+  scope.onEnd(() => source.removeEventListener?.(type, listener));
+}

@@ -1,0 +1,119 @@
+/** Puts a relay together, and takes it apart. */
+import type { HostToolRegistry } from '../index.ts';
+import { createCalls } from './calls.ts';
+import { createCounters, type RelayMetrics } from './counters.ts';
+import { createEventStreams } from './event-streams.ts';
+import { createFront, type RequestInfo } from './front.ts';
+import { createHub } from './hub.ts';
+import { createLiveSessions } from './live-sessions.ts';
+import type { RelayOptions, RelaySessionOptions } from './options.ts';
+import { pollResponse } from './poll.ts';
+import { createRateLimits } from './rate-limits.ts';
+import { readRelayOptions } from './read-options.ts';
+import type { RelayParts } from './relay-parts.ts';
+import { createRequests } from './requests.ts';
+import { createSocketEntry } from './socket-entry.ts';
+import { giveSocketPort } from './socket-port.ts';
+import { sseResponse } from './sse.ts';
+
+/** One node of a relay. */
+export interface Relay<S = unknown> {
+  /**
+   * Answers a request of the relay's protocol; mount it wherever web-standard requests are answered, at the root. Never rejects, and does not use `this`.
+   * The request's `signal` should abort when its client goes away.
+   * @param info what only the server knows of the request @default nothing
+   */
+  fetch(request: Request, info?: RequestInfo): Promise<Response>;
+  /**
+   * Ends the node. From now on `/readyz` is 503 and new requests are refused, while answers of applications are still taken; streams are told to connect
+   * elsewhere; what runs has `requestTimeoutMs` to end, ten seconds at most. What is still open then is left to other nodes. A store, a bus and a registry
+   * of the host's stay open. Idempotent.
+   */
+  close(): Promise<void>;
+  /** What this node has counted, and what is open on it. JSON. */
+  metrics(): RelayMetrics;
+  /** The registry of the host's tools, which may change at any time: sessions see it at once. */
+  readonly registry: HostToolRegistry<S>;
+}
+
+/** Milliseconds that closing waits for what runs. */
+const longestDrainMs = 10_000;
+/** Milliseconds that answers have to leave once what they wait for has ended. */
+const leavingMs = 1_000;
+
+/**
+ * Makes a node of a relay: applications register their tools in sessions at run time, agents see and call them, the application executes them, and every call
+ * passes the host's gates. Nodes that share a store and a bus are one relay.
+ * @throws MisuseError `invalid_option` and whatever the host's tools and rules are refused with
+ */
+export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S> {
+  const { settings, door, session, report, closeOwn } = readRelayOptions(options);
+  const hub = createHub(settings.bus, (error) => report('bus', error));
+  const calls = createCalls(settings, hub);
+  const live = createLiveSessions(session as RelaySessionOptions, settings, hub, calls);
+  const requests = createRequests(settings, hub, live, calls);
+  const streams = createEventStreams(settings, hub, calls);
+  const counters = createCounters();
+  const draining = new AbortController();
+  const closed = new AbortController();
+  const sse: RelayParts['respond']['sse'] = (opened, wanted) =>
+    sseResponse(opened, wanted, (reason) => settings.logger.warn({ reason }, 'relay: a stream was dropped'));
+  const parts: RelayParts = {
+    settings,
+    door,
+    hub,
+    live,
+    requests,
+    calls,
+    streams,
+    respond: { sse, poll: pollResponse },
+    limits: createRateLimits(settings),
+    counters,
+    report,
+    draining: draining.signal,
+    closed: closed.signal,
+  };
+  const front = createFront(parts);
+  const answering = new Set<Promise<Response>>();
+  let closing: Promise<void> | undefined;
+
+  const close = async (): Promise<void> => {
+    draining.abort();
+    streams.close();
+    await requests.close(Math.min(settings.requestTimeoutMs, longestDrainMs));
+    await within(leavingMs, Promise.allSettled(answering));
+    await live.closeAll();
+    await within(leavingMs, Promise.allSettled(answering));
+    closed.abort();
+    await closeOwn();
+  };
+  const relay: Relay<S> = {
+    async fetch(request, info = {}) {
+      const answer = front.fetch(request, info);
+      answering.add(answer);
+      try {
+        return await answer;
+      } finally {
+        answering.delete(answer);
+      }
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+    metrics: () => ({ ...counters.snapshot(), openStreams: streams.count, liveSessions: live.count }),
+    registry: live.registry as unknown as HostToolRegistry<S>,
+  };
+  giveSocketPort(relay, createSocketEntry(front, parts));
+  return relay;
+}
+
+/** Waits, so long at most. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

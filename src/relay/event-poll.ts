@@ -1,0 +1,85 @@
+/** A poll: what there is for a client that cannot hold a stream open, or what comes first within its wait. */
+import { type ConnectionParts, type EndReason, type EventSource, goodbye, openEventSource } from './event-source.ts';
+import type { StreamEvent, StreamRequest } from './event-stream.ts';
+import { bufferBytes } from './stream-buffer.ts';
+
+/**
+ * Waits for events, `waitMs` at most. An application's poll keeps its connection for a lease after it, until the next one. Where the connection is over, the last
+ * event is a `goodbye`. Rejects as a stream does that opens, and where the store goes.
+ */
+export async function pollEvents(parts: ConnectionParts, request: StreamRequest, waitMs: number, signal: AbortSignal): Promise<readonly StreamEvent[]> {
+  const { now, leaseMs } = parts.settings;
+  const { code, side, expiresAt } = request;
+  let source: EventSource | undefined;
+  let unwatch: (() => void) | undefined;
+  let beat: ReturnType<typeof setInterval> | undefined;
+  let expiry: ReturnType<typeof setTimeout> | undefined;
+  let over: EndReason | undefined;
+  let wake = (): void => {};
+
+  const end = (reason: EndReason): void => {
+    over ??= reason;
+    wake();
+  };
+  const hold = async (): Promise<void> => {
+    try {
+      const reason = await source?.hold();
+      if (reason !== undefined) end(reason);
+    } catch {
+      // Tried again at the next beat.
+    }
+  };
+  const isOver = (): boolean => over !== undefined || signal.aborted;
+  const onAbort = (): void => wake();
+  const exit = parts.enter(end);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    unwatch = await parts.hub.watch(code, (message) => {
+      if (message === 'closed') end('session_closed');
+      if ((message === 'lease' && side === 'application') || message === undefined) void hold();
+      if (message === `log:${side}` || message === undefined) wake();
+    });
+    source = await openEventSource(parts, request, end);
+    const { reader } = source;
+    beat = setInterval(hold, leaseMs / 3);
+    const livesMs = Math.max(0, expiresAt - now());
+    if (livesMs <= waitMs) expiry = setTimeout(() => end('session_expired'), livesMs);
+    const until = performance.now() + waitMs;
+    for (;;) {
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const events: StreamEvent[] = [];
+      let bytes = 0;
+      for await (const event of reader.next()) {
+        events.push(event);
+        bytes += JSON.stringify(event.data).length;
+        // The rest is for the next poll.
+        if (bytes >= bufferBytes || isOver()) break;
+      }
+      const left = until - performance.now();
+      if (events.length > 0 || isOver() || left <= 0) {
+        await reader.remember(events.at(-1)?.id).catch(() => {});
+        if (over === undefined) await hold();
+        return over === undefined ? events : [...events, goodbye(over)];
+      }
+      await within(woken, left);
+    }
+  } finally {
+    exit();
+    unwatch?.();
+    clearInterval(beat);
+    clearTimeout(expiry);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Waits for it, so many milliseconds at most. */
+async function within(woken: Promise<void>, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([woken, late]);
+  clearTimeout(timer);
+}

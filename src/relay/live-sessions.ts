@@ -1,0 +1,209 @@
+/** The governed sessions of this node: one for each relay session that an agent uses here, over one registry of the host's tools. */
+import { HostToolRegistry, type SessionOptions, type ToolSession } from '../index.ts';
+import { registryStateOf } from '../internal.ts';
+import type { Calls } from './calls.ts';
+import { type LogRecord, logKeep, type SessionDocument } from './documents.ts';
+import type { Hub } from './hub.ts';
+import type { RelaySessionOptions } from './options.ts';
+import { relayError } from './relay-error.ts';
+import { createRelayedTools, type RelayedTools } from './relayed-tools.ts';
+import type { RelaySettings } from './settings.ts';
+import { readTools } from './tools-document.ts';
+
+/** A relay session as this node knows it. */
+export interface LiveSession {
+  readonly code: string;
+  /** Every call of an agent goes through it. */
+  readonly session: ToolSession;
+  /** Whether a tool is the application's. */
+  isRelayed(name: string): boolean;
+  /** Keeps it from being closed for idleness. @returns lets go; idempotent */
+  hold(): () => void;
+  /** Runs when it closes here. */
+  onClose(run: () => void | Promise<void>): void;
+}
+
+/** The live sessions of a node. */
+export interface LiveSessions {
+  /** The registry of the host's tools, rules and profiles. */
+  readonly registry: HostToolRegistry;
+  readonly count: number;
+  /** The session of a code, with its tools as the document says; made when it is first asked for. */
+  get(document: SessionDocument): Promise<LiveSession>;
+  /** The host's tool that a name is taken by, or could be taken for. */
+  taken(name: string): string | undefined;
+  /** The relay session is over. */
+  close(code: string): Promise<void>;
+  /** The node ends. A registry that was made here is closed. */
+  closeAll(): Promise<void>;
+}
+
+/** Milliseconds without a use after which a session is closed here; the store keeps all that is asked for again. Grants of approvals end with it. */
+const idleMs = 600_000;
+const sweepMs = 60_000;
+
+interface Entry extends LiveSession {
+  readonly tools: RelayedTools;
+  readonly closers: (() => void | Promise<void>)[];
+  readonly expiresAt: number;
+  stop: () => void;
+  revision: number;
+  /** One look at the document after another. */
+  syncing: Promise<void>;
+  held: number;
+  usedAt: number;
+}
+
+/** Makes the live sessions of a node. */
+export function createLiveSessions(options: RelaySessionOptions, settings: RelaySettings, hub: Hub, calls: Calls): LiveSessions {
+  const { store, now, logger, requestTimeoutMs } = settings;
+  const registry = (options.registry as HostToolRegistry | undefined) ?? makeRegistry(options, settings);
+  const state = registryStateOf(registry);
+  const entries = new Map<string, Promise<Entry>>();
+
+  const sessionOptions = (code: string): SessionOptions => {
+    const { profile, policies, hooks, services, facts, limits, exposeErrors = 'masked', approver, approvalMode, approvalTimeoutMs } = options;
+    const given = { profile, policies, hooks, services, facts, limits, approver, approvalMode, approvalTimeoutMs };
+    return {
+      ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+      exposeErrors,
+      sessionId: code,
+      principal: `relay:${code}`,
+    };
+  };
+  const sync = async (entry: Entry, wanted: number): Promise<void> => {
+    if (entry.revision >= wanted) return;
+    const found = await readTools(store, entry.code);
+    if (found === undefined || found.document.revision <= entry.revision) return;
+    const { document } = found;
+    entry.tools.show(document);
+    entry.revision = document.revision;
+  };
+  const follow = (entry: Entry, wanted: number): Promise<void> => {
+    entry.syncing = entry.syncing.catch(() => {}).then(() => sync(entry, wanted));
+    return entry.syncing;
+  };
+  const open = async ({ code, expiresAt }: SessionDocument): Promise<Entry> => {
+    const session = registry.createSession(sessionOptions(code));
+    const tools = createRelayedTools({
+      code,
+      session,
+      requestTimeoutMs,
+      logger,
+      run: (input, context, idempotent) => calls.run(code, input, context, idempotent),
+    });
+    const closers: Entry['closers'] = [];
+    const entry: Entry = {
+      code,
+      session,
+      tools,
+      closers,
+      expiresAt,
+      isRelayed: tools.has,
+      hold() {
+        let holds = true;
+        entry.held++;
+        return () => {
+          if (!holds) return;
+          holds = false;
+          entry.held--;
+          entry.usedAt = performance.now();
+        };
+      },
+      onClose: (run) => void closers.push(run),
+      stop: () => {},
+      revision: 0,
+      syncing: Promise.resolve(),
+      held: 0,
+      usedAt: performance.now(),
+    };
+    session.events.on('approval:required', ({ request: { id: approvalId, callId: id, title, message, risk } }) => {
+      const record: LogRecord = {
+        kind: 'approval',
+        approvalId,
+        id,
+        title,
+        ...(message === undefined ? {} : { message }),
+        ...(risk === undefined ? {} : { risk }),
+      };
+      store.append(code, 'agent', JSON.stringify(record), logKeep).then(
+        () => hub.wake(code, 'log:agent'),
+        () => logger.warn({}, 'relay: an approval could not be announced'),
+      );
+    });
+    try {
+      entry.stop = await hub.watch(code, (wake) => {
+        // Whoever only listens, such as an MCP client, is told of a change too.
+        if (wake === 'tools' || wake === undefined) follow(entry, Number.POSITIVE_INFINITY).catch(() => {});
+        if (wake === 'closed') void close(code);
+      });
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+    return entry;
+  };
+  const close = async (code: string): Promise<void> => {
+    const opening = entries.get(code);
+    entries.delete(code);
+    const entry = await opening?.catch(() => undefined);
+    if (entry === undefined) return;
+    entry.stop();
+    for (const run of entry.closers.splice(0)) {
+      try {
+        await run();
+      } catch (error) {
+        logger.warn({ error: error instanceof Error ? error.name : typeof error }, 'relay: closing a session: a clean-up failed');
+      }
+    }
+    await entry.session.close();
+  };
+  const sweep = setInterval(async () => {
+    for (const [code, opening] of entries) {
+      const entry = await opening.catch(() => undefined);
+      if (entry === undefined) continue;
+      const isIdle = entry.held === 0 && performance.now() - entry.usedAt >= idleMs;
+      if (isIdle || entry.expiresAt <= now()) await close(code);
+    }
+  }, sweepMs);
+  // It keeps no process alive.
+  sweep.unref?.();
+
+  return {
+    registry,
+    get count() {
+      return entries.size;
+    },
+    async get(document) {
+      const { code, toolsRevision } = document;
+      let opening = entries.get(code);
+      if (opening === undefined) {
+        const made = open(document);
+        opening = made;
+        entries.set(code, made);
+        made.catch(() => {
+          if (entries.get(code) === made) entries.delete(code);
+        });
+      }
+      const entry = await opening;
+      entry.usedAt = performance.now();
+      if (entry.revision < toolsRevision) await follow(entry, toolsRevision);
+      if (entries.get(code) !== opening) throw relayError(404, 'session_not_found', 'Session not found or expired');
+      return entry;
+    },
+    taken: (name) => state.twinOf(name),
+    close,
+    async closeAll() {
+      clearInterval(sweep);
+      await Promise.all([...entries.keys()].map(close));
+      if (options.registry === undefined) await registry.close();
+    },
+  };
+}
+
+function makeRegistry({ tools = [], rules, profiles = [], approvals }: RelaySessionOptions, { now, logger }: RelaySettings): HostToolRegistry {
+  const registry = new HostToolRegistry({ now, logger, ...(rules === undefined ? {} : { rules }), ...(approvals === undefined ? {} : { approvals }) });
+  registry.registerAll(tools);
+  for (const profile of profiles) registry.defineProfile(profile);
+  return registry;
+}

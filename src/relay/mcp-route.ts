@@ -1,0 +1,80 @@
+/** A session's tools over MCP: one handler for each live session, made when it is first used and closed with it. */
+import { isMisuseError, type JsonValue } from '../index.ts';
+import { isJsonObject } from '../internal.ts';
+import { createMcpHandler, type McpHandler } from '../mcp.ts';
+import { readText } from './bodies.ts';
+import type { LiveSession } from './live-sessions.ts';
+import { relayError } from './relay-error.ts';
+import type { RelayParts, SessionHandlers } from './relay-parts.ts';
+
+/** Handler of the route. MCP sessions of the protocol's 2025 era live on one node. */
+export function mcpRoute({ live, limits, report }: RelayParts): Pick<SessionHandlers, 'mcp'> {
+  const handlers = new WeakMap<LiveSession, McpHandler>();
+  const handlerOf = (session: LiveSession): McpHandler => {
+    const known = handlers.get(session);
+    if (known !== undefined) return known;
+    const made = createMcpHandler(session.session, { maxSessions: 20, onError: (error) => report('mcp', error) });
+    handlers.set(session, made);
+    session.onClose(() => made.close());
+    return made;
+  };
+  return {
+    async mcp({ request, maxBody, document }) {
+      const text = request.method === 'POST' ? await readText(request, maxBody) : undefined;
+      for (let calls = countCalls(text); calls > 0; calls--) await limits.request(document.code);
+      const session = await live.get(document);
+      const release = session.hold();
+      try {
+        return whenDone(await handlerOf(session).fetch(inside(request, text)), release);
+      } catch (error) {
+        release();
+        if (isMisuseError(error) && error.code === 'missing_dependency') throw relayError(501, 'missing_dependency', error.message, { cause: error });
+        throw error;
+      }
+    },
+  };
+}
+
+/** The request as it is behind the relay's door, where host and origin were checked. */
+function inside(request: Request, text: string | undefined): Request {
+  const headers = new Headers(request.headers);
+  for (const name of ['host', 'origin', 'authorization', 'content-length']) headers.delete(name);
+  return new Request('http://localhost/mcp', { method: request.method, headers, signal: request.signal, ...(text === undefined ? {} : { body: text }) });
+}
+
+/** How many calls of tools a message asks for. What is no JSON is answered in the protocol's own words. */
+function countCalls(text: string | undefined): number {
+  if (text === undefined || !text.includes('tools')) return 0;
+  try {
+    const body = JSON.parse(text) as JsonValue;
+    return (Array.isArray(body) ? body : [body]).filter((one) => isJsonObject(one) && one.method === 'tools/call').length;
+  } catch {
+    return 0;
+  }
+}
+
+/** The same response; `run` is called once, when its body has ended or nobody reads it any more. */
+function whenDone(response: Response, run: () => void): Response {
+  if (response.body === null) {
+    run();
+    return response;
+  }
+  const reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+      run();
+    },
+    cancel(reason) {
+      run();
+      return reader.cancel(reason);
+    },
+  });
+  return new Response(body, { status: response.status, headers: response.headers });
+}

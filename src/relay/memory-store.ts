@@ -1,0 +1,135 @@
+/** The store in this process: fast, bounded by what lives, and gone with the process. */
+import { type Documents, deleteDocument, endDocuments, getDocument, noDocuments, setDocument } from './memory-documents.ts';
+import { memoryDue } from './memory-due.ts';
+import { acquireLease, type Leases, leaseHolder, releaseLease, renewLease } from './memory-leases.ts';
+import { appendEntry, emptyLog, type Log, readEntries } from './memory-log.ts';
+import { type Timed, timeQueue } from './memory-queue.ts';
+import { sharedStrings } from './memory-strings.ts';
+import { memoryWindows } from './memory-windows.ts';
+import type { RelayStore } from './store.ts';
+
+/** What {@link memoryStore} may be told. */
+export interface MemoryStoreOptions {
+  /** Epoch milliseconds: by it sessions expire. Leases, windows and what is due run on a monotonic clock instead. @default `Date.now` */
+  readonly now?: (() => number) | undefined;
+}
+
+/** Plain data, as there are many. */
+interface Session {
+  readonly name: string;
+  readonly documents: Documents;
+  readonly logs: Map<string, Log>;
+  readonly leases: Leases;
+  /** `at`: epoch milliseconds. */
+  readonly expiry: Timed<string>;
+}
+
+/** Most sessions, and most windows, that one operation frees: nobody waits long for many that ended at once. */
+const sweptAtOnce = 500;
+
+/**
+ * Keeps sessions in this process. An expired session is gone for whoever asks from that very moment on; its memory is freed then, or by and by as sessions are
+ * created, uses counted, and due items scheduled or asked for. It sets no timers. Equal documents of 1 KB to 1 MB share one string over all sessions.
+ */
+export function memoryStore({ now = () => Date.now() }: MemoryStoreOptions = {}): RelayStore {
+  const sessions = new Map<string, Session>();
+  const expiries = timeQueue<string>();
+  const windows = memoryWindows();
+  const dueItems = memoryDue();
+  const strings = sharedStrings();
+
+  const remove = (session: Session): void => {
+    sessions.delete(session.name);
+    expiries.remove(session.expiry);
+    endDocuments(session.documents, strings);
+  };
+  const find = (name: string): Session | undefined => {
+    const session = sessions.get(name);
+    if (session === undefined || session.expiry.at > now()) return session;
+    remove(session);
+    return undefined;
+  };
+  const sweep = (): void => {
+    const time = now();
+    for (let swept = 0; swept < sweptAtOnce; swept++) {
+      const expired = expiries.first(time);
+      if (expired === undefined) break;
+      remove(sessions.get(expired.item) as Session);
+    }
+    windows.sweep(sweptAtOnce);
+  };
+
+  return {
+    async create(name, key, value, expiresAt) {
+      sweep();
+      if (find(name) !== undefined) return false;
+      const documents = noDocuments();
+      setDocument(documents, strings, key, value);
+      sessions.set(name, { name, documents, logs: new Map(), leases: new Map(), expiry: expiries.add(expiresAt, name) });
+      return true;
+    },
+    async drop(name) {
+      const session = find(name);
+      if (session !== undefined) remove(session);
+      return session !== undefined;
+    },
+    async get(name, keys) {
+      const session = find(name);
+      return keys.map((key) => session && getDocument(session.documents, key));
+    },
+    async set(name, key, value, version) {
+      const session = find(name);
+      return session && setDocument(session.documents, strings, key, value, version);
+    },
+    async delete(name, key, version) {
+      const session = find(name);
+      return session !== undefined && deleteDocument(session.documents, strings, key, version);
+    },
+    async append(name, logName, value, keep) {
+      const session = find(name);
+      if (session === undefined) return undefined;
+      let log = session.logs.get(logName);
+      if (log === undefined) {
+        log = emptyLog();
+        session.logs.set(logName, log);
+      }
+      return appendEntry(log, value, keep);
+    },
+    async read(name, logName, after, limit) {
+      const log = find(name)?.logs.get(logName);
+      return log === undefined ? { entries: [], first: 0, last: 0 } : readEntries(log, after, limit);
+    },
+    async acquire(name, lease, holder, ttlMs, steal = false) {
+      const session = find(name);
+      return session && acquireLease(session.leases, lease, holder, ttlMs, steal);
+    },
+    async renew(name, lease, epoch, ttlMs) {
+      const session = find(name);
+      return session !== undefined && renewLease(session.leases, lease, epoch, ttlMs);
+    },
+    async release(name, lease, epoch) {
+      const session = find(name);
+      return session !== undefined && releaseLease(session.leases, lease, epoch);
+    },
+    async holder(name, lease) {
+      const session = find(name);
+      return session && leaseHolder(session.leases, lease);
+    },
+    async count(key, limit, windowMs) {
+      sweep();
+      return windows.count(key, limit, windowMs);
+    },
+    async schedule(session, key, delayMs) {
+      sweep();
+      dueItems.schedule({ session, key }, delayMs);
+    },
+    async unschedule(session, key) {
+      dueItems.unschedule(session, key);
+    },
+    async due(limit, delayMs) {
+      sweep();
+      return dueItems.due(limit, delayMs);
+    },
+    async ping() {},
+  };
+}

@@ -1,0 +1,49 @@
+/** Counters in memory: uses of keys within windows, on a monotonic clock. */
+import { timeQueue } from './memory-queue.ts';
+
+interface Window {
+  readonly key: string;
+  /** Monotonic milliseconds. */
+  readonly end: number;
+  used: number;
+}
+
+/** Counts uses. */
+export interface MemoryWindows {
+  count(key: string, limit: number, windowMs: number): { readonly allowed: boolean; readonly retryAfterMs: number };
+  /** Forgets windows that have ended, so many at most. */
+  sweep(most: number): void;
+  /** How many windows are kept. */
+  size(): number;
+}
+
+export function memoryWindows(): MemoryWindows {
+  const windows = new Map<string, Window>();
+  const ends = timeQueue<Window>();
+  return {
+    count(key, limit, windowMs) {
+      const time = performance.now();
+      const known = windows.get(key);
+      const open = known !== undefined && known.end > time ? known : undefined;
+      if ((open?.used ?? 0) >= limit) return { allowed: false, retryAfterMs: open === undefined ? windowMs : open.end - time };
+      if (open !== undefined) open.used += 1;
+      else {
+        const window: Window = { key, end: time + windowMs, used: 1 };
+        windows.set(key, window);
+        ends.add(window.end, window);
+      }
+      return { allowed: true, retryAfterMs: 0 };
+    },
+    sweep(most) {
+      const time = performance.now();
+      for (let swept = 0; swept < most; swept++) {
+        const ended = ends.first(time);
+        if (ended === undefined) return;
+        ends.remove(ended);
+        // Another may have begun under its key.
+        if (windows.get(ended.item.key) === ended.item) windows.delete(ended.item.key);
+      }
+    },
+    size: () => windows.size,
+  };
+}

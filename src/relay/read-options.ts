@@ -1,0 +1,188 @@
+/** Reads a relay's options: complete, checked, and cut off from what the host may change later. */
+import { randomBytes } from 'node:crypto';
+import { MisuseError } from '../index.ts';
+import { describe } from '../internal.ts';
+import { guardBus, guardStore } from './guarded-ports.ts';
+import { memoryBus } from './memory-bus.ts';
+import { memoryStore } from './memory-store.ts';
+import type { RelayOptions, RelaySessionOptions } from './options.ts';
+import { createReport, type Report, safeLogger } from './report.ts';
+import { hashOf } from './secrets.ts';
+import type { RelayLimits, RelayLogger, RelaySettings } from './settings.ts';
+
+/** What stands at the relay's door. */
+export interface DoorSettings {
+  readonly hostKeyHash: string | undefined;
+  /** Undefined: none. */
+  readonly allowedOrigins: '*' | ReadonlySet<string> | undefined;
+  /** Undefined: any. Lower case. */
+  readonly allowedHosts: ReadonlySet<string> | undefined;
+  readonly clientAddress: RelayOptions['clientAddress'];
+  /** How many proxies write to `X-Forwarded-For`; 0: it is not read. */
+  readonly proxies: number;
+}
+
+/** Options as the relay works with them. */
+export interface ReadRelayOptions<S> {
+  readonly settings: RelaySettings;
+  readonly door: DoorSettings;
+  readonly session: RelaySessionOptions<S>;
+  /** Told of what fails out of clients' sight. */
+  readonly report: Report;
+  /** Frees the store and the bus that were made here. */
+  closeOwn(): Promise<void>;
+}
+
+const known = new Set(
+  'store bus ttlSeconds requestTimeoutMs heartbeatMs leaseMs limits hostKey allowedOrigins allowedHosts clientAddress trustProxy session pairing pinDefinitions now logger'.split(
+    ' ',
+  ),
+);
+const knownOfSession = new Set(
+  'tools registry rules profiles approvals profile policies hooks services facts limits exposeErrors approver approvalMode approvalTimeoutMs'.split(' '),
+);
+const defaultLimits: RelayLimits = { toolsPerSession: 1_000, updatesPerMinute: 10, requestsPerMinute: 60, responsesPerMinute: 60, sessionsPerMinute: 30 };
+const storeMethods = 'create drop get set delete append read acquire renew release holder count schedule unschedule due ping'.split(' ');
+const longestTimer = 2 ** 31 - 1;
+
+/** @throws MisuseError `invalid_option`, which names the option. */
+export function readRelayOptions<S>(options: RelayOptions<S>): ReadRelayOptions<S> {
+  if (typeof options !== 'object' || options === null) throw new MisuseError('invalid_option', `createRelay: expected an object, got ${describe(options)}.`);
+  checkKeys(options, known, '');
+  const { pairing = false, pinDefinitions = false, now: hostClock = Date.now, clientAddress, session = {} } = options;
+  for (const [key, value] of Object.entries({ pairing, pinDefinitions })) if (typeof value !== 'boolean') throw fault(key, 'true or false', value);
+  if (typeof hostClock !== 'function') throw fault('now', 'a function', hostClock);
+  if (clientAddress !== undefined && typeof clientAddress !== 'function') throw fault('clientAddress', 'a function', clientAddress);
+  if (!isObject(session)) throw fault('session', 'an object', session);
+  checkKeys(session, knownOfSession, 'session.');
+  checkRegistry(session as RelaySessionOptions);
+  for (const method of options.store === undefined ? [] : storeMethods) checkMethod('store', options.store, method);
+  for (const method of options.bus === undefined ? [] : ['publish', 'subscribe']) checkMethod('bus', options.bus, method);
+  const logger = readLogger(options.logger);
+  const now = safeClock(hostClock);
+  const store = options.store ?? memoryStore({ now });
+  const bus = options.bus ?? memoryBus();
+  const report = createReport(logger);
+  return {
+    settings: {
+      store: guardStore(store, report),
+      bus: guardBus(bus, report),
+      ttlMs: readNumber(options, 'ttlSeconds', 3_600, 2_000_000) * 1_000,
+      requestTimeoutMs: readNumber(options, 'requestTimeoutMs', 30_000, longestTimer),
+      heartbeatMs: readNumber(options, 'heartbeatMs', 30_000, longestTimer),
+      leaseMs: readNumber(options, 'leaseMs', 10_000, longestTimer),
+      limits: readLimits(options.limits),
+      pairing,
+      pinDefinitions,
+      now,
+      logger,
+      node: randomBytes(9).toString('base64url'),
+    },
+    door: {
+      hostKeyHash: readHostKey(options.hostKey),
+      allowedOrigins: readOrigins(options.allowedOrigins),
+      allowedHosts: readHosts(options.allowedHosts),
+      clientAddress,
+      proxies: readProxies(options.trustProxy),
+    },
+    session: { ...session },
+    report,
+    async closeOwn() {
+      await Promise.all([options.store === undefined ? store.close?.() : undefined, options.bus === undefined ? bus.close?.() : undefined]);
+    },
+  };
+}
+
+/** A registry brings its own tools, rules, profiles and approvals. */
+function checkRegistry(session: RelaySessionOptions): void {
+  if (session.registry === undefined) return;
+  checkMethod('session.registry', session.registry, 'createSession');
+  for (const key of ['tools', 'rules', 'profiles', 'approvals'] as const)
+    if (session[key] !== undefined) throw fault(`session.${key}`, 'absent beside `session.registry`, which has its own', session[key]);
+}
+
+type Duration = 'ttlSeconds' | 'requestTimeoutMs' | 'heartbeatMs' | 'leaseMs';
+
+function readNumber(options: Pick<RelayOptions, Duration>, key: Duration, absent: number, most: number): number {
+  const { [key]: value = absent } = options;
+  if (!(typeof value === 'number' && value >= 1 && value <= most)) throw fault(key, `a number from 1 to ${most}`, value);
+  return value;
+}
+
+function readLimits(limits: unknown): RelayLimits {
+  if (limits === undefined) return defaultLimits;
+  if (!isObject(limits)) throw fault('limits', 'an object', limits);
+  checkKeys(limits, new Set(Object.keys(defaultLimits)), 'limits.');
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
+  for (const [key, value] of given) if (!Number.isSafeInteger(value) || (value as number) < 1) throw fault(`limits.${key}`, 'a whole number from 1', value);
+  return { ...defaultLimits, ...(Object.fromEntries(given) as Partial<RelayLimits>) };
+}
+
+function readHostKey(key: unknown): string | undefined {
+  if (key === undefined) return undefined;
+  // What came is not told: it may be meant as a secret.
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(key))
+    throw new MisuseError('invalid_option', 'createRelay: expected `hostKey` to be 1 to 200 visible ASCII characters without spaces.');
+  return hashOf(key);
+}
+
+function readOrigins(origins: unknown): DoorSettings['allowedOrigins'] {
+  if (origins === undefined) return undefined;
+  if (origins === '*' || (Array.isArray(origins) && origins.includes('*'))) return '*';
+  if (!Array.isArray(origins)) throw fault('allowedOrigins', 'an array of origins, or "*"', origins);
+  return new Set(
+    origins.map((origin: unknown) => {
+      const { origin: read } = typeof origin === 'string' && URL.canParse(origin) ? new URL(origin) : { origin: 'null' };
+      if (read === 'null') throw fault('allowedOrigins', 'origins such as `https://app.example.com`', origin);
+      return read;
+    }),
+  );
+}
+
+function readHosts(hosts: unknown): ReadonlySet<string> | undefined {
+  if (hosts === undefined) return undefined;
+  if (!Array.isArray(hosts) || hosts.some((host) => typeof host !== 'string' || host === ''))
+    throw fault('allowedHosts', 'an array of non-empty strings', hosts);
+  return new Set((hosts as string[]).map((host) => host.toLowerCase()));
+}
+
+function readProxies(proxies: unknown = false): number {
+  if (typeof proxies === 'boolean') return proxies ? 1 : 0;
+  if (!Number.isSafeInteger(proxies) || (proxies as number) < 1 || (proxies as number) > 16) throw fault('trustProxy', 'true, false, or from 1 to 16', proxies);
+  return proxies as number;
+}
+
+function readLogger(logger: RelayLogger | undefined): RelayLogger {
+  for (const method of logger === undefined ? [] : ['info', 'warn', 'error']) checkMethod('logger', logger, method);
+  return safeLogger(logger);
+}
+
+/** A host's clock that throws or answers nonsense must not cost a request. */
+function safeClock(now: () => number): () => number {
+  return () => {
+    try {
+      const time: unknown = now();
+      if (typeof time === 'number' && Number.isFinite(time)) return time;
+    } catch {
+      // The machine's own clock is there.
+    }
+    return Date.now();
+  };
+}
+
+function checkKeys(given: object, keys: ReadonlySet<string>, prefix: string): void {
+  for (const key in given)
+    if (!keys.has(key)) throw fault(`${prefix}${key}`, `absent (known options: ${[...keys].join(', ')})`, (given as Record<string, unknown>)[key]);
+}
+
+function checkMethod(option: string, value: unknown, method: string): void {
+  if (typeof (value as Record<string, unknown> | null)?.[method] !== 'function') throw fault(option, `an object with the method \`${method}\``, value);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function fault(key: string, expected: string, got: unknown): MisuseError {
+  return new MisuseError('invalid_option', `createRelay: expected \`${key}\` to be ${expected}, got ${describe(got)}.`);
+}

@@ -1,0 +1,59 @@
+/** What the routes of a relay work with, and what they are given of a request. */
+import type { Calls } from './calls.ts';
+import type { Counters } from './counters.ts';
+import type { SessionDocument, Side } from './documents.ts';
+import type { EventStreams, StreamRequest } from './event-stream.ts';
+import type { Hub } from './hub.ts';
+import type { LiveSessions } from './live-sessions.ts';
+import type { RateLimits } from './rate-limits.ts';
+import type { DoorSettings } from './read-options.ts';
+import type { Report } from './report.ts';
+import type { Requests } from './requests.ts';
+import type { OpenRouteName, SessionRouteName } from './route-table.ts';
+import type { RouteParams } from './router.ts';
+import type { RelaySettings } from './settings.ts';
+
+/** The parts of one node. */
+export interface RelayParts {
+  readonly settings: RelaySettings;
+  readonly door: DoorSettings;
+  readonly hub: Pick<Hub, 'wake'>;
+  readonly live: Pick<LiveSessions, 'get' | 'close' | 'count' | 'taken'>;
+  readonly requests: Pick<Requests, 'submit' | 'status' | 'decide'>;
+  readonly calls: Pick<Calls, 'answer'>;
+  readonly streams: EventStreams;
+  /** Streams as answers over HTTP. */
+  readonly respond: {
+    sse(streams: EventStreams, request: StreamRequest): Promise<Response>;
+    poll(streams: EventStreams, request: StreamRequest, waitMs: number, signal: AbortSignal): Promise<Response>;
+  };
+  readonly limits: RateLimits;
+  readonly counters: Counters;
+  readonly report: Report;
+  /** Aborts when the node begins to drain. */
+  readonly draining: AbortSignal;
+  /** Aborts when nothing runs any more. */
+  readonly closed: AbortSignal;
+}
+
+/** A request that has found its route. */
+export interface Exchange {
+  readonly request: Request;
+  readonly url: URL;
+  readonly params: RouteParams;
+  /** For limits an address; undefined where nobody knows it. */
+  readonly address: string | undefined;
+  /** Most bytes of the body. */
+  readonly maxBody: number;
+}
+
+/** A request of a session, by somebody who may make it. */
+export interface SessionExchange extends Exchange {
+  readonly document: SessionDocument;
+  readonly side: Side | 'host';
+}
+
+/** What answers the routes without a session. */
+export type OpenHandlers = Readonly<Record<OpenRouteName, (exchange: Exchange) => Promise<Response>>>;
+/** What answers the routes of a session. */
+export type SessionHandlers = Readonly<Record<SessionRouteName, (exchange: SessionExchange) => Promise<Response>>>;

@@ -1,0 +1,50 @@
+/** The documents of agents' requests, each written by the node that has its version: a node that was given up for dead writes nothing over. */
+import type { ToolResult } from '../index.ts';
+import { keys, type LogRecord, logKeep, type RequestDocument } from './documents.ts';
+import type { RelayStore } from './store.ts';
+
+/** A document and the version that entitles to write it. */
+export interface FoundRequest {
+  readonly document: RequestDocument;
+  readonly version: number;
+}
+
+/** Requests as they are written down. */
+export interface RequestDocuments {
+  /** Writes one down and has it looked after from then on; undefined where the id is there already, or the session is gone. */
+  create(code: string, id: string, document: RequestDocument, dueMs: number): Promise<number | undefined>;
+  find(code: string, id: string): Promise<FoundRequest | undefined>;
+  /** The new version; undefined where another node has it now. */
+  write(code: string, id: string, document: RequestDocument, version: number): Promise<number | undefined>;
+  /** Writes the result, and tells the agent's listeners. False where another node has it now. */
+  finish(code: string, id: string, found: FoundRequest, result: ToolResult): Promise<boolean>;
+}
+
+/** @param store rejects where it cannot be reached, and so do these */
+export function createRequestDocuments(store: RelayStore): RequestDocuments {
+  const write: RequestDocuments['write'] = (code, id, document, version) => store.set(code, keys.request(id), JSON.stringify(document), version);
+  return {
+    async create(code, id, document, dueMs) {
+      // In this order: a node that dies in between leaves something due that is not there, and not something that nobody looks after.
+      const [, version] = await Promise.all([store.schedule(code, id, dueMs), write(code, id, document, 0)]);
+      return version;
+    },
+    async find(code, id) {
+      const [stored] = await store.get(code, [keys.request(id)]);
+      return stored === undefined ? undefined : { document: JSON.parse(stored.value) as RequestDocument, version: stored.version };
+    },
+    write,
+    async finish(code, id, { document, version }, result) {
+      const { args: _args, ...rest } = document;
+      if ((await write(code, id, { ...rest, status: 'done', result }, version)) === undefined) return false;
+      const record: LogRecord = { kind: 'result', id };
+      const [added] = await Promise.all([store.append(code, 'agent', JSON.stringify(record), logKeep), store.unschedule(code, id)]);
+      // As many results are kept as the log has entries.
+      for (const value of added?.dropped ?? []) {
+        const dropped = JSON.parse(value) as LogRecord;
+        if (dropped.kind === 'result') await store.delete(code, keys.request(dropped.id));
+      }
+      return true;
+    },
+  };
+}

@@ -1,0 +1,252 @@
+/** What agents ask for over REST: written down before it runs, run by one node, taken over when that node dies, kept when it is done. */
+import { createHash, randomUUID } from 'node:crypto';
+import type { ApprovalAnswer, JsonValue, Surface, ToolResult } from '../index.ts';
+import { canonicalJson, resumeCall, stateOf } from '../internal.ts';
+import type { Calls } from './calls.ts';
+import { keys, type RequestDocument, type SessionDocument } from './documents.ts';
+import type { Hub } from './hub.ts';
+import type { LiveSession, LiveSessions } from './live-sessions.ts';
+import { lostResult } from './lost-result.ts';
+import { relayError } from './relay-error.ts';
+import { createRequestDocuments, type FoundRequest } from './request-documents.ts';
+import type { RelaySettings } from './settings.ts';
+
+/** A call that an agent asks for. */
+export interface AgentCall {
+  /** The agent's own name for it: the same one again is the same request. @default a fresh one */
+  readonly requestId?: string | undefined;
+  readonly tool: string;
+  /** @default {} */
+  readonly args?: JsonValue | undefined;
+  /** For its result; else until its gates have passed. */
+  readonly wait: boolean;
+}
+
+/** What became of a request so far. */
+export type Submitted = { readonly requestId: string; readonly status: 'queued' } | { readonly requestId: string; readonly result: ToolResult };
+
+/** What is known of a request. */
+export interface RequestStatus {
+  readonly requestId: string;
+  readonly status: 'queued' | 'running' | 'done';
+  readonly result?: ToolResult;
+}
+
+/** The requests of a node. */
+export interface Requests {
+  /** Runs a call, or joins it where the id is known. Rejects with the relay error 409 `request_id_conflict` for an id that stands for another call. */
+  submit(document: SessionDocument, call: AgentCall): Promise<Submitted>;
+  status(code: string, requestId: string): Promise<RequestStatus | undefined>;
+  /** A person's answer to a call that waits; undefined where none of that id does. */
+  decide(document: SessionDocument, approvalId: string, answer: ApprovalAnswer): Promise<(RequestStatus & { readonly approvalId: string }) | undefined>;
+  /** Runs what dead nodes have left. Called by itself, now and then. */
+  takeOver(): Promise<void>;
+  /** Takes nothing over any more, and waits for what runs here, so long at most. */
+  close(waitMs: number): Promise<void>;
+}
+
+/** Looks after requests that nobody has renewed for so many leases. */
+const dueLeases = 2;
+const mostAtOnce = 16;
+
+/** Makes the requests of a node. */
+export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, node }: RelaySettings, hub: Hub, live: LiveSessions, calls: Calls): Requests {
+  const documents = createRequestDocuments(store);
+  const dueMs = leaseMs * dueLeases;
+  const running = new Map<string, Promise<ToolResult>>();
+  const started = new Set<string>();
+  let closed = false;
+
+  /** Runs a request of which this node has the document's version. `passed` is told when its gates have passed. */
+  const run = (code: string, id: string, found: FoundRequest, call: (surface: Surface) => Promise<ToolResult>, passed: () => void): Promise<ToolResult> => {
+    const key = `${code} ${id}`;
+    const renewal = setInterval(() => store.schedule(code, id, dueMs).catch(() => {}), leaseMs / 2);
+    calls.keep(code, id);
+    const work = (async () => {
+      try {
+        const result = await call({
+          name: 'relay',
+          outside: true,
+          exposeErrors: 'masked',
+          started: () => {
+            started.add(key);
+            passed();
+          },
+        });
+        // What ends because this node does is left to another.
+        if (closed && !result.success && result.error.code === 'session_closed') return result;
+        return await conclude(code, id, found, result);
+      } finally {
+        clearInterval(renewal);
+        running.delete(key);
+        started.delete(key);
+      }
+    })();
+    running.set(key, work);
+    work.catch(() => {});
+    return work;
+  };
+
+  /** Writes down what came of it. Whoever waits is told what is written, also where that was another node's doing. */
+  const conclude = async (code: string, id: string, found: FoundRequest, result: ToolResult): Promise<ToolResult> => {
+    const isPending = !result.success && result.error.code === 'approval_pending';
+    const wrote = isPending
+      ? (await documents.write(code, id, { ...found.document, status: 'queued', result }, found.version)) !== undefined
+      : await documents.finish(code, id, found, result);
+    if (isPending) await store.unschedule(code, id);
+    hub.wake(code, `request:${id}`);
+    if (!isPending) hub.wake(code, 'log:agent');
+    calls.end(code, id).catch((error: unknown) => warn(error, 'relay: a call could not be closed'));
+    return wrote ? result : ((await documents.find(code, id))?.document.result ?? result);
+  };
+
+  const begin = async (document: SessionDocument, id: string, found: FoundRequest, passed: () => void, timeoutMs?: number): Promise<ToolResult> => {
+    const { tool, args } = found.document;
+    const { session } = await live.get(document);
+    return run(document.code, id, found, (surface) => session.call(tool, args, { callId: id, idempotencyKey: id, surface, timeoutMs }), passed);
+  };
+
+  /** Waits for a request that another node, or another asker, began. */
+  const join = async (code: string, id: string): Promise<ToolResult> => {
+    const own = running.get(`${code} ${id}`);
+    if (own !== undefined) return own;
+    let woken = (): void => {};
+    const stop = await hub.watch(code, (wake) => {
+      if (wake === undefined || wake === 'closed' || wake === `request:${id}`) woken();
+    });
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    try {
+      for (;;) {
+        const wakes = new Promise<void>((resolve) => {
+          woken = resolve;
+          timer = setTimeout(resolve, leaseMs);
+        });
+        const found = await documents.find(code, id);
+        if (found === undefined) throw relayError(404, 'session_not_found', 'Session not found or expired');
+        if (found.document.result !== undefined) return found.document.result;
+        await wakes;
+        clearTimeout(timer);
+      }
+    } finally {
+      clearTimeout(timer);
+      stop();
+    }
+  };
+
+  const submit: Requests['submit'] = async (session, { requestId: id = randomUUID(), tool, args = {}, wait }) => {
+    const { code } = session;
+    const hash = createHash('sha256')
+      .update(canonicalJson([tool, args]))
+      .digest('base64url');
+    const document: RequestDocument = { tool, args, hash, status: 'queued', createdAt: now() };
+    const version = await documents.create(code, id, document, dueMs);
+    if (version === undefined) {
+      const there = await documents.find(code, id);
+      if (there === undefined) throw relayError(404, 'session_not_found', 'Session not found or expired');
+      if (there.document.hash !== hash)
+        throw relayError(409, 'request_id_conflict', 'This `requestId` stands for a call of another tool, or with other arguments. Take a new one.');
+      // What is done needs nobody to look after it.
+      if (there.document.result !== undefined) await store.unschedule(code, id);
+      if (there.document.result === undefined && !wait) return { requestId: id, status: 'queued' };
+      return { requestId: id, result: there.document.result ?? (await join(code, id)) };
+    }
+    let passed = (): void => {};
+    const gates = new Promise<undefined>((resolve) => {
+      passed = () => resolve(undefined);
+    });
+    const work = begin(session, id, { document, version }, passed);
+    if (wait) return { requestId: id, result: await work };
+    const result = await Promise.race([work, gates]);
+    return result === undefined ? { requestId: id, status: 'queued' } : { requestId: id, result };
+  };
+
+  const status: Requests['status'] = async (code, requestId) => {
+    const [found, call] = await Promise.all([documents.find(code, requestId), calls.find(code, requestId)]);
+    if (found === undefined) return undefined;
+    const { status: written, result } = found.document;
+    if (written === 'done') return { requestId, status: 'done', ...(result && { result }) };
+    return { requestId, status: call !== undefined || started.has(`${code} ${requestId}`) ? 'running' : written };
+  };
+
+  /** One that its node has left. */
+  const takeUp = async (code: string, id: string): Promise<void> => {
+    const [stored] = await store.get(code, [keys.session]);
+    const found = await documents.find(code, id);
+    const waits = found?.document.result !== undefined && found.document.resumed !== true;
+    if (stored === undefined || found === undefined || found.document.status === 'done' || waits) return store.unschedule(code, id);
+    if (running.has(`${code} ${id}`)) return undefined;
+    // Whoever had it can write nothing from here on.
+    const version = await documents.write(code, id, found.document, found.version);
+    if (version === undefined) return undefined;
+    const session = JSON.parse(stored.value) as SessionDocument;
+    const own = { document: found.document, version };
+    const [entry, call] = await Promise.all([live.get(session), calls.find(code, id)]);
+    logger.warn({ request: id, node }, 'relay: a request is taken over from a node that is gone');
+    if (mayRunAgain(entry, own.document, call !== undefined)) {
+      // It has what was left of its time; an answer that is there already is only fetched.
+      const left = call === undefined ? requestTimeoutMs : Math.max(call.answered ? 1_000 : 1, call.deadline - now());
+      begin(session, id, own, () => {}, left).catch((error: unknown) => warn(error, 'relay: a request that was taken over failed'));
+    } else await conclude(code, id, own, lostResult(id, found.document.tool, now() - found.document.createdAt));
+    return undefined;
+  };
+
+  const warn = (error: unknown, message: string): void => logger.warn({ error: error instanceof Error ? error.name : typeof error }, message);
+  const takeOver = async (): Promise<void> => {
+    for (const { session, key } of await store.due(mostAtOnce, dueMs))
+      await takeUp(session, key).catch((error: unknown) => warn(error, 'relay: a request could not be taken over'));
+  };
+  const sweep = setInterval(() => {
+    takeOver().catch(() => {});
+  }, leaseMs);
+  sweep.unref?.();
+
+  return {
+    submit,
+    status,
+    takeOver,
+    async decide(document, approvalId, answer) {
+      const { code } = document;
+      const { session } = await live.get(document);
+      const asked = (await session.approvals.pending()).find(({ id }) => id === approvalId);
+      if (asked === undefined) return undefined;
+      const { callId: requestId, token } = asked;
+      if (token === undefined) return session.approvals.answer(approvalId, answer) ? { approvalId, requestId, status: 'queued' } : undefined;
+      const resume = (surface: Surface): Promise<ToolResult> => resumeCall(stateOf(session), token, answer, { surface });
+      const found = await documents.find(code, requestId);
+      let passed = (): void => {};
+      const gates = new Promise<undefined>((resolve) => {
+        passed = () => resolve(undefined);
+      });
+      // A call that came another way, such as over MCP, has no request: its result is here.
+      let work: Promise<ToolResult>;
+      if (found === undefined || found.document.status === 'done') work = resume({ name: 'relay', outside: true, exposeErrors: 'masked', started: passed });
+      else {
+        const { result: _pending, ...rest } = found.document;
+        const resumed: RequestDocument = { ...rest, resumed: true };
+        const version = await documents.write(code, requestId, resumed, found.version);
+        if (version === undefined) return undefined;
+        await store.schedule(code, requestId, dueMs);
+        work = run(code, requestId, { document: resumed, version }, resume, passed);
+      }
+      const result = await Promise.race([work, gates]);
+      return { approvalId, requestId, ...(result === undefined ? { status: 'running' } : { status: 'done', result }) };
+    },
+    async close(waitMs) {
+      clearInterval(sweep);
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, waitMs);
+      });
+      await Promise.race([Promise.allSettled(running.values()), late]);
+      clearTimeout(timer);
+      closed = true;
+      calls.leave();
+    },
+  };
+}
+
+/** The application knows a call by its id, however often it is asked; a tool of the host does so only where it says that it may run twice. */
+function mayRunAgain({ session, isRelayed }: LiveSession, { tool, resumed }: RequestDocument, isOnItsWay: boolean): boolean {
+  if (resumed === true) return false;
+  return isOnItsWay || isRelayed(tool) || session.tool(tool)?.annotations.idempotent === true;
+}

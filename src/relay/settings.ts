@@ -1,0 +1,46 @@
+/** A relay's options after they were read: complete and checked. */
+import type { RelayBus } from './bus.ts';
+import type { RelayStore } from './store.ts';
+
+/** Counts of a session, over all nodes; those a minute start with the first use. */
+export interface RelayLimits {
+  /** @default 1_000 */
+  readonly toolsPerSession: number;
+  /** Registrations and updates together. @default 10 */
+  readonly updatesPerMinute: number;
+  /** @default 60 */
+  readonly requestsPerMinute: number;
+  /** @default 60 */
+  readonly responsesPerMinute: number;
+  /** New sessions from one address. @default 30 */
+  readonly sessionsPerMinute: number;
+}
+
+/** A pino-shaped sink for structured lines. */
+export interface RelayLogger {
+  /** What happened, such as a request. */
+  info(data: object, message?: string): void;
+  /** What was survived. */
+  warn(data: object, message?: string): void;
+  /** What failed. */
+  error(data: object, message?: string): void;
+}
+
+/** What every part of a relay works with. */
+export interface RelaySettings {
+  /** Rejects with a relay error `store_unavailable`, and with nothing else. */
+  readonly store: RelayStore;
+  readonly bus: RelayBus;
+  readonly ttlMs: number;
+  readonly requestTimeoutMs: number;
+  readonly heartbeatMs: number;
+  readonly leaseMs: number;
+  readonly limits: RelayLimits;
+  readonly pairing: boolean;
+  readonly pinDefinitions: boolean;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly logger: RelayLogger;
+  /** This node, among those that share the store. */
+  readonly node: string;
+}

@@ -1,0 +1,62 @@
+/** The relay's door for sockets: the checks of its streams, and answers that come as frames. */
+import type { JsonObject } from '../index.ts';
+import { describe, isJsonObject } from '../internal.ts';
+import { findSession } from './access.ts';
+import { errorBody, toRelayError } from './answers.ts';
+import { isTooDeep } from './bodies.ts';
+import type { Front } from './front.ts';
+import { type RelayError, relayError } from './relay-error.ts';
+import type { RelayParts } from './relay-parts.ts';
+import { takeResponse } from './response-route.ts';
+import type { SocketPort } from './socket-port.ts';
+import { readStreamRequest } from './stream-routes.ts';
+
+/** Makes the port of a relay. */
+export function createSocketEntry(front: Front, parts: RelayParts): SocketPort {
+  const { settings, streams, counters, report } = parts;
+  const { store, now, heartbeatMs, logger } = settings;
+
+  const respond = async (code: string, data: unknown): Promise<{ readonly status: number; readonly body: JsonObject }> => {
+    let refusal: RelayError | undefined;
+    let body: JsonObject;
+    try {
+      if (parts.closed.aborted) throw relayError(503, 'shutting_down', 'This node has shut down. Connect again.');
+      body = await takeResponse(parts, await findSession(store, now(), code), readFrame(data));
+    } catch (error) {
+      refusal = toRelayError(error, (fault) => report('internal', fault));
+      body = errorBody(refusal);
+    }
+    const status = refusal?.status ?? 200;
+    counters.answered('response', status, refusal?.error);
+    return { status, body };
+  };
+
+  return {
+    heartbeatMs,
+    logger,
+    async open(request, info) {
+      try {
+        const { route, exchange } = await front.enter(request, info);
+        if ((route.name !== 'stream' && route.name !== 'events') || !('document' in exchange))
+          throw relayError(404, 'not_found', 'Expected a socket at `stream` or `events` of a session.');
+        const { code } = exchange.document;
+        return { stream: readStreamRequest(exchange), streams, respond: (data) => respond(code, data) };
+      } catch (error) {
+        return front.refuse(request, error);
+      }
+    },
+  };
+}
+
+/** What a frame holds: nothing deeper than a body may be. */
+function readFrame(data: unknown): JsonObject {
+  if (!isJsonObject(data)) throw relayError(400, 'invalid_request', `Expected \`data\` to be a JSON object, got ${describe(data)}.`);
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(data);
+  } catch {
+    // Deeper than the stack.
+  }
+  if (text === undefined || isTooDeep(text)) throw relayError(400, 'invalid_json', 'The data is nested too deep.');
+  return data;
+}

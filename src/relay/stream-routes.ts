@@ -1,0 +1,40 @@
+/** The two streams of events, over SSE or by polling. */
+import type { Side } from './documents.ts';
+import type { StreamRequest } from './event-stream.ts';
+import { relayError } from './relay-error.ts';
+import type { RelayParts, SessionExchange, SessionHandlers } from './relay-parts.ts';
+
+/** Handlers of these routes. */
+export function streamRoutes({ settings, streams, respond, draining }: RelayParts): Pick<SessionHandlers, 'stream' | 'events'> {
+  const open = (exchange: SessionExchange): Promise<Response> => {
+    const { request, url } = exchange;
+    const mode = url.searchParams.get('mode') ?? 'sse';
+    const wanted = readStreamRequest(exchange);
+    if (mode === 'sse') return respond.sse(streams, wanted);
+    if (mode !== 'poll') throw relayError(400, 'invalid_request', 'Expected `mode` to be "sse" or "poll".');
+    return respond.poll(streams, wanted, settings.heartbeatMs, AbortSignal.any([request.signal, draining]));
+  };
+  return { stream: async (exchange) => open(exchange), events: async (exchange) => open(exchange) };
+}
+
+/** What a request asks for by its query, and by `Last-Event-ID`, which a browser sends when it comes again. @throws RelayError 400 `invalid_last_event_id`, `invalid_client` */
+export function readStreamRequest({ request, url, document, side }: Pick<SessionExchange, 'request' | 'url' | 'document' | 'side'>): StreamRequest {
+  const after = readPlace(request.headers.get('last-event-id') || url.searchParams.get('after') || undefined);
+  const client = url.searchParams.get('client') ?? undefined;
+  if (client !== undefined && !/^[A-Za-z0-9_.:-]{1,128}$/.test(client))
+    throw relayError(400, 'invalid_client', 'Expected `client` to have 1 to 128 characters of A-Z, a-z, 0-9, `_`, `.`, `:` and `-`.');
+  return {
+    code: document.code,
+    side: side as Side,
+    expiresAt: document.expiresAt,
+    ...(after === undefined ? {} : { after }),
+    ...(client === undefined ? {} : { client }),
+  };
+}
+
+function readPlace(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const place = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(place)) throw relayError(400, 'invalid_last_event_id', 'Expected `Last-Event-ID`, or `after`, to be a whole number from 0.');
+  return place;
+}

@@ -1,0 +1,98 @@
+/** The application's tools: registered, updated, described. */
+import type { HostTool } from '../index.ts';
+import { sessionNotFound } from './access.ts';
+import { answer } from './answers.ts';
+import { readObject } from './bodies.ts';
+import { keys, type LogRecord, logKeep, type ToolsDocument } from './documents.ts';
+import { describeSession, negotiateVersion, type ShownTool } from './metadata.ts';
+import { type Registered, type RegistrationOptions, registerTools, updateTools } from './registration.ts';
+import { readRegistration, readUpdate } from './registration-body.ts';
+import type { RelayParts, SessionExchange, SessionHandlers } from './relay-parts.ts';
+import { busy, changeSession } from './session-document.ts';
+import { isEmptyChange, registrationReason, toToolsRecord } from './tool-updates.ts';
+import { readTools, writeTools } from './tools-document.ts';
+
+const mostTries = 20;
+
+/** Handlers of these routes. */
+export function toolRoutes({ settings, limits, hub, live }: RelayParts): Pick<SessionHandlers, 'register-tools' | 'update-tools' | 'metadata'> {
+  const { store, now, pinDefinitions } = settings;
+
+  /** Tells both sides and all nodes; the documents are written. */
+  const announce = async (code: string, record: LogRecord): Promise<void> => {
+    for (const side of ['application', 'agent'] as const) {
+      if ((await store.append(code, side, JSON.stringify(record), logKeep)) === undefined) throw sessionNotFound();
+      hub.wake(code, `log:${side}`);
+    }
+    hub.wake(code, 'tools');
+  };
+
+  /** Works a change out again over what others have written meanwhile. */
+  const change = async <R extends object>(
+    code: string,
+    reason: string,
+    work: (before: ToolsDocument | undefined, options: RegistrationOptions) => Registered<R>,
+  ): Promise<R & { toolsRevision: number }> => {
+    for (let tries = 0; tries < mostTries; tries++) {
+      const found = await readTools(store, code);
+      const before = found?.document;
+      const at = Math.floor(now());
+      const options = { at, taken: live.taken, maxTools: settings.limits.toolsPerSession, pinDefinitions };
+      const { document, change: names, response } = work(before, options);
+      const { revision } = document;
+      const isNew = document !== before;
+      if (isNew && !(await writeTools(store, code, document, found))) {
+        const [session] = await store.get(code, [keys.session]);
+        if (session === undefined) throw sessionNotFound();
+        continue;
+      }
+      // Also where nothing is new: whoever wrote the revision may have gone before it was told.
+      const session = await changeSession(store, code, (now) => (now.toolsRevision >= revision ? undefined : { ...now, toolsRevision: revision }));
+      if (session === undefined) throw sessionNotFound();
+      if (isNew && !isEmptyChange(names)) await announce(code, toToolsRecord(names, reason, at));
+      else if (isNew) hub.wake(code, 'tools');
+      return { ...response, toolsRevision: revision };
+    }
+    throw busy();
+  };
+
+  const describe = async ({ request, document }: SessionExchange): Promise<Response> => {
+    const version = negotiateVersion(request.headers.get('accept-version'));
+    const { session } = await live.get(document);
+    const tools = await readTools(store, document.code);
+    const { body, headers } = describeSession(document, tools?.document, session.tools().map(shownTool), version);
+    if (isSame(request.headers.get('if-none-match'), headers.ETag)) return new Response(null, { status: 304, headers });
+    return answer(200, body, headers);
+  };
+
+  return {
+    async 'register-tools'({ request, maxBody, document }) {
+      const registration = readRegistration(await readObject(request, maxBody));
+      await limits.update(document.code);
+      return answer(201, await change(document.code, registrationReason, (before, options) => registerTools(before, registration, options)));
+    },
+    async 'update-tools'({ request, maxBody, document }) {
+      const update = readUpdate(await readObject(request, maxBody));
+      await limits.update(document.code);
+      return answer(200, await change(document.code, update.reason, (before, options) => updateTools(before, update, options)));
+    },
+    metadata: describe,
+  };
+}
+
+/** As the session shows it to models. */
+function shownTool({ name, description, parameters, outputSchema, title, annotations }: HostTool): ShownTool {
+  return {
+    name,
+    description,
+    parameters,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(title === undefined ? {} : { title }),
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations: { ...annotations } }),
+  };
+}
+
+function isSame(wanted: string | null, etag: string | undefined): boolean {
+  if (wanted === null || etag === undefined) return false;
+  return wanted.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*');
+}

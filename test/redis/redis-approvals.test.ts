@@ -1,0 +1,88 @@
+/** Suspended calls in Redis: the contract of every such store, and what is Redis' own. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ApprovalRecord, ApprovalStore } from '../../src/index.ts';
+import { redisApprovals } from '../../src/redis.ts';
+import { approvalStoreConformance } from '../../src/testing.ts';
+import { demandRedis, type RedisServer, redisAvailable, soon, startRedis, whyNot } from './redis-server.ts';
+
+demandRedis();
+
+describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
+  let server: RedisServer;
+  let client: ReturnType<RedisServer['connect']>;
+  let stores = 0;
+  const fresh = (): ApprovalStore => redisApprovals({ client, prefix: `test-${++stores}` });
+  const record = (id: string, expiresAt = Date.now() + 60_000): ApprovalRecord => ({ id, sessionId: 's', expiresAt, token: 'a secret' });
+  const keys = async (): Promise<string[]> => (await client.keys(`test-${stores}:*`)).toSorted();
+
+  beforeAll(async () => {
+    server = await startRedis();
+    client = server.connect();
+  });
+  afterAll(() => server.stop());
+
+  describe('keep the contract', () => {
+    for (const rule of approvalStoreConformance(fresh)) test(rule.name, rule.run);
+  });
+
+  test('are taken once, however many processes ask', async () => {
+    const prefix = `test-${++stores}`;
+    const processes = Array.from({ length: 4 }, () => redisApprovals({ client: server.connect(), prefix }));
+    for (let round = 0; round < 20; round++) {
+      const kept = record(`r${round}`);
+      await processes[0]?.put(kept);
+      const taken = await Promise.all(Array.from({ length: 40 }, (_, index) => processes[index % 4]?.take(kept.id)));
+      expect(taken.filter((each) => each !== undefined)).toEqual([kept]);
+    }
+  });
+
+  test('are gone at their time, and every key with them', async () => {
+    const store = fresh();
+    const expiresAt = Date.now() + 150;
+    await store.put(record('short', expiresAt));
+    expect(await keys()).toEqual(['approval:{short}', 'approvals:{s}'].map((rest) => `test-${stores}:${rest}`));
+    for (const key of await keys()) expect(await client.pexpiretime(key)).toBe(expiresAt);
+    await soon(() => store.list('s')).toEqual([]);
+    expect(await store.take('short')).toBeUndefined();
+    expect(await keys()).toEqual([]);
+  });
+
+  test('keep their session for as long as the last of them, and forget the ids of those that expired', async () => {
+    const store = fresh();
+    const last = record('last');
+    await store.put(last);
+    await store.put(record('short', Date.now() + 20));
+    expect(await client.pexpiretime(`test-${stores}:approvals:{s}`)).toBe(last.expiresAt);
+    await soon(() => client.exists(`test-${stores}:approval:{short}`)).toBe(0);
+    await store.put(record('other'));
+    expect(await client.zrange(`test-${stores}:approvals:{s}`, '0', '-1')).toEqual(['last', 'other']);
+    expect(await store.list('s')).toHaveLength(2);
+  });
+
+  test('do not answer with what is no record', async () => {
+    const store = fresh();
+    await store.put(record('one'));
+    await client.set(`test-${stores}:approval:{one}`, '{"id":"one","sess');
+    expect(await store.list('s')).toEqual([]);
+    expect(await store.take('one')).toBeUndefined();
+  });
+
+  test('reject while Redis is down, and survive a SIGKILL', async () => {
+    const own = await startRedis();
+    try {
+      const client = own.connect();
+      const store = redisApprovals({ client });
+      await store.put(record('one'));
+      await own.kill('SIGKILL');
+      await soon(() => client.status).toBe('reconnecting');
+      for (const operation of [() => store.put(record('two')), () => store.take('one'), () => store.list('s')])
+        await expect(operation()).rejects.toThrow(/^The store cannot be reached: Redis does not carry out commands \(\w+\)\. Try again later\.$/);
+      await own.restart();
+      await soon(() => client.status).toBe('ready');
+      expect((await store.list('s')).map(({ id }) => id)).toEqual(['one']);
+      expect(await store.take('one')).toMatchObject({ token: 'a secret' });
+    } finally {
+      await own.stop();
+    }
+  });
+});

@@ -1,0 +1,239 @@
+/** Two nodes over one Redis, all of them processes: who is where does not matter, and what dies takes nothing with it that was acknowledged. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { connectRelay, type RelayConnection, type RelayTool, type RelayTransport, type RelayWebSocket } from '../../src/relay/client.ts';
+import { connectClient, eras, opened } from '../mcp/server-kit.ts';
+import { demandRedis, type RedisServer, redisAvailable, startRedis, whyNot } from './redis-server.ts';
+import { type Forwarder, killAll, type NodeOptions, type Running, startForwarder, startNode } from './relay-processes.ts';
+import { agentEvents, ask, createSession, ready, type SeenEvents, type Session, statusOf, toolsOf } from './relay-requests.ts';
+
+demandRedis();
+
+const settings: NodeOptions = { leaseMs: 1_000, heartbeatMs: 1_000, requestTimeoutMs: 20_000 };
+const patience = { timeout: 20_000, interval: 20 };
+const soon = <T>(read: () => T) => expect.poll(read, patience);
+const parameters = { type: 'object', properties: { n: { type: 'number' } } };
+
+describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout: 60_000 }, () => {
+  let redis: RedisServer;
+  let a: Running;
+  let b: Running;
+  let session: Session;
+  const open = opened();
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    [a, b] = await Promise.all([startNode(redis.port, settings), startNode(redis.port, settings)]);
+  }, 60_000);
+  beforeEach(async () => {
+    if (!a.alive) a = await startNode(redis.port, settings);
+    if (!b.alive) b = await startNode(redis.port, settings);
+    session = await createSession(a.line);
+  }, 60_000);
+  afterEach(() => open.close());
+  afterAll(async () => {
+    await killAll();
+    await redis.stop();
+  });
+
+  /** An application behind an address that leads to a node, with a call that it holds until it is told. */
+  async function application(node: Running, transport: RelayTransport = 'websocket') {
+    const forwarder: Forwarder = await startForwarder(node.line);
+    open.defer(() => forwarder.close());
+    const runs: { readonly id: string; readonly attempt: number; readonly signal: AbortSignal; end(value: unknown): void }[] = [];
+    const held: RelayTool = {
+      name: 'held',
+      description: 'Waits until it is told.',
+      parameters,
+      handler: (_, { requestId, attempt, signal }) => new Promise((resolve) => void runs.push({ id: requestId, attempt, signal, end: resolve })),
+    };
+    const twice: RelayTool = { name: 'twice', description: 'Doubles.', parameters, handler: ({ n }) => 2 * Number(n) };
+    const connection: RelayConnection = await connectRelay({
+      url: forwarder.url,
+      code: session.code,
+      token: session.sessionToken,
+      transport,
+      WebSocket: WebSocket as unknown as new (url: string) => RelayWebSocket,
+      tools: [held, twice],
+    });
+    open.defer(() => connection.close());
+    return { forwarder, runs, held, twice, connection };
+  }
+  async function events(node: Running, after?: string): Promise<SeenEvents> {
+    const stream = await agentEvents(node.line, session, after);
+    open.defer(() => stream.close());
+    return stream;
+  }
+  const begin = (node: Running, requestId: string) => ask(node.line, session, { requestId, tool: 'held', wait: false });
+  const outputOf = async (node: Running, requestId: string): Promise<unknown> => (await statusOf(node.line, session, requestId)).body.result?.output;
+
+  test.each(['websocket', 'sse', 'poll'] as const)('an application on one by %s, an agent on the other', async (transport) => {
+    const stream = await events(b);
+    const { runs } = await application(a, transport);
+    await soon(() => stream.of('tool-availability-update').at(-1)?.data).toMatchObject({ updates: { added: [{ name: 'held' }, { name: 'twice' }] } });
+    const { status, body } = await ask(b.line, session, { requestId: 'r1', tool: 'twice', args: { n: 21 } });
+    expect([status, body.result]).toEqual([200, expect.objectContaining({ success: true, output: 42 })]);
+    await soon(() => stream.of('tool-result').map(({ data }) => data)).toEqual([{ requestId: 'r1', result: body.result }]);
+    // Nor does it matter where an agent asks what became of a call.
+    expect((await begin(b, 'r2')).status).toBe(202);
+    await soon(() => runs.map(({ id }) => id)).toEqual(['r2']);
+    expect((await statusOf(a.line, session, 'r2')).body).toMatchObject({ status: 'running' });
+    runs[0]?.end(false);
+    await soon(() => outputOf(a, 'r2')).toBe(false);
+    expect(await statusOf(b.line, session, 'r2')).toEqual(await statusOf(a.line, session, 'r2'));
+  });
+
+  test.each(eras)('MCP of the %s era on one sees and calls what an application on the other has, and what it has later', async (era) => {
+    const { connection, twice } = await application(a);
+    const client = await connectClient(open, new URL(`${b.line}/api/sessions/${session.code}/mcp`), era, {}, {
+      headers: { Authorization: `Bearer ${session.agentToken}` },
+    });
+    const names = async (): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name).sort();
+    expect(await names()).toEqual(['held', 'host_time', 'twice']);
+    expect((await client.callTool({ name: 'twice', arguments: { n: 4 } })).content).toEqual([{ type: 'text', text: '8' }]);
+    await connection.update([twice, { ...twice, name: 'thrice', handler: ({ n }) => 3 * Number(n) }]);
+    // What was acknowledged is so at once, on every node.
+    expect(await names()).toEqual(['host_time', 'thrice', 'twice']);
+    expect((await client.callTool({ name: 'thrice', arguments: { n: 4 } })).content).toEqual([{ type: 'text', text: '12' }]);
+  });
+
+  test('an update on one is at once what the other tells, offers and refuses', async () => {
+    const { connection, twice } = await application(a);
+    expect(await toolsOf(b.line, session)).toEqual(['held', 'host_time', 'twice']);
+    for (let round = 0; round < 5; round++) {
+      await connection.update([{ ...twice, name: `tool_${round}`, handler: () => round }]);
+      expect(await toolsOf(b.line, session)).toEqual(['host_time', `tool_${round}`]);
+      expect((await ask(b.line, session, { requestId: `new-${round}`, tool: `tool_${round}` })).body.result?.output).toBe(round);
+      const gone = round === 0 ? 'twice' : `tool_${round - 1}`;
+      expect((await ask(b.line, session, { requestId: `old-${round}`, tool: gone })).body.result).toMatchObject({ success: false });
+    }
+  });
+
+  test('all sides move to the other node while a call runs', async () => {
+    const { forwarder, runs } = await application(a);
+    const before = await events(a);
+    expect((await begin(a, 'moving')).status).toBe(202);
+    await soon(() => runs.length).toBe(1);
+    await soon(() => before.of('connected').length).toBe(1);
+    before.close();
+    forwarder.lead(b.line);
+    const after = await events(b, before.events.findLast(({ id }) => id !== undefined)?.id ?? '0');
+    runs[0]?.end('moved');
+    await soon(() => after.of('tool-result').map(({ data }) => data)).toEqual([{ requestId: 'moving', result: expect.objectContaining({ output: 'moved' }) }]);
+    expect(await outputOf(b, 'moving')).toBe('moved');
+    expect((await ask(b.line, session, { requestId: 'next', tool: 'twice', args: { n: 1 } })).body.result?.output).toBe(2);
+    expect(runs).toHaveLength(1);
+  });
+
+  test('the node that runs a call for an agent is killed: the agent asks the other one again, and has the one result', async () => {
+    const { runs } = await application(b);
+    const stream = await events(b);
+    const lost = ask(a.line, session, { requestId: 'mid-call', tool: 'held' });
+    await soon(() => runs.length).toBe(1);
+    const killed = expect(lost).rejects.toThrow();
+    await a.kill();
+    await killed;
+    const again = ask(b.line, session, { requestId: 'mid-call', tool: 'held' });
+    runs[0]?.end({ once: true });
+    const { status, body } = await again;
+    expect([status, body.result]).toEqual([200, expect.objectContaining({ success: true, output: { once: true } })]);
+    expect((await statusOf(b.line, session, 'mid-call')).body).toEqual({ requestId: 'mid-call', status: 'done', result: body.result });
+    await soon(() => stream.of('tool-result').map(({ data }) => data)).toEqual([{ requestId: 'mid-call', result: body.result }]);
+    expect(runs).toHaveLength(1);
+  });
+
+  test('a call that was accepted by a node that is then killed runs on, though nobody asks again', async () => {
+    const { runs } = await application(b);
+    expect((await begin(a, 'accepted')).status).toBe(202);
+    await a.kill();
+    await soon(() => runs.length).toBe(1);
+    runs[0]?.end('done');
+    await soon(() => outputOf(b, 'accepted')).toBe('done');
+    expect(runs).toHaveLength(1);
+  });
+
+  test('an agent that keeps asking does not keep the call from being taken over', async () => {
+    const { runs } = await application(b);
+    expect((await begin(a, 'nagged')).status).toBe(202);
+    await soon(() => runs.length).toBe(1);
+    await a.kill();
+    runs[0]?.end('done');
+    await soon(async () => (await begin(b, 'nagged')).body.result?.output).toBe('done');
+    expect(runs).toHaveLength(1);
+  });
+
+  test.each(['websocket', 'sse', 'poll'] as const)('the node of the application is killed while a call runs: its answer goes by the other one, by %s', async (transport) => {
+    const { forwarder, runs } = await application(a, transport);
+    const waiting = ask(b.line, session, { requestId: 'mid-call', tool: 'held' });
+    await soon(() => runs.length).toBe(1);
+    const gone = a.kill();
+    forwarder.lead(b.line);
+    await gone;
+    runs[0]?.end('arrived');
+    expect((await waiting).body.result).toMatchObject({ success: true, output: 'arrived' });
+    expect(runs.map(({ signal }) => signal.aborted)).toEqual([false]);
+  });
+
+  test('the node of both sides is killed while a call runs: the other one has all there is', async () => {
+    const { forwarder, runs, connection } = await application(a);
+    expect((await begin(a, 'mid-call')).status).toBe(202);
+    await soon(() => runs.length).toBe(1);
+    forwarder.lead(b.line);
+    await a.kill();
+    runs[0]?.end('arrived');
+    await soon(() => outputOf(b, 'mid-call')).toBe('arrived');
+    await soon(() => connection.status).toBe('connected');
+    expect((await ask(b.line, session, { requestId: 'next', tool: 'twice', args: { n: 1 } })).body.result?.output).toBe(2);
+    expect(runs).toHaveLength(1);
+  });
+
+  test('a node that stood still while another took its call over writes nothing of its own', async () => {
+    const { forwarder, runs } = await application(a);
+    forwarder.lead(b.line);
+    const [before, after] = [await events(b), ask(a.line, session, { requestId: 'stale', tool: 'held' })];
+    await soon(() => runs.length).toBe(1);
+    a.signal('SIGSTOP');
+    const other = ask(b.line, session, { requestId: 'stale', tool: 'held' });
+    // Until the other node looks after it.
+    const client = redis.connect();
+    const versionOf = async (): Promise<number> => Number(/^(\d+)/.exec((await client.hget(`host-tools:{${session.code}}`, 'stub')) ?? '')?.[1] ?? 0);
+    await versionOf();
+    a.signal('SIGCONT');
+    runs[0]?.end('once');
+    const results = [(await after).body.result, (await other).body.result, (await statusOf(a.line, session, 'stale')).body.result];
+    expect(results).toEqual([results[0], results[0], results[0]]);
+    expect(results[0]).toMatchObject({ success: true, output: 'once' });
+    await soon(() => before.of('tool-result').map(({ data }) => data)).toEqual([{ requestId: 'stale', result: results[0] }]);
+  });
+
+  test('Redis is killed while a call runs and tools change: callers are told or have what they asked for, and nothing acknowledged is lost', async () => {
+    const { runs, connection, twice, held } = await application(a);
+    const stream = await events(b);
+    expect((await begin(b, 'before')).status).toBe(202);
+    await soon(() => runs.length).toBe(1);
+    const waiting = ask(a.line, session, { requestId: 'waiting', tool: 'held' });
+    await soon(() => runs.length).toBe(2);
+    await connection.update([twice, held, { ...twice, name: 'acknowledged' }]);
+    await redis.kill('SIGKILL');
+    for (const node of [a, b]) {
+      await soon(async () => (await ready(node.line)).body).toMatchObject({ status: 'not_ready', reasons: ['store_unavailable'] });
+      const refused = await ask(node.line, session, { requestId: 'refused', tool: 'twice', args: { n: 1 } });
+      expect([refused.status, refused.body.error]).toEqual([503, 'store_unavailable']);
+    }
+    const late = connection.update([twice, held, { ...twice, name: 'later' }]);
+    runs[0]?.end('kept');
+    runs[1]?.end('waited');
+    await redis.restart();
+    for (const node of [a, b]) await soon(async () => (await ready(node.line)).status).toBe(200);
+    await soon(() => outputOf(b, 'before')).toBe('kept');
+    await late;
+    expect(await toolsOf(b.line, session)).toEqual(['held', 'host_time', 'later', 'twice']);
+    // Whoever was told to come again does so, and has the same.
+    const { status, body } = await waiting;
+    expect(status === 503 ? body.error : body.result?.output).toBe(status === 503 ? 'store_unavailable' : 'waited');
+    expect((await ask(b.line, session, { requestId: 'waiting', tool: 'held' })).body.result?.output).toBe('waited');
+    expect((await ask(b.line, session, { requestId: 'refused', tool: 'twice', args: { n: 1 } })).body.result?.output).toBe(2);
+    await soon(() => new Set(stream.of('tool-result').map(({ data }) => data.requestId))).toEqual(new Set(['before', 'waiting', 'refused']));
+    expect(runs).toHaveLength(2);
+  });
+});

@@ -1,0 +1,279 @@
+/** The client against a relay as it is served, over each transport. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import {
+  connectRelay,
+  type JsonObject,
+  type RelayClientOptions,
+  type RelayConnection,
+  type RelayStatusEvent,
+  type RelayTool,
+  type RelayTransport,
+} from '../../src/relay/client.ts';
+import { memoryStore, type ServedRelay, type ServeRelayOptions, serveRelay } from '../../src/relay.ts';
+
+const transports: readonly RelayTransport[] = ['websocket', 'sse', 'poll'];
+const many = 10_000;
+
+const relays: ServedRelay[] = [];
+const connections: RelayConnection[] = [];
+afterEach(async () => {
+  await Promise.all(connections.splice(0).map((connection) => connection.close()));
+  await Promise.all(relays.splice(0).map((relay) => relay.close()));
+});
+
+async function serve(options: Partial<ServeRelayOptions> = {}): Promise<ServedRelay> {
+  const limits = { requestsPerMinute: many, responsesPerMinute: many, ...options.limits };
+  const relay = await serveRelay({ port: 0, leaseMs: 2_000, ...options, limits });
+  relays.push(relay);
+  return relay;
+}
+
+interface Session {
+  readonly code: string;
+  readonly sessionToken: string;
+  readonly agentToken: string;
+}
+
+async function session({ url }: ServedRelay): Promise<Session> {
+  const response = await fetch(`${url}/api/sessions`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' });
+  return (await response.json()) as Session;
+}
+
+/** What the agent gets of a call: its output, or the code and the message of its error. */
+async function call({ url }: ServedRelay, { code, agentToken }: Session, tool: string, args: object = {}): Promise<unknown> {
+  const response = await fetch(`${url}/api/sessions/${code}/request`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${agentToken}` },
+    body: JSON.stringify({ tool, args }),
+  });
+  const { result } = (await response.json()) as { result: { success: boolean; output?: unknown; error?: { code: string; message: string } } };
+  return result.success ? result.output : [result.error?.code, result.error?.message];
+}
+
+async function toolsOf({ url }: ServedRelay, { code, agentToken }: Session): Promise<readonly string[]> {
+  const response = await fetch(`${url}/api/sessions/${code}/metadata`, { headers: { Authorization: `Bearer ${agentToken}` } });
+  const text = await response.text();
+  return (JSON.parse(text) as { tools: { name: string }[] }).tools.map(({ name }) => name).sort();
+}
+
+const tool = (name: string, handler: RelayTool['handler'] = () => name, parameters: object = { type: 'object' }): RelayTool => ({
+  name,
+  description: `Does ${name}.`,
+  parameters,
+  handler,
+});
+
+async function connect(
+  { url }: ServedRelay,
+  { code, sessionToken }: Session,
+  tools: readonly RelayTool[],
+  options: Partial<RelayClientOptions> = {},
+): Promise<{ readonly connection: RelayConnection; readonly statuses: RelayStatusEvent[] }> {
+  const statuses: RelayStatusEvent[] = [];
+  const connection = await connectRelay({ url, code, token: sessionToken, tools, WebSocket, onStatus: (event) => statuses.push(event), ...options });
+  connections.push(connection);
+  return { connection, statuses };
+}
+
+/** What is so before long. */
+const soon = <T>(read: () => T) => expect.poll(read, { timeout: 10_000, interval: 10 });
+const stands = (status: string) => ({ status });
+
+describe.each(transports)('over %s', (transport) => {
+  const sides = async (options: Partial<ServeRelayOptions>, tools: readonly RelayTool[], more: Partial<RelayClientOptions> = {}) => {
+    const relay = await serve(options);
+    const made = await session(relay);
+    return { relay, made, ...(await connect(relay, made, tools, { transport, ...more })) };
+  };
+
+  test('a call runs its handler, and its answer reaches the agent as it is', async () => {
+    const values = [0, false, '', null, 'ä\u{1F600}\u0000', [1, { a: [] }], { __proto__: null, output: { success: false } }];
+    const { relay, made, connection } = await sides({}, [
+      tool('nth', ({ n }: { n: number }) => values[n], { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }),
+      tool('nothing', () => undefined),
+      tool('fails', () => Promise.reject(new Error('The disk is full: /dev/sda1'))),
+      tool('breaks', () => {
+        throw null;
+      }),
+    ]);
+    expect([connection.status, connection.transport, connection.failed]).toEqual(['connected', transport, []]);
+    for (const [n, value] of values.entries()) expect(await call(relay, made, 'nth', { n })).toEqual(value);
+    expect(await call(relay, made, 'nothing')).toBeNull();
+    expect(await call(relay, made, 'fails')).toEqual(['handler_error', 'The disk is full: /dev/sda1']);
+    expect(await call(relay, made, 'breaks')).toEqual(['handler_error', 'The handler threw null.']);
+    expect(await call(relay, made, 'nth', { n: 'x' })).toEqual(['invalid_input', expect.any(String)]);
+  });
+
+  test('a hundred calls at once are answered, each by its own answer', async () => {
+    const { relay, made } = await sides({}, [tool('twice', async ({ n }: { n: number }) => ({ n, twice: 2 * n }))]);
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => call(relay, made, 'twice', { n })));
+    expect(answers).toEqual(Array.from({ length: 100 }, (_, n) => ({ n, twice: 2 * n })));
+  });
+
+  test('a result of nearly 4 MB arrives, and a larger one is an error that says so', async () => {
+    const { relay, made } = await sides({ requestTimeoutMs: 10_000 }, [tool('text', ({ length }: { length: number }) => 'x'.repeat(length))]);
+    const most = 4 * 1_048_576;
+    expect(await call(relay, made, 'text', { length: most - 200 })).toHaveLength(most - 200);
+    const refused = await Promise.all([most, 3 * most].map((length) => call(relay, made, 'text', { length })));
+    expect(refused).toMatchObject([
+      ['handler_error', expect.stringContaining('4.0 MB')],
+      ['handler_error', expect.stringContaining('12.0 MB')],
+    ]);
+  });
+
+  test('a handler learns that nobody waits for its answer any more', async () => {
+    const reasons: unknown[] = [];
+    const { relay, made } = await sides({ requestTimeoutMs: 300 }, [
+      tool('slow', (_, { signal }) => new Promise(() => signal.addEventListener('abort', () => reasons.push(signal.reason)))),
+    ]);
+    expect(await call(relay, made, 'slow')).toEqual(['timeout', expect.any(String)]);
+    await soon(() => reasons).toMatchObject([{ code: 'cancelled', message: expect.stringContaining('timeout') }]);
+  });
+
+  test('an update changes what agents have by the difference, and the application hears of it', async () => {
+    const updates: JsonObject[] = [];
+    const { relay, made, connection } = await sides({}, [tool('a'), tool('b')], { onToolsChanged: (update) => updates.push(update) });
+    await connection.update([tool('b', () => 'new b'), tool('c')], 'document opened');
+    expect(await toolsOf(relay, made)).toEqual(['b', 'c']);
+    expect(await Promise.all(['a', 'b', 'c'].map((name) => call(relay, made, name)))).toEqual([['tool_not_found', expect.any(String)], 'new b', 'c']);
+    await soon(() => updates.at(-1)).toMatchObject({ updates: { added: [{ name: 'c' }], removed: ['a'], modified: [] }, reason: 'document opened' });
+    await connection.update([]);
+    expect(await toolsOf(relay, made)).toEqual([]);
+  });
+
+  test('a relay that restarts is found again, with the tools as they were', async () => {
+    const store = memoryStore();
+    const routes: unknown[] = [];
+    const logger = { info: (line: object) => routes.push((line as { route?: unknown }).route), warn() {}, error() {} };
+    const { relay, made, connection, statuses } = await sides({ store, logger }, [tool('a')]);
+    await connection.update([tool('a'), tool('b')]);
+    await relay.close();
+    await soon(() => statuses).toContainEqual(expect.objectContaining(stands('reconnecting')));
+    const again = await serve({ store, port: relay.port, logger });
+    await soon(() => connection.status).toBe('connected');
+    expect(await call(again, made, 'b')).toBe('b');
+    await connection.update([tool('c')]);
+    expect(await toolsOf(again, made)).toEqual(['c']);
+    // Polls do not tell what the relay has: then it is told again.
+    expect(routes.filter((route) => String(route).endsWith('/register-tools'))).toHaveLength(transport === 'poll' ? 2 : 1);
+  });
+
+  test('a relay that restarts without what it had ends the connection', async () => {
+    const { relay, connection, statuses } = await sides({}, [tool('a')]);
+    await relay.close();
+    await serve({ port: relay.port });
+    await soon(() => connection.status).toBe('closed');
+    expect(statuses.at(-1)).toMatchObject({ status: 'closed', reason: 'session_not_found', error: { status: 404 } });
+  });
+
+  test('a second application takes the session over, and the first one is told', async () => {
+    const { relay, made, connection, statuses } = await sides({}, [tool('who', () => 'first')]);
+    const second = await connect(relay, made, [tool('who', () => 'second')], { transport });
+    await soon(() => connection.status).toBe('closed');
+    expect(statuses.at(-1)).toMatchObject({ status: 'closed', reason: 'replaced' });
+    expect(await call(relay, made, 'who')).toBe('second');
+    expect(second.connection.status).toBe('connected');
+  });
+
+  test.each([
+    ['deleted', 'session_closed'],
+    ['expired', 'session_expired'],
+  ])('a session that is %s closes the connection, with that reason', async (how, reason) => {
+    const { relay, made, connection, statuses } = await sides(how === 'expired' ? { ttlSeconds: 1 } : {}, [tool('a')]);
+    if (how === 'deleted') {
+      const response = await fetch(`${relay.url}/api/sessions/${made.code}`, { method: 'DELETE', headers: { Authorization: `Bearer ${made.sessionToken}` } });
+      expect(response.status).toBe(204);
+    }
+    await soon(() => connection.status).toBe('closed');
+    expect(statuses.at(-1)).toMatchObject({ status: 'closed', reason });
+    await expect(connection.update([])).rejects.toMatchObject({ code: reason });
+  });
+
+  test('closing leaves nothing open at the relay, and can take the session along', async () => {
+    const { relay, made, connection } = await sides({}, [tool('a')]);
+    expect(await call(relay, made, 'a')).toBe('a');
+    await connection.close({ deleteSession: true });
+    await soon(() => relay.relay.metrics().openStreams).toBe(0);
+    await expect(connectRelay({ url: relay.url, code: made.code, token: made.sessionToken, tools: [tool('a')] })).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('closing leaves nothing that keeps the process up', { timeout: 30_000 }, async () => {
+    const relay = await serve();
+    const made = await session(relay);
+    const given = JSON.stringify({ url: relay.url, code: made.code, token: made.sessionToken, transport });
+    const script = fileURLToPath(new URL('come-and-go.ts', import.meta.url));
+    const ended = new Promise((resolve) => {
+      execFile(process.execPath, ['--import', 'tsx', script, given], { timeout: 25_000 }, (error, stdout, stderr) => {
+        resolve({ error, stdout, stderr });
+      });
+    });
+    await expect.poll(() => toolsOf(relay, made), { timeout: 15_000 }).toEqual(['a']);
+    expect(await call(relay, made, 'a')).toBeNull();
+    expect(await ended).toEqual({ error: null, stdout: `${transport}\nclosed\n`, stderr: '' });
+  });
+});
+
+describe('a relay that limits', () => {
+  test('updates makes them wait as long as it says, and takes the last of them', async () => {
+    const relay = await serve({ limits: { updatesPerMinute: 2 } });
+    const made = await session(relay);
+    const { connection, statuses } = await connect(relay, made, [tool('a')]);
+    await connection.update([tool('b')]);
+    const late = [connection.update([tool('c')]), connection.update([tool('d')])];
+    await soon(() => statuses.at(-1)).toMatchObject({ status: 'connected', error: { code: 'rate_limit_exceeded', status: 429 } });
+    const { retryInMs, error } = statuses.at(-1) ?? {};
+    expect([error?.retryAfterMs, retryInMs]).toEqual([expect.toSatisfy((ms) => ms > 50_000 && ms <= 60_000), error?.retryAfterMs]);
+    expect(await call(relay, made, 'b')).toBe('b');
+    await connection.close();
+    expect(await Promise.allSettled(late)).toMatchObject(late.map(() => ({ status: 'rejected', reason: { code: 'closed' } })));
+  });
+
+  test.each(transports)('answers has them come again, over %s', { timeout: 20_000 }, async (transport) => {
+    const memory = memoryStore();
+    let refusals = 2;
+    const store: typeof memory = {
+      ...memory,
+      async count(key, limit, windowMs) {
+        if (key.startsWith('responses:') && refusals > 0) {
+          refusals -= 1;
+          return { allowed: false, retryAfterMs: 900 };
+        }
+        return memory.count(key, limit, windowMs);
+      },
+    };
+    const relay = await serve({ store });
+    const made = await session(relay);
+    const handler = vi.fn(() => 'once');
+    await connect(relay, made, [tool('a', handler)], { transport });
+    expect(await call(relay, made, 'a')).toBe('once');
+    expect([handler.mock.calls.length, refusals]).toEqual([1, 0]);
+  });
+});
+
+describe('which way is taken', () => {
+  test.each<[string, Partial<RelayClientOptions>, RelayTransport]>([
+    ['a WebSocket where there is one', { WebSocket }, 'websocket'],
+    ['server-sent events without a WebSocket', { WebSocket: undefined }, 'sse'],
+  ])('by itself: %s', async (_, options, transport) => {
+    vi.stubGlobal('WebSocket', undefined);
+    const relay = await serve();
+    expect((await connect(relay, await session(relay), [tool('a')], options)).connection.transport).toBe(transport);
+  });
+
+  test('polls where streams are held back on the way', { timeout: 20_000 }, async () => {
+    const relay = await serve();
+    const made = await session(relay);
+    const blocked: NonNullable<RelayClientOptions['fetch']> = async (url, init) => {
+      const response = await fetch(url, init);
+      if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
+      await response.body?.cancel();
+      return new Response('<html>blocked</html>', { headers: { 'Content-Type': 'text/html' } });
+    };
+    const { connection } = await connect(relay, made, [tool('a')], { WebSocket: undefined, fetch: blocked });
+    expect(connection.transport).toBe('poll');
+    expect(await call(relay, made, 'a')).toBe('a');
+  });
+});

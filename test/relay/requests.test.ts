@@ -1,0 +1,229 @@
+/** Requests of agents, from the spine to the application and back, on one node and on two. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { defineTool, type ToolResult } from '../../src/index.ts';
+import { keys } from '../../src/relay/documents.ts';
+import { listen, relayed, relayWorld, type World } from './relay-world.ts';
+
+let world: World;
+beforeEach(() => {
+  world = relayWorld();
+});
+afterEach(() => world.close());
+
+const resultOf = (submitted: object): ToolResult => (submitted as { result: ToolResult }).result;
+
+describe('a request', () => {
+  test('reaches the application, and its answer is the result', async () => {
+    const node = world.node();
+    const session = await world.session([relayed('double')]);
+    const application = await listen(node, session, { answer: ({ args }) => ({ twice: Number(args.n) * 2 }) });
+    const submitted = await node.requests.submit(session, { requestId: 'r-1', tool: 'double', args: { n: 21 }, wait: true });
+    expect(submitted).toMatchObject({ requestId: 'r-1', result: { success: true, output: { twice: 42 }, metadata: { callId: 'r-1', toolName: 'double' } } });
+    expect(application.of('tool-request')).toMatchObject([{ id: 2, data: { requestId: 'r-1', tool: 'double', args: { n: 21 }, attempt: 1 } }]);
+    expect(await node.requests.status(session.code, 'r-1')).toMatchObject({ requestId: 'r-1', status: 'done', result: { success: true } });
+  });
+
+  test.each([0, false, '', null, [], { a: [1] }])('may be answered by %j', async (value) => {
+    const node = world.node();
+    const session = await world.session([relayed('echo')]);
+    await listen(node, session, { answer: () => value });
+    expect(resultOf(await node.requests.submit(session, { tool: 'echo', wait: true }))).toMatchObject({ success: true, output: value });
+  });
+
+  test('that the application answers with an error has its message, unmasked', async () => {
+    const node = world.node();
+    const session = await world.session([relayed('breaks')]);
+    await listen(node, session, {
+      answer: () => {
+        throw new Error('the table has no such column');
+      },
+    });
+    expect(resultOf(await node.requests.submit(session, { tool: 'breaks', wait: true }))).toMatchObject({
+      success: false,
+      error: { code: 'handler_error', message: 'the table has no such column' },
+    });
+  });
+
+  test('passes the gates: what the schema refuses never leaves', async () => {
+    const node = world.node();
+    const session = await world.session([relayed('strict', { parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } })]);
+    const application = await listen(node, session);
+    expect(resultOf(await node.requests.submit(session, { tool: 'strict', args: { n: 'x' }, wait: true }))).toMatchObject({ error: { code: 'invalid_input' } });
+    expect(application.of('tool-request')).toEqual([]);
+  });
+
+  test('without an application ends as executor_lost after the lease', async () => {
+    const node = world.node({ leaseMs: 80 });
+    const session = await world.session([relayed('alone')]);
+    expect(resultOf(await node.requests.submit(session, { tool: 'alone', wait: true }))).toMatchObject({
+      error: { code: 'executor_lost', message: 'No application is connected to the session.' },
+    });
+  });
+
+  test('without an answer is delivered again, and ends as a timeout that is told to the application', async () => {
+    const node = world.node({ leaseMs: 60, requestTimeoutMs: 400 });
+    const session = await world.session([relayed('silent')]);
+    const application = await listen(node, session);
+    expect(resultOf(await node.requests.submit(session, { tool: 'silent', wait: true }))).toMatchObject({ error: { code: 'timeout' } });
+    const attempts = application.of('tool-request').map(({ data }) => data.attempt);
+    expect(attempts.length).toBeGreaterThan(1);
+    expect(attempts).toEqual(attempts.map((_, index) => index + 1));
+    await vi.waitFor(() => expect(application.of('tool-cancel')).toMatchObject([{ data: { reason: 'timeout' } }]));
+  });
+
+  test('of a known id is the same request; with other arguments it is a conflict', async () => {
+    const node = world.node();
+    const session = await world.session([relayed('once')]);
+    let ran = 0;
+    await listen(node, session, { answer: () => ++ran });
+    const ask = (args: object) => node.requests.submit(session, { requestId: 'same', tool: 'once', args: args as never, wait: true });
+    const [first, second] = await Promise.all([ask({ a: 1 }), ask({ a: 1 })]);
+    expect(second).toEqual(first);
+    expect(await ask({ a: 1 })).toEqual(first);
+    await expect(ask({ a: 2 })).rejects.toMatchObject({ status: 409, error: 'request_id_conflict' });
+    expect(ran).toBe(1);
+  });
+
+  test('that does not wait is queued once its gates have passed, or answered where one fails', async () => {
+    const node = world.node();
+    const session = await world.session([relayed('slow', { parameters: { type: 'object', required: ['a'] } })]);
+    let answer = (_value: string): void => {};
+    const answered = new Promise<string>((resolve) => {
+      answer = resolve;
+    });
+    await listen(node, session, { answer: () => answered });
+    const agent = await listen(node, session, { side: 'agent' });
+    expect(await node.requests.submit(session, { requestId: 'q', tool: 'slow', args: { a: 1 }, wait: false })).toEqual({ requestId: 'q', status: 'queued' });
+    await vi.waitFor(async () => expect(await node.requests.status(session.code, 'q')).toEqual({ requestId: 'q', status: 'running' }));
+    answer('there');
+    await vi.waitFor(() => expect(agent.of('tool-result')).toMatchObject([{ data: { requestId: 'q', result: { success: true, output: 'there' } } }]));
+    expect(await node.requests.submit(session, { tool: 'slow', wait: false })).toMatchObject({ result: { error: { code: 'invalid_input' } } });
+  });
+
+  test('of a tool of the host runs here, and needs no application', async () => {
+    const clock = defineTool({ name: 'clock', description: 'Tells the time.', parameters: { type: 'object' }, handler: () => 'noon' });
+    const node = world.node({ session: { tools: [clock] } });
+    const session = await world.session();
+    expect(resultOf(await node.requests.submit(session, { tool: 'clock', wait: true }))).toMatchObject({ success: true, output: 'noon' });
+  });
+});
+
+describe('two nodes', () => {
+  test('serve any side of any session', async () => {
+    const [one, other] = [world.node(), world.node()];
+    const session = await world.session([relayed('far')]);
+    await listen(one, session, { answer: ({ args }) => args });
+    expect(resultOf(await other.requests.submit(session, { tool: 'far', args: { x: 1 }, wait: true }))).toMatchObject({ output: { x: 1 } });
+    const joined = await Promise.all([one, other].map((node) => node.requests.submit(session, { requestId: 'j', tool: 'far', args: { y: 2 }, wait: true })));
+    expect(joined[0]).toEqual(joined[1]);
+  });
+
+  test('a node that dies is replaced: its call is finished by another, and reaches the application once', async () => {
+    const [dying, heir] = [world.node({ leaseMs: 80 }), world.node({ leaseMs: 80 })];
+    const session = await world.session([relayed('patient')]);
+    let answer = (_value: string): void => {};
+    const answered = new Promise<string>((resolve) => {
+      answer = resolve;
+    });
+    const application = await listen(heir, session, { client: 'app', answer: () => answered });
+    await dying.requests.submit(session, { requestId: 'left', tool: 'patient', wait: false });
+    // Dead: it neither renews nor takes its answer.
+    dying.calls.leave();
+    await dying.requests.close(0);
+    await dying.live.closeAll();
+    const joined = heir.requests.submit(session, { requestId: 'left', tool: 'patient', wait: true });
+    await vi.waitFor(() => expect(heir.lines.join()).toMatch(/taken over/), { timeout: 3_000 });
+    answer('still here');
+    expect(resultOf(await joined)).toMatchObject({ success: true, output: 'still here' });
+    expect(new Set(application.of('tool-request').map(({ data }) => data.requestId))).toEqual(new Set(['left']));
+  });
+
+  test("a dead node's call of a host tool that must not run twice ends as executor_lost", async () => {
+    let ran = 0;
+    const handler = (): Promise<never> => {
+      ran++;
+      return new Promise(() => {});
+    };
+    const hang = defineTool({ name: 'hang', description: 'Hangs.', parameters: { type: 'object' }, handler });
+    const [dying, heir] = [world.node({ session: { tools: [hang] }, leaseMs: 80 }), world.node({ session: { tools: [hang] }, leaseMs: 80 })];
+    const session = await world.session();
+    await dying.requests.submit(session, { requestId: 'h', tool: 'hang', wait: false });
+    await dying.requests.close(0);
+    await dying.live.closeAll();
+    const result = resultOf(await heir.requests.submit(session, { requestId: 'h', tool: 'hang', wait: true }));
+    expect(result).toMatchObject({ error: { code: 'executor_lost', reason: 'node_lost' } });
+    expect(ran).toBe(1);
+  });
+});
+
+describe('a call that was given to an application that is gone', () => {
+  const run = async (idempotent: boolean) => {
+    const node = world.node({ leaseMs: 100 });
+    const session = await world.session([relayed('act', idempotent ? { annotations: { idempotent: true } } : {})]);
+    const first = await listen(node, session, { client: 'first' });
+    const asked = node.requests.submit(session, { tool: 'act', wait: true });
+    await vi.waitFor(() => expect(first.of('tool-request')).toHaveLength(1));
+    first.close();
+    const second = await listen(node, session, { client: 'second', answer: () => 'done again' });
+    return { result: resultOf(await asked), given: second.of('tool-request').length };
+  };
+
+  test('is given to the next one where it may run twice', async () => {
+    expect(await run(true)).toMatchObject({ result: { success: true, output: 'done again' }, given: 1 });
+  });
+
+  test('is lost where it must not', async () => {
+    expect(await run(false)).toMatchObject({ result: { error: { code: 'executor_lost' } }, given: 0 });
+  });
+
+  test('is given to the same one again, which knows it', async () => {
+    const node = world.node({ leaseMs: 2_000 });
+    const session = await world.session([relayed('act')]);
+    const first = await listen(node, session, { client: 'same' });
+    const asked = node.requests.submit(session, { tool: 'act', wait: true });
+    await vi.waitFor(() => expect(first.of('tool-request')).toHaveLength(1));
+    first.close();
+    const second = await listen(node, session, { client: 'same', answer: () => 'back' });
+    expect(resultOf(await asked)).toMatchObject({ output: 'back' });
+    expect(second.of('tool-request')).toMatchObject([{ data: { attempt: 2 } }]);
+  });
+});
+
+describe('approvals that are suspended', () => {
+  const approvals = { secret: 'a secret of thirty-two characters!', ttlMs: 60_000 };
+
+  test('are announced, decided on any node, and run once', async () => {
+    const options = { session: { approvalMode: 'suspend', approvals, rules: [{ effect: 'ask', tools: 'act' }] } } as const;
+    const node = world.node(options);
+    const session = await world.session([relayed('act')]);
+    await listen(node, session, { answer: ({ args }) => args });
+    const agent = await listen(node, session, { side: 'agent' });
+    const submitted = await node.requests.submit(session, { requestId: 'ask-1', tool: 'act', args: { a: 1 }, wait: true });
+    expect(resultOf(submitted)).toMatchObject({ error: { code: 'approval_pending' } });
+    await vi.waitFor(() => expect(agent.of('approval-required')).toMatchObject([{ data: { requestId: 'ask-1' } }]));
+    expect(await node.requests.status(session.code, 'ask-1')).toEqual({ requestId: 'ask-1', status: 'queued' });
+    const approvalId = String(agent.of('approval-required')[0]?.data.approvalId);
+    expect(await node.requests.decide(session, 'no-such', 'allow_once')).toBeUndefined();
+    expect(await node.requests.decide(session, approvalId, 'allow_once')).toMatchObject({ approvalId, requestId: 'ask-1' });
+    await vi.waitFor(() => expect(agent.of('tool-result')).toMatchObject([{ data: { requestId: 'ask-1', result: { success: true, output: { a: 1 } } } }]));
+    expect(await node.requests.status(session.code, 'ask-1')).toMatchObject({ status: 'done' });
+    expect(await node.requests.decide(session, approvalId, 'allow_once')).toBeUndefined();
+  });
+});
+
+describe('what is kept', () => {
+  test('of an ended call is nothing that was said in it', async () => {
+    const node = world.node();
+    const session = await world.session([relayed('echo')]);
+    await listen(node, session, { answer: () => 'SECRET ANSWER' });
+    await node.requests.submit(session, { requestId: 'k', tool: 'echo', args: { s: 'SECRET ARGUMENT' }, wait: true });
+    await vi.waitFor(async () => {
+      const [call] = await world.store.get(session.code, [keys.call('k')]);
+      expect(JSON.parse(call?.value ?? '{}')).toMatchObject({ state: 'ended' });
+      expect(call?.value).not.toMatch(/SECRET/);
+    });
+    const [request] = await world.store.get(session.code, [keys.request('k')]);
+    expect(request?.value).not.toMatch(/ARGUMENT/);
+    expect(await world.store.due(10, 1)).toEqual([]);
+  });
+});

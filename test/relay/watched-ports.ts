@@ -1,0 +1,73 @@
+/** A store and a bus that count what is asked of them, and that can be taken away. */
+import type { RelayBus } from '../../src/relay/bus.ts';
+import { memoryBus } from '../../src/relay/memory-bus.ts';
+import { memoryStore } from '../../src/relay/memory-store.ts';
+import type { RelayStore } from '../../src/relay/store.ts';
+
+export interface WatchedStore {
+  readonly store: RelayStore;
+  /** Every operation rejects while it is true; those under way when it changes have happened. */
+  away: boolean;
+  /** Operations so far: `<name> <session>`. */
+  readonly operations: string[];
+  /** Runs before the next operation of the name, once, and holds it up. */
+  holdUp(name: keyof RelayStore, run: () => unknown): void;
+}
+
+export function watchedStore(inner: RelayStore = memoryStore()): WatchedStore {
+  const operations: string[] = [];
+  const holds = new Map<string, () => unknown>();
+  const watched = { away: false };
+  const store = Object.fromEntries(
+    Object.entries(inner).map(([name, operation]) => [
+      name,
+      async (...args: unknown[]) => {
+        operations.push(`${name} ${String(args[0])}`);
+        const hold = holds.get(name);
+        holds.delete(name);
+        await hold?.();
+        if (watched.away) throw new Error('The store is away.');
+        return (operation as (...given: unknown[]) => unknown)(...args);
+      },
+    ]),
+  ) as unknown as RelayStore;
+  return Object.assign(watched, { store, operations, holdUp: (name: string, run: () => unknown) => void holds.set(name, run) });
+}
+
+export interface WatchedBus {
+  readonly bus: RelayBus;
+  /** Loses every message while it is true. */
+  deaf: boolean;
+  /** Subscriptions that were not given up. */
+  readonly listening: number;
+  /** Says that messages may have been lost. */
+  lost(): void;
+}
+
+export function watchedBus(): WatchedBus {
+  const inner = memoryBus();
+  const listeners = new Set<(message: string | undefined) => void>();
+  const watched = {
+    deaf: false,
+    get listening() {
+      return listeners.size;
+    },
+    lost() {
+      for (const listener of [...listeners]) listener(undefined);
+    },
+    bus: {
+      async publish(channel, message) {
+        if (!watched.deaf) await inner.publish(channel, message);
+      },
+      async subscribe(channel, listener) {
+        const stop = await inner.subscribe(channel, listener);
+        listeners.add(listener);
+        return () => {
+          listeners.delete(listener);
+          stop();
+        };
+      },
+    } satisfies RelayBus,
+  };
+  return watched;
+}
