@@ -172,3 +172,13 @@ export function describe(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   return `\`${String(value)}\` (${typeof value})`;
 }
+
+/** What was thrown, as a message: whatever it is, and even where reading it throws. */
+export function messageOf(thrown: unknown): string {
+  try {
+    const message: unknown = typeof thrown === 'object' && thrown !== null ? (thrown as { message?: unknown }).message : thrown;
+    return typeof message === 'string' && message !== '' ? message : describe(thrown);
+  } catch {
+    return 'an error that cannot be shown';
+  }
+}

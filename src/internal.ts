@@ -7,7 +7,7 @@ export { contentParts, markContent, partText } from './content.ts';
 export { registryStateOf } from './default-registry.ts';
 export { createDefinition } from './define-tool.ts';
 export { internalsOf, type OutsideOrigin, type OutsidePlace, seal } from './definition.ts';
-export { describe } from './errors.ts';
+export { describe, messageOf } from './errors.ts';
 export { canonicalJson, cloneJson, copyJson, deepFreeze, escapePointer, isJsonObject } from './json.ts';
 export { checkToolName, didYouMean, nameSkeleton, nearestNames } from './names.ts';
 export { createRedactor } from './redact.ts';

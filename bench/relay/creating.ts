@@ -7,8 +7,8 @@ import { redisMissing, startRedis } from './redis.ts';
 import { type ServerKind, startServer } from './server-process.ts';
 import { createSession, definition, register, registration } from './session.ts';
 
-const sessions = quick ? 1_500 : 8_000;
-const registrations = quick ? 150 : 1_000;
+const sessions = quick ? 1_000 : 8_000;
+const registrations = quick ? 100 : 1_000;
 const atOnce = 16;
 
 async function creating(name: string, kind: ServerKind): Promise<Row[]> {

@@ -5,6 +5,9 @@ import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 
+/** Milliseconds: nobody has to connect again while others are measured. */
+const keepAliveTimeout = 65_000;
+
 export async function serveEcho(): Promise<{ readonly port: number; close(): Promise<void> }> {
   const app = new Hono().basePath('/api/sessions');
   const streams = new Map<string, SSEStreamingApi>();
@@ -30,7 +33,7 @@ export async function serveEcho(): Promise<{ readonly port: number; close(): Pro
     return context.json({ success: true, requestId });
   });
   const server = await new Promise<ReturnType<typeof serve>>((resolve) => {
-    const made = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () => resolve(made));
+    const made = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', serverOptions: { keepAliveTimeout } }, () => resolve(made));
   });
   return {
     port: (server.address() as AddressInfo).port,

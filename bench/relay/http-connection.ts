@@ -35,7 +35,9 @@ export async function httpConnection(port: number): Promise<HttpConnection> {
   const socket = await connect(port);
   let text = '';
   let settle: { resolve(reply: Reply): void; reject(error: Error): void } | undefined;
+  let over: Error | undefined;
   const fail = (error: Error): void => {
+    over ??= error;
     settle?.reject(error);
     settle = undefined;
   };
@@ -52,6 +54,7 @@ export async function httpConnection(port: number): Promise<HttpConnection> {
   return {
     send: (message) =>
       new Promise((resolve, reject) => {
+        if (over !== undefined) return reject(over);
         settle = { resolve, reject };
         socket.write(message, 'latin1');
       }),

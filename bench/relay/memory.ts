@@ -6,10 +6,8 @@ import { eachOf } from './latency.ts';
 import { startServer, type Told } from './server-process.ts';
 import { base, bearer, type Credentials, createSession, definition, register, registration } from './session.ts';
 
-const few = quick ? 100 : 1_000;
+const few = quick ? 50 : 1_000;
 const many = few * 10;
-/** Sessions whose tools are alike nowhere. */
-const unlike = few;
 const tools = 100;
 const atOnce = 8;
 
@@ -43,20 +41,21 @@ export async function measure(): Promise<FamilyResult> {
       await (connections[place] as (typeof connections)[number]).send(messageTo('POST', `${base}/${code}/request`, bearer(agentToken))('{"tool":"none"}'));
     });
 
-  const alike = bodyOf('');
+  const own = (index: number): string => bodyOf(` Of session ${index}.`);
+  const same = bodyOf('');
   // What compiled code and first uses cost belongs to no session.
-  await open(few / 2, () => alike);
+  await open(few, own);
   await visit();
   await close();
   const empty = await server.ask('usage');
-  await open(few, () => alike);
+  await open(few, own);
   const afterFew = await server.ask('usage');
-  await open(many - few, () => alike);
+  await open(many - few, (index) => own(few + index));
   const afterMany = await server.ask('usage');
   await close();
   const before = await server.ask('usage');
-  await open(unlike, (index) => bodyOf(` Of session ${index}.`));
-  const afterUnlike = await server.ask('usage');
+  await open(few, () => same);
+  const alike = await server.ask('usage');
   await visit();
   const visited = await server.ask('usage');
   for (const one of connections) one.close();
@@ -75,9 +74,9 @@ export async function measure(): Promise<FamilyResult> {
         value: (used(afterMany) - used(empty)) / (used(afterFew) - used(empty)),
         note: `${quick ? `a quick run: ${many} against ${few}; ` : ''}resident ${((afterMany.rss - empty.rss) / 1_048_576).toFixed(0)} MB`,
       },
-      row(`a session with ${tools} tools, of ${many} whose tools are alike`, empty, afterMany, many),
-      row(`a session with ${tools} tools, of ${unlike} whose tools are all their own`, before, afterUnlike, unlike),
-      row('… and what an agent that uses it adds on its node', afterUnlike, visited, unlike),
+      row(`a session with ${tools} tools, of ${many} whose tools are all their own`, empty, afterMany, many),
+      row(`a session with ${tools} tools, of ${few} of one application`, before, alike, few),
+      row('… and what an agent that uses it adds on its node', alike, visited, few),
     ],
   };
 }

@@ -1,18 +1,18 @@
 /** A call's way from the agent to the application and back: what a relay adds to a bare echo of the same shape. */
 import { type Case, compare, quick, type Timing } from '../harness.ts';
 import type { FamilyResult, Row, TargetId } from '../targets.ts';
-import { eachOf, spreadText } from './latency.ts';
+import { eachOf, spreadOf, spreadText } from './latency.ts';
 import { redisMissing, startRedis } from './redis.ts';
 import { type ServerKind, type ServerProcess, startServer } from './server-process.ts';
 import { type Credentials, sessionWithTool } from './session.ts';
 import { agent, application } from './sides.ts';
 
-const rounds = quick ? 7 : 15;
-const sampleMs = quick ? 60 : 250;
-const warmUp = quick ? 500 : 2_000;
+const rounds = quick ? 5 : 15;
+const sampleMs = quick ? 40 : 250;
+const warmUp = quick ? 400 : 2_000;
 /** For the spread and for the server's own time. */
 const turns = quick ? 2 : 4;
-const perTurn = quick ? 250 : 1_000;
+const perTurn = quick ? 150 : 1_000;
 
 /** One who answers, and agents that call. */
 interface Way extends Case {
@@ -73,7 +73,11 @@ function rowsOf(id: TargetId, atOnce: number, seen: readonly Seen[]): Row[] {
     note: `${spreadText(ms)}; ${Math.round(cpuUs)} µs of the server's processor each`,
   });
   return [
-    { id, value: memory.ratio, note: `${Math.round(echo.ns / 1e3)} → ${Math.round(memory.ns / 1e3)} µs` },
+    {
+      id,
+      value: memory.ratio,
+      note: `${Math.round(echo.ns / 1e3)} → ${Math.round(memory.ns / 1e3)} µs; middle against middle of all trips ${(spreadOf(memory.ms).p50 / spreadOf(echo.ms).p50).toFixed(2)} ×`,
+    },
     { what: `the server's own processor time, ${at}, memory against echo`, value: memory.cpuUs / echo.cpuUs, unit: '×' },
     ...(redis === undefined ? [] : [{ what: `round trips, ${at}, Redis against memory`, value: redis.ratio / memory.ratio, unit: '×' }]),
     ...seen.map(told),

@@ -8,8 +8,8 @@ import { startServer } from './server-process.ts';
 import { base, bearer, type Credentials, expectStatus, result, sessionWithTool, toolName } from './session.ts';
 import { agent, answerer, application, fail, type Side } from './sides.ts';
 
-const warmUp = quick ? 300 : 1_000;
-const trips = quick ? 500 : 3_000;
+const warmUp = quick ? 150 : 1_000;
+const trips = quick ? 300 : 3_000;
 
 async function seen(what: string, one: () => Promise<unknown>): Promise<Row> {
   await eachOf(warmUp, 1, one);

@@ -23,16 +23,6 @@ export function failure(message: string): CliFault {
   return new CliFault(1, message);
 }
 
-/** What was thrown, as a message: whatever it is, and even where reading it throws. */
-export function messageOf(error: unknown): string {
-  try {
-    if (error instanceof Error && typeof error.message === 'string' && error.message !== '') return error.message;
-    return String(error);
-  } catch {
-    return 'an error that cannot be shown';
-  }
-}
-
 /** Waits for work that may never end, until the person interrupts. @throws CliFault 1: the signal's reason where it is one. */
 export function untilInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

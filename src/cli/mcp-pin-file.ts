@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { AnyTool, JsonObject, JsonValue } from '../index.ts';
-import { isJsonObject } from '../internal.ts';
+import { isJsonObject, messageOf } from '../internal.ts';
 import type { CliIo } from './cli-io.ts';
-import { failure, messageOf } from './fault.ts';
+import { failure } from './fault.ts';
 import { readTextFile } from './read-text.ts';
 
 /** What is kept of one tool. */

@@ -1,10 +1,11 @@
 /** `mcp pin`: what an MCP server offers, compared with what was accepted; what changed is accepted only by a person, or by name. */
 import { isMisuseError } from '../index.ts';
+import { messageOf } from '../internal.ts';
 import type { ImportedMcpTools, McpConnection } from '../mcp.ts';
 import { readLine } from './approver.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
-import { failure, messageOf, untilInterrupted, usageFault } from './fault.ts';
+import { failure, untilInterrupted, usageFault } from './fault.ts';
 import { type Change, changeLines, changeOf } from './mcp-pin-changes.ts';
 import { type PinnedTool, pinnedOf, readPinFile, writePinFile } from './mcp-pin-file.ts';
 import type { Options } from './options.ts';

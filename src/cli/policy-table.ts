@@ -3,8 +3,8 @@ import { TextFault } from '../config/places.ts';
 import { readJson } from '../config/read-json.ts';
 import { yamlReader } from '../config/read-yaml.ts';
 import { errorCodes, type JsonObject } from '../index.ts';
-import { nearestNames } from '../internal.ts';
-import { failure, messageOf } from './fault.ts';
+import { messageOf, nearestNames } from '../internal.ts';
+import { failure } from './fault.ts';
 
 /** What a case expects. */
 export interface Expectation {

@@ -1,8 +1,9 @@
 /** `policy test`: a table of calls, judged by `explain`, against what is expected of each. Nothing runs. */
 import { type Explanation, isMisuseError, type JsonValue } from '../index.ts';
+import { messageOf } from '../internal.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';
-import { failure, messageOf, untilInterrupted } from './fault.ts';
+import { failure, untilInterrupted } from './fault.ts';
 import { type Expectation, type PolicyCase, readPolicyTable } from './policy-table.ts';
 import { headline, jsonText, printable } from './printable.ts';
 import { readTextFile } from './read-text.ts';

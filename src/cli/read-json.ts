@@ -1,7 +1,8 @@
 /** JSON from the command line: arguments of a call, facts. */
 import type { JsonObject } from '../index.ts';
+import { messageOf } from '../internal.ts';
 import type { CliIo } from './cli-io.ts';
-import { messageOf, usageFault } from './fault.ts';
+import { usageFault } from './fault.ts';
 import { readStdin, readTextFile } from './read-text.ts';
 
 /** Most bytes of a text: pretty-printed, an input may be well above what a call admits. */

@@ -1,8 +1,9 @@
 /** Reading text whole: files and standard input, bounded and as UTF-8. */
 import { access, constants, open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { messageOf } from '../internal.ts';
 import type { CliIo } from './cli-io.ts';
-import { messageOf, untilInterrupted } from './fault.ts';
+import { untilInterrupted } from './fault.ts';
 
 /** Reads a file, whose path starts from `io.cwd`. @param maxBytes most bytes. @throws Error with a message for people. */
 export async function readTextFile(path: string, io: CliIo, maxBytes: number): Promise<string> {

@@ -1,9 +1,10 @@
 /** The Redis of `relay --redis`, reached through ioredis, which is optional. */
 import type { ApprovalStore } from '../index.ts';
+import { messageOf } from '../internal.ts';
 import { redisApprovals, redisBus, redisStore } from '../redis.ts';
 import type { RelayBus, RelayStore } from '../relay.ts';
 import type { CliIo } from './cli-io.ts';
-import { failure, messageOf, untilInterrupted, usageFault } from './fault.ts';
+import { failure, untilInterrupted, usageFault } from './fault.ts';
 import type { Screen } from './screen.ts';
 
 /** What the nodes share. */

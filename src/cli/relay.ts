@@ -1,10 +1,11 @@
 /** `relay`: applications bring their tools to agents' sessions, until the person interrupts. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { type ApprovalStore, HostToolRegistry } from '../index.ts';
+import { messageOf } from '../internal.ts';
 import { type RelayLogger, type RelayOptions, type ServedRelay, serveRelay } from '../relay.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Answer, Command } from './command.ts';
-import { failure, messageOf, untilInterrupted, usageFault } from './fault.ts';
+import { failure, untilInterrupted, usageFault } from './fault.ts';
 import { jsonText } from './printable.ts';
 import { openRelayRedis } from './relay-redis.ts';
 import type { Screen } from './screen.ts';

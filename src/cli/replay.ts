@@ -1,6 +1,7 @@
 /** `replay`: folds a recorded trace again and compares. */
+import { messageOf } from '../internal.ts';
 import type { Command } from './command.ts';
-import { failure, messageOf } from './fault.ts';
+import { failure } from './fault.ts';
 import { printable } from './printable.ts';
 import { readTextFile } from './read-text.ts';
 

@@ -1,9 +1,10 @@
 /** `serve`: the tools of the command line for MCP clients. */
 import { createServer, type Server } from 'node:http';
+import { messageOf } from '../internal.ts';
 import { createMcpHandler, serveMcpStdio, toNodeListener } from '../mcp.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
-import { failure, messageOf, usageFault } from './fault.ts';
+import { failure, usageFault } from './fault.ts';
 import type { Screen } from './screen.ts';
 import type { World } from './world.ts';
 

@@ -1,9 +1,9 @@
 /** What the command line's files and modules make: a registry, and sessions over it. */
 import { isAbsolute, resolve } from 'node:path';
 import { type HostToolRegistry, isMisuseError, type JsonObject, type SessionOptions, type ToolSession } from '../index.ts';
-import { nearestNames, registryStateOf } from '../internal.ts';
+import { messageOf, nearestNames, registryStateOf } from '../internal.ts';
 import type { CliIo } from './cli-io.ts';
-import { type CliFault, failure, messageOf, untilInterrupted, usageFault } from './fault.ts';
+import { type CliFault, failure, untilInterrupted, usageFault } from './fault.ts';
 import { meant, type Options } from './options.ts';
 import { readFacts } from './read-json.ts';
 import { requireFile } from './read-text.ts';

@@ -190,6 +190,8 @@ function openerOf(connection: McpConnection, handshakeMs: number, toolsChanged: 
     return async (signal) => adoptClient(connection, optionsFor(signal));
   }
   if ('command' in connection) {
+    // Which of the two is meant cannot be told.
+    if ('url' in connection) throw wrongConnection(connection);
     const { command, args = [], env = {}, cwd } = connection;
     const texts = (values: unknown): boolean => Array.isArray(values) && values.every((value) => typeof value === 'string');
     if (typeof command !== 'string' || command === '' || !texts(args) || !isJsonObject(env) || !texts(Object.values(env))) throw wrongConnection(connection);

@@ -1,5 +1,6 @@
 /** Opening a connection: a child process or an HTTP endpoint, with everything that it starts in one hand. */
 import type { Client, Transport } from '@modelcontextprotocol/client';
+import { messageOf } from '../internal.ts';
 import { cleanLine } from '../shown/outside-text.ts';
 import { connectionFault } from './client-fault.ts';
 import { boundedFetch, maxMessageBytes } from './client-fetch.ts';
@@ -233,10 +234,6 @@ function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> 
     signal.addEventListener('abort', stop, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function delay(ms: number): Promise<void> {

@@ -18,6 +18,8 @@ export interface Serving {
   readonly exposeErrors: 'message' | 'masked';
   /** No other client calls through the session. */
   readonly exclusive: boolean;
+  /** The person at the client answers approvals; else nobody there does. */
+  readonly clientApproves: boolean;
   /** Begins every call id, so that two clients of one session never have the same. */
   readonly idPrefix: string;
   /** Told of a cancelled request once its call has ended: nothing answers it. */
@@ -42,7 +44,7 @@ export const logLevels: readonly LogThreshold[] = ['debug', 'info', 'notice', 'w
 export async function answerCall(serving: Serving, request: CallRequest, ctx: ServerContext): Promise<CallToolResult | InputRequiredResult> {
   const { session, era, exclusive } = serving;
   const { capabilities } = request;
-  const forms = offersForms(capabilities);
+  const forms = serving.clientApproves && offersForms(capabilities);
   const open = era === 'modern' && forms ? await unanswered(session, ctx) : undefined;
   if (open !== undefined) return open;
   const ended = new AbortController();
@@ -101,7 +103,7 @@ function firstResult(serving: Serving, request: CallRequest, ctx: ServerContext,
   const core = stateOf(session);
   const claims = core.registry.signer?.verify(state);
   // The answer is for the call that was asked about: whoever sends it with another tool's name has mixed something up.
-  const token = claims === undefined || claims.tool === name ? state : '';
+  const token = serving.clientApproves && (claims === undefined || claims.tool === name) ? state : '';
   const answer = approvalAnswer(inputResponses?.[approvalKey], false);
   return follow(serving, ctx, request, claims?.callId ?? '', () => resumeCall(core, token, answer, { signal, surface }));
 }

@@ -29,6 +29,7 @@ export function createModernServing(sdk: Sdk, settings: HandlerSettings): Modern
       era: 'modern',
       exposeErrors: 'masked',
       exclusive: owned,
+      clientApproves: settings.clientApproves,
       idPrefix: `mcp-${randomBytes(9).toString('hex')}-`,
     });
     // Nobody hears of changes on the stream of one request.
@@ -80,7 +81,14 @@ export function createModernServing(sdk: Sdk, settings: HandlerSettings): Modern
 }
 
 function createQuiet(sdk: Sdk, settings: HandlerSettings, { session, owned }: Sourced): Server {
-  const { server, dispose } = createInstance(sdk, settings, { session, era: 'modern', exposeErrors: 'masked', exclusive: owned, idPrefix: 'mcp-' });
+  const { server, dispose } = createInstance(sdk, settings, {
+    session,
+    era: 'modern',
+    exposeErrors: 'masked',
+    exclusive: owned,
+    clientApproves: settings.clientApproves,
+    idPrefix: 'mcp-',
+  });
   dispose();
   return server;
 }

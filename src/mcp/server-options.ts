@@ -49,6 +49,11 @@ export interface McpHandlerOptions {
   readonly maxSessions?: number | undefined;
   /** Milliseconds without a request and without an open stream after which a MCP session ends. 1 to 2^31-1. @default 1_800_000 */
   readonly sessionIdleMs?: number | undefined;
+  /**
+   * Who answers an approval that the session has no `approver` for: the person at the client, or `host`: nobody at the client, whom the host does not trust to
+   * approve what it asks for itself. A suspended call then waits for `session.approvals`. @default "client"
+   */
+  readonly approvals?: 'client' | 'host' | undefined;
   /** Told what went wrong out of sight of clients: a source that threw, a store that failed. @default nobody is told */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -64,16 +69,28 @@ export interface HandlerSettings {
   readonly eventStore: McpEventStore | undefined;
   readonly maxSessions: number;
   readonly sessionIdleMs: number;
+  /** The person at the client answers approvals. */
+  readonly clientApproves: boolean;
   report(error: unknown): void;
 }
 
-const known = new Set('name version instructions allowedHosts allowedOrigins authenticate eventStore maxSessions sessionIdleMs onError'.split(' '));
+const known = new Set('name version instructions allowedHosts allowedOrigins authenticate eventStore maxSessions sessionIdleMs approvals onError'.split(' '));
 
 /** @throws MisuseError `invalid_option`, which names the option. */
 export function readHandlerOptions(options: McpHandlerOptions): HandlerSettings {
   for (const key in options)
     if (!known.has(key)) throw fault(key, `absent (known options: ${[...known].join(', ')})`, (options as Record<string, unknown>)[key]);
-  const { name = 'host-tools', version = '0.0.0', instructions, authenticate, eventStore, maxSessions = 1_000, sessionIdleMs = 1_800_000, onError } = options;
+  const {
+    name = 'host-tools',
+    version = '0.0.0',
+    instructions,
+    authenticate,
+    eventStore,
+    maxSessions = 1_000,
+    sessionIdleMs = 1_800_000,
+    approvals = 'client',
+    onError,
+  } = options;
   for (const [key, value] of Object.entries({ name, version, instructions: instructions ?? 'none' }))
     if (typeof value !== 'string' || value === '') throw fault(key, 'a non-empty string', value);
   for (const [key, value] of Object.entries({ authenticate, onError }))
@@ -83,6 +100,7 @@ export function readHandlerOptions(options: McpHandlerOptions): HandlerSettings 
   if (!Number.isSafeInteger(maxSessions) || maxSessions < 1) throw fault('maxSessions', 'a whole number from 1', maxSessions);
   if (!(typeof sessionIdleMs === 'number' && sessionIdleMs >= 1 && sessionIdleMs <= 2 ** 31 - 1))
     throw fault('sessionIdleMs', 'a number of milliseconds from 1 to 2147483647', sessionIdleMs);
+  if (approvals !== 'client' && approvals !== 'host') throw fault('approvals', '`client` or `host`', approvals);
   return {
     name,
     version,
@@ -91,6 +109,7 @@ export function readHandlerOptions(options: McpHandlerOptions): HandlerSettings 
     eventStore,
     maxSessions,
     sessionIdleMs,
+    clientApproves: approvals === 'client',
     allowedHosts: readList('allowedHosts', options.allowedHosts)?.map((host) => host.toLowerCase()),
     allowedOrigins: readList('allowedOrigins', options.allowedOrigins)?.map(readOrigin),
     report(error) {

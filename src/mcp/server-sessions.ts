@@ -128,6 +128,7 @@ async function openSession(
     era: 'legacy',
     exposeErrors: 'masked',
     exclusive: owned,
+    clientApproves: settings.clientApproves,
     // The MCP session's id is as good as a credential: events carry another.
     idPrefix: `mcp-${randomBytes(6).toString('hex')}-`,
     abandoned: (requestId) => {

@@ -65,6 +65,7 @@ async function serve(
         era,
         exposeErrors: 'message',
         exclusive: true,
+        clientApproves: true,
         idPrefix,
         abandoned: (id) => transport.abandon(id),
       });

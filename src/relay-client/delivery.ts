@@ -1,5 +1,5 @@
 /** Answers on their way to the relay: by the socket where there is one, else by POST, again and again until the relay has them or nobody waits any more. */
-import type { Answer } from './answer.ts';
+import { type Answer, errorAnswer } from './answer.ts';
 import { retryMs } from './backoff.ts';
 import type { RelayHttp } from './http.ts';
 import { asRelayClientError, isPassing, type RelayClientError, relayClientError } from './relay-client-error.ts';
@@ -7,7 +7,10 @@ import type { Scope } from './scope.ts';
 
 /** Takes answers to the relay. */
 export interface Delivery {
-  /** Sends an answer. One that is under way already is left to that. @param forMs how long it is worth anything */
+  /**
+   * Sends an answer. One that is under way already is left to that; in the place of one whose content the relay refuses goes an error that says so.
+   * @param forMs how long it is worth anything
+   */
   send(answer: Answer, forMs: number): void;
   /** There is a socket now that frames go out on; undefined: there is none any more, and what it did not confirm goes by POST. */
   socket(send: ((frame: string) => void) | undefined): void;
@@ -37,6 +40,10 @@ interface Parcel {
   readonly answer: Answer;
   /** Ends when it has arrived, or is worth nothing any more. */
   readonly scope: Scope;
+  /** When nobody waits any more, by the clock that never jumps. */
+  readonly until: number;
+  /** It says that the relay refused another one. */
+  readonly isNotice: boolean;
   /** Stops the wait for the socket's confirmation; undefined when it goes by POST. */
   unconfirmed?: (() => void) | undefined;
 }
@@ -69,6 +76,9 @@ export function createDelivery({ http, life, random, failed }: DeliveryWorld): D
     } else {
       parcel.scope.end(undefined);
       failed(error);
+      // Whoever waits is told why there is no result.
+      if (!parcel.isNotice && isOfContent(error))
+        take(errorAnswer(requestId, `The relay did not take the result: ${error.message}`), parcel.until - performance.now(), true);
     }
   };
   const byFrame = (parcel: Parcel): boolean => {
@@ -82,19 +92,21 @@ export function createDelivery({ http, life, random, failed }: DeliveryWorld): D
     return true;
   };
 
+  const take = (answer: Answer, forMs: number, isNotice: boolean): void => {
+    if (life.ended || parcels.has(answer.requestId)) return;
+    const scope = life.child();
+    const parcel: Parcel = { answer, scope, until: performance.now() + forMs, isNotice };
+    parcels.set(answer.requestId, parcel);
+    scope.onEnd(() => parcels.delete(answer.requestId));
+    scope.after(forMs, () => {
+      scope.end(undefined);
+      failed(relayClientError('timeout', 'An answer could not be brought to the relay before its deadline.'));
+    });
+    if (!byFrame(parcel)) start(parcel);
+  };
+
   return {
-    send(answer, forMs) {
-      if (life.ended || parcels.has(answer.requestId)) return;
-      const scope = life.child();
-      const parcel: Parcel = { answer, scope };
-      parcels.set(answer.requestId, parcel);
-      scope.onEnd(() => parcels.delete(answer.requestId));
-      scope.after(forMs, () => {
-        scope.end(undefined);
-        failed(relayClientError('timeout', 'An answer could not be brought to the relay before its deadline.'));
-      });
-      if (!byFrame(parcel)) start(parcel);
-    },
+    send: (answer, forMs) => take(answer, forMs, false),
     socket(send) {
       sendFrame = send;
       if (send !== undefined) return;
@@ -110,4 +122,9 @@ export function createDelivery({ http, life, random, failed }: DeliveryWorld): D
       return parcels.size;
     },
   };
+}
+
+/** True where the relay refuses what an answer holds, such as a result nested too deep, and not who sends it, or when. */
+function isOfContent({ status }: RelayClientError): boolean {
+  return status === 400 || status === 413 || status === 422;
 }

@@ -47,6 +47,8 @@ interface Wish {
 export function createRegistration({ http, life, random, plugin }: RegistrationWorld, listener: RegistrationListener): Registration {
   /** Names and definitions as the relay has them; undefined: it has none of ours. */
   let known: ReadonlyMap<string, string> | undefined;
+  /** Names that it may have of ours while that is not known. */
+  let former: ReadonlySet<string> = new Set();
   let revision: number | undefined;
   let failed: readonly RelayFailedTool[] = [];
   let count = 0;
@@ -72,15 +74,17 @@ export function createRegistration({ http, life, random, plugin }: RegistrationW
         return kept === undefined ? [] : [[name, kept] as const];
       }),
     );
+    former = new Set();
     revision = numberIn(answer, 'toolsRevision');
   };
   const push = async (wish: Wish): Promise<void> => {
     const { list, reason } = wish;
     if (known === undefined) {
-      // A relay takes no empty registration.
-      if (list.tools.size === 0) return;
       const availableTools = [...list.tools.values()].map(({ definition }) => definition);
-      keep(wish, await http.call(life, 'POST', '/register-tools', { body: JSON.stringify({ ...plugin, availableTools }) }));
+      if (availableTools.length > 0) keep(wish, await http.call(life, 'POST', '/register-tools', { body: JSON.stringify({ ...plugin, availableTools }) }));
+      // A relay takes no empty registration.
+      else if (former.size > 0) keep(wish, await http.call(life, 'POST', '/update-tools', { body: JSON.stringify({ removed: [...former], reason }) }));
+      else return;
     } else {
       const difference = toolDifference(known, list.tools);
       if (difference === undefined) return;
@@ -104,6 +108,7 @@ export function createRegistration({ http, life, random, plugin }: RegistrationW
     if (seen === undefined || (seen !== before && seen !== revision)) forget();
   };
   const forget = (): void => {
+    former = new Set([...former, ...(known?.keys() ?? [])]);
     known = undefined;
     due = true;
   };
@@ -123,8 +128,10 @@ export function createRegistration({ http, life, random, plugin }: RegistrationW
       } catch (thrown) {
         if (life.ended) return;
         const error = asRelayClientError(thrown);
-        if (error.code === 'no_tools_registered' && known !== undefined) forget();
-        else if (isPassing(error)) {
+        if (error.code === 'no_tools_registered') {
+          forget();
+          former = new Set();
+        } else if (isPassing(error)) {
           due = true;
           failures += 1;
           const waitMs = retryMs(failures, random, error.retryAfterMs);

@@ -3,7 +3,7 @@ import type { JsonObject } from './json.ts';
 
 /** A tool that the relay did not take. */
 export interface RelayFailedTool {
-  /** Its name as it was sent. */
+  /** Its name as the relay shows it: without white space around it and invisible characters. */
   readonly toolName: string;
   /** Why, for people. */
   readonly error: string;

@@ -9,8 +9,8 @@ export interface CallDocuments {
   read(code: string, id: string): Promise<CallDocument | undefined>;
   /** Changes one; `change` gives undefined where nothing is to change. The document as it then is; undefined where there is none. */
   change(code: string, id: string, change: (document: CallDocument) => CallDocument | undefined): Promise<CallDocument | undefined>;
-  /** Nobody waits for it any more: what is left says that it was there. */
-  end(code: string, id: string): Promise<void>;
+  /** Nobody waits for it any more: what is left says that it was there. True where it was open until then, for the one who closed it. */
+  end(code: string, id: string): Promise<boolean>;
   /** Removes one that has ended. */
   forget(code: string, id: string): Promise<void>;
 }
@@ -35,7 +35,12 @@ export function createCallDocuments(store: RelayStore): CallDocuments {
     read: async (code, id) => (await find(code, id))?.document,
     change,
     async end(code, id) {
-      await change(code, id, ({ args: _args, answer: _answer, ...rest }) => (rest.state === 'ended' ? undefined : { ...rest, state: 'ended' }));
+      let wasOpen = false;
+      await change(code, id, ({ args: _args, answer: _answer, ...rest }) => {
+        wasOpen = rest.state === 'open';
+        return rest.state === 'ended' ? undefined : { ...rest, state: 'ended' };
+      });
+      return wasOpen;
     },
     async forget(code, id) {
       const found = await find(code, id);

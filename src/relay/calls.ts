@@ -20,10 +20,12 @@ export interface Calls {
   deliver(code: string, id: string, attempt: number, to: Recipient): Promise<JsonObject | undefined>;
   /** What was written down of a call: when it is to have an answer, and whether it has one. */
   find(code: string, id: string): Promise<{ readonly deadline: number; readonly answered: boolean } | undefined>;
-  /** The answer of this call stays until {@link end}: its result is still to be written down. */
+  /** The call is not over before {@link end}: its result is still to be written down, and that may be another node's to do. */
   keep(code: string, id: string): void;
-  /** The call is over, and its result is kept elsewhere if at all. */
-  end(code: string, id: string): Promise<void>;
+  /** It is no longer kept. */
+  letGo(code: string, id: string): void;
+  /** The call is over, and its result is kept elsewhere if at all. @param reason what the application is told where it has not answered */
+  end(code: string, id: string, reason: string): Promise<void>;
   /** This node ends: calls that end with it are left to others. */
   leave(): void;
 }
@@ -43,14 +45,8 @@ export function createCalls({ store, now, leaseMs, requestTimeoutMs, logger }: R
       if (dropped.kind === 'call') await documents.forget(code, dropped.id);
     }
   };
-  const end = async (code: string, id: string): Promise<void> => {
-    kept.delete(`${code} ${id}`);
-    await documents.end(code, id);
-  };
-  /** Closes the books of a call that nobody waits for. */
-  const close = async (code: string, id: string, answered: boolean, reason: string): Promise<void> => {
-    if (!answered || !kept.has(`${code} ${id}`)) await end(code, id);
-    if (!answered) await tell(code, { kind: 'cancel', id, reason });
+  const end: Calls['end'] = async (code, id, reason) => {
+    if (await documents.end(code, id)) await tell(code, { kind: 'cancel', id, reason });
   };
 
   return {
@@ -82,8 +78,8 @@ export function createCalls({ store, now, leaseMs, requestTimeoutMs, logger }: R
         throw Object.assign(connectionFault('The relay cannot reach its store.', error), { reason: 'store_unavailable' });
       } finally {
         stop?.();
-        if (begun && (answered || !leaving))
-          close(code, id, answered, reasonOf(signal)).catch((error: unknown) => logger.warn({ error: nameOf(error) }, 'relay: a call could not be closed'));
+        if (begun && !kept.has(`${code} ${id}`) && (answered || !leaving))
+          end(code, id, reasonOf(signal)).catch((error: unknown) => logger.warn({ error: nameOf(error) }, 'relay: a call could not be closed'));
       }
     },
     async answer(code, id, answer) {
@@ -104,6 +100,7 @@ export function createCalls({ store, now, leaseMs, requestTimeoutMs, logger }: R
       return document && { deadline: document.deadline, answered: document.answer !== undefined };
     },
     keep: (code, id) => void kept.add(`${code} ${id}`),
+    letGo: (code, id) => void kept.delete(`${code} ${id}`),
     end,
     leave: () => {
       leaving = true;

@@ -35,6 +35,7 @@ export async function pollEvents(parts: ConnectionParts, request: StreamRequest,
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     unwatch = await parts.hub.watch(code, (message) => {
+      if (message === undefined) source?.reader.doubt();
       if (message === 'closed') end('session_closed');
       if ((message === 'lease' && side === 'application') || message === undefined) void hold();
       if (message === `log:${side}` || message === undefined) wake();

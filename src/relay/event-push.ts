@@ -59,6 +59,7 @@ export async function pushEvents(parts: ConnectionParts, request: StreamRequest,
   const look = (): void => {
     read().catch((error: unknown) => {
       if (stopped) return;
+      source?.reader.doubt();
       if (!failing) logger.warn({ error: nameOf(error) }, 'relay: a stream could not read its log; it tries again until it can');
       failing = true;
       clearTimeout(retry);
@@ -75,6 +76,7 @@ export async function pushEvents(parts: ConnectionParts, request: StreamRequest,
 
   try {
     unwatch = await parts.hub.watch(code, (wake) => {
+      if (wake === undefined) source?.reader.doubt();
       if (wake === `log:${side}` || wake === undefined) look();
       if ((wake === 'lease' && side === 'application') || wake === undefined) hold();
       if (wake === 'closed') end('session_closed');
@@ -91,6 +93,7 @@ export async function pushEvents(parts: ConnectionParts, request: StreamRequest,
       setInterval(() => {
         send({ event: 'heartbeat', data: { timestamp: timestamp(now) } });
         // A wake may have been lost, or the session be gone.
+        source?.reader.doubt();
         hold();
         look();
       }, heartbeatMs),

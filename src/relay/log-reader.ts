@@ -13,6 +13,8 @@ export interface LogReader {
    * one is asked for: what was refused, or could not be read, comes again.
    */
   next(): AsyncGenerator<StreamEvent, void>;
+  /** Wakes may have been lost: what is read next may have been there for longer than it seems. */
+  doubt(): void;
   /** Writes down how far the side was told, for whoever connects next without a place of its own. It never goes back. @param upTo the id of the last event taken; by default the place */
   remember(upTo?: number): Promise<void>;
 }
@@ -61,6 +63,7 @@ export async function openLogReader({ store, code, side, after, newWithinMs, del
   let known = isFresh ? told : 0;
   let catchingUp = true;
   let readAt = Number.NEGATIVE_INFINITY;
+  let doubted = false;
 
   const update = async (id: number, record: ToolsRecord): Promise<StreamEvent | undefined> => {
     const [session] = await store.get(code, [keys.session]);
@@ -106,8 +109,10 @@ export async function openLogReader({ store, code, side, after, newWithinMs, del
     async *next() {
       for (;;) {
         const time = performance.now();
+        const wasDoubted = doubted;
+        doubted = false;
         const { entries, first, last } = await store.read(code, side, place, logKeep);
-        const isNew = !catchingUp && time - readAt <= newWithinMs;
+        const isNew = !catchingUp && !wasDoubted && !doubted && time - readAt <= newWithinMs;
         let tells = false;
         // A place in no log of this session, or one whose followers are gone: everything is told anew.
         const from = Math.max(place, isFresh ? told : 0);
@@ -139,6 +144,9 @@ export async function openLogReader({ store, code, side, after, newWithinMs, del
         if (tells) await remember();
         if (entries.length < logKeep) return;
       }
+    },
+    doubt() {
+      doubted = true;
     },
     remember,
   };

@@ -13,7 +13,8 @@ export function mcpRoute({ live, limits, report }: RelayParts): Pick<SessionHand
   const handlerOf = (session: LiveSession): McpHandler => {
     const known = handlers.get(session);
     if (known !== undefined) return known;
-    const made = createMcpHandler(session.session, { maxSessions: 20, onError: (error) => report('mcp', error) });
+    // An agent must not approve what it asks for itself.
+    const made = createMcpHandler(session.session, { maxSessions: 20, approvals: 'host', onError: (error) => report('mcp', error) });
     handlers.set(session, made);
     session.onClose(() => made.close());
     return made;

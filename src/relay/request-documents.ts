@@ -18,32 +18,41 @@ export interface RequestDocuments {
   write(code: string, id: string, document: RequestDocument, version: number): Promise<number | undefined>;
   /** Writes the result, and tells the agent's listeners. False where another node has it now. */
   finish(code: string, id: string, found: FoundRequest, result: ToolResult): Promise<boolean>;
+  /** Tells the agent's listeners of a result that is written; after that, nobody looks after the request any more. Twice does no harm. */
+  tell(code: string, id: string): Promise<void>;
 }
 
 /** @param store rejects where it cannot be reached, and so do these */
 export function createRequestDocuments(store: RelayStore): RequestDocuments {
   const write: RequestDocuments['write'] = (code, id, document, version) => store.set(code, keys.request(id), JSON.stringify(document), version);
+  const tell: RequestDocuments['tell'] = async (code, id) => {
+    const record: LogRecord = { kind: 'result', id };
+    const added = await store.append(code, 'agent', JSON.stringify(record), logKeep);
+    // Not before it is told: a node that dies in between leaves it to another.
+    await store.unschedule(code, id);
+    // As many results are kept as the log has entries.
+    for (const value of added?.dropped ?? []) {
+      const dropped = JSON.parse(value) as LogRecord;
+      if (dropped.kind === 'result') await store.delete(code, keys.request(dropped.id));
+    }
+  };
   return {
     async create(code, id, document, dueMs) {
       // In this order: a node that dies in between leaves something due that is not there, and not something that nobody looks after.
-      const [, version] = await Promise.all([store.schedule(code, id, dueMs), write(code, id, document, 0)]);
-      return version;
+      await store.schedule(code, id, dueMs);
+      return write(code, id, document, 0);
     },
     async find(code, id) {
       const [stored] = await store.get(code, [keys.request(id)]);
       return stored === undefined ? undefined : { document: JSON.parse(stored.value) as RequestDocument, version: stored.version };
     },
     write,
+    tell,
     async finish(code, id, { document, version }, result) {
       const { args: _args, ...rest } = document;
       if ((await write(code, id, { ...rest, status: 'done', result }, version)) === undefined) return false;
-      const record: LogRecord = { kind: 'result', id };
-      const [added] = await Promise.all([store.append(code, 'agent', JSON.stringify(record), logKeep), store.unschedule(code, id)]);
-      // As many results are kept as the log has entries.
-      for (const value of added?.dropped ?? []) {
-        const dropped = JSON.parse(value) as LogRecord;
-        if (dropped.kind === 'result') await store.delete(code, keys.request(dropped.id));
-      }
+      // It is done; where it cannot be told now, it is still due, and told by whoever looks after it then.
+      await tell(code, id).catch(() => {});
       return true;
     },
   };

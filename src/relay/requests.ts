@@ -63,6 +63,7 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     const renewal = setInterval(() => store.schedule(code, id, dueMs).catch(() => {}), leaseMs / 2);
     calls.keep(code, id);
     const work = (async () => {
+      let ended: ToolResult | undefined;
       try {
         const result = await call({
           name: 'relay',
@@ -75,29 +76,33 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
         });
         // What ends because this node does is left to another.
         if (closed && !result.success && result.error.code === 'session_closed') return result;
-        return await conclude(code, id, found, result);
+        ended = await conclude(code, id, found, result);
       } finally {
         clearInterval(renewal);
         running.delete(key);
         started.delete(key);
+        calls.letGo(code, id);
       }
+      // Another node has it by now: whoever waits here is told what that one writes, as everybody is.
+      return ended ?? (await join(code, id));
     })();
     running.set(key, work);
     work.catch(() => {});
     return work;
   };
 
-  /** Writes down what came of it. Whoever waits is told what is written, also where that was another node's doing. */
-  const conclude = async (code: string, id: string, found: FoundRequest, result: ToolResult): Promise<ToolResult> => {
+  /** Writes down what came of it; undefined where another node has it now: then the call is that node's, too. */
+  const conclude = async (code: string, id: string, found: FoundRequest, result: ToolResult): Promise<ToolResult | undefined> => {
     const isPending = !result.success && result.error.code === 'approval_pending';
     const wrote = isPending
       ? (await documents.write(code, id, { ...found.document, status: 'queued', result }, found.version)) !== undefined
       : await documents.finish(code, id, found, result);
+    if (!wrote) return undefined;
     if (isPending) await store.unschedule(code, id);
     hub.wake(code, `request:${id}`);
     if (!isPending) hub.wake(code, 'log:agent');
-    calls.end(code, id).catch((error: unknown) => warn(error, 'relay: a call could not be closed'));
-    return wrote ? result : ((await documents.find(code, id))?.document.result ?? result);
+    calls.end(code, id, endingOf(result)).catch((error: unknown) => warn(error, 'relay: a call could not be closed'));
+    return result;
   };
 
   const begin = async (document: SessionDocument, id: string, found: FoundRequest, passed: () => void, timeoutMs?: number): Promise<ToolResult> => {
@@ -133,20 +138,21 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     }
   };
 
-  const submit: Requests['submit'] = async (session, { requestId: id = randomUUID(), tool, args = {}, wait }) => {
+  const submit: Requests['submit'] = async (session, { requestId, tool, args = {}, wait }) => {
     const { code } = session;
+    const id = requestId ?? randomUUID();
     const hash = createHash('sha256')
       .update(canonicalJson([tool, args]))
       .digest('base64url');
     const document: RequestDocument = { tool, args, hash, status: 'queued', createdAt: now() };
-    const version = await documents.create(code, id, document, dueMs);
+    // What is there is not looked after anew: an agent that keeps asking would keep it from being taken over.
+    const known = requestId === undefined ? undefined : await documents.find(code, id);
+    const version = known === undefined ? await documents.create(code, id, document, dueMs) : undefined;
     if (version === undefined) {
-      const there = await documents.find(code, id);
+      const there = known ?? (await documents.find(code, id));
       if (there === undefined) throw relayError(404, 'session_not_found', 'Session not found or expired');
       if (there.document.hash !== hash)
         throw relayError(409, 'request_id_conflict', 'This `requestId` stands for a call of another tool, or with other arguments. Take a new one.');
-      // What is done needs nobody to look after it.
-      if (there.document.result !== undefined) await store.unschedule(code, id);
       if (there.document.result === undefined && !wait) return { requestId: id, status: 'queued' };
       return { requestId: id, result: there.document.result ?? (await join(code, id)) };
     }
@@ -173,8 +179,13 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     const [stored] = await store.get(code, [keys.session]);
     const found = await documents.find(code, id);
     const waits = found?.document.result !== undefined && found.document.resumed !== true;
-    if (stored === undefined || found === undefined || found.document.status === 'done' || waits) return store.unschedule(code, id);
+    if (stored === undefined || found === undefined || (waits && found.document.status !== 'done')) return store.unschedule(code, id);
     if (running.has(`${code} ${id}`)) return undefined;
+    if (found.document.status === 'done') {
+      // Its node went before it had told.
+      await documents.tell(code, id);
+      return hub.wake(code, 'log:agent');
+    }
     // Whoever had it can write nothing from here on.
     const version = await documents.write(code, id, found.document, found.version);
     if (version === undefined) return undefined;
@@ -243,6 +254,12 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
       calls.leave();
     },
   };
+}
+
+/** What the application is told of a call that it has not answered. */
+function endingOf(result: ToolResult): string {
+  const code = result.success ? undefined : result.error.code;
+  return code === 'timeout' || code === 'cancelled' ? code : 'executor_lost';
 }
 
 /** The application knows a call by its id, however often it is asked; a tool of the host does so only where it says that it may run twice. */

@@ -3,13 +3,13 @@ import type { HostTool } from '../index.ts';
 import { sessionNotFound } from './access.ts';
 import { answer } from './answers.ts';
 import { readObject } from './bodies.ts';
-import { keys, type LogRecord, logKeep, type ToolsDocument } from './documents.ts';
+import { keys, type LogRecord, logKeep, type SessionDocument, type ToolsDocument } from './documents.ts';
 import { describeSession, negotiateVersion, type ShownTool } from './metadata.ts';
 import { type Registered, type RegistrationOptions, registerTools, updateTools } from './registration.ts';
 import { readRegistration, readUpdate } from './registration-body.ts';
 import type { RelayParts, SessionExchange, SessionHandlers } from './relay-parts.ts';
 import { busy, changeSession } from './session-document.ts';
-import { isEmptyChange, registrationReason, toToolsRecord } from './tool-updates.ts';
+import { everything, isEmptyChange, registrationReason, toToolsRecord } from './tool-updates.ts';
 import { readTools, writeTools } from './tools-document.ts';
 
 const mostTries = 20;
@@ -18,18 +18,15 @@ const mostTries = 20;
 export function toolRoutes({ settings, limits, hub, live }: RelayParts): Pick<SessionHandlers, 'register-tools' | 'update-tools' | 'metadata'> {
   const { store, now, pinDefinitions } = settings;
 
-  /** Tells both sides and all nodes; the documents are written. */
+  const sides = ['application', 'agent'] as const;
+  /** Writes into both sides' logs. */
   const announce = async (code: string, record: LogRecord): Promise<void> => {
-    for (const side of ['application', 'agent'] as const) {
-      if ((await store.append(code, side, JSON.stringify(record), logKeep)) === undefined) throw sessionNotFound();
-      hub.wake(code, `log:${side}`);
-    }
-    hub.wake(code, 'tools');
+    for (const side of sides) if ((await store.append(code, side, JSON.stringify(record), logKeep)) === undefined) throw sessionNotFound();
   };
 
   /** Works a change out again over what others have written meanwhile. */
   const change = async <R extends object>(
-    code: string,
+    { code, toolsRevision: told }: SessionDocument,
     reason: string,
     work: (before: ToolsDocument | undefined, options: RegistrationOptions) => Registered<R>,
   ): Promise<R & { toolsRevision: number }> => {
@@ -46,11 +43,15 @@ export function toolRoutes({ settings, limits, hub, live }: RelayParts): Pick<Se
         if (session === undefined) throw sessionNotFound();
         continue;
       }
-      // Also where nothing is new: whoever wrote the revision may have gone before it was told.
+      // Whoever wrote a revision may have gone before it was told: then nobody knows what came of it.
+      const isMissed = told < (isNew ? revision - 1 : revision);
+      const isTold = isMissed || (isNew && !isEmptyChange(names));
+      if (isTold) await announce(code, isMissed ? everything(reason, at) : toToolsRecord(names, reason, at));
+      // After that, since the session's revision says how far both sides were told.
       const session = await changeSession(store, code, (now) => (now.toolsRevision >= revision ? undefined : { ...now, toolsRevision: revision }));
       if (session === undefined) throw sessionNotFound();
-      if (isNew && !isEmptyChange(names)) await announce(code, toToolsRecord(names, reason, at));
-      else if (isNew) hub.wake(code, 'tools');
+      if (isTold) for (const side of sides) hub.wake(code, `log:${side}`);
+      if (isTold || isNew) hub.wake(code, 'tools');
       return { ...response, toolsRevision: revision };
     }
     throw busy();
@@ -69,12 +70,12 @@ export function toolRoutes({ settings, limits, hub, live }: RelayParts): Pick<Se
     async 'register-tools'({ request, maxBody, document }) {
       const registration = readRegistration(await readObject(request, maxBody));
       await limits.update(document.code);
-      return answer(201, await change(document.code, registrationReason, (before, options) => registerTools(before, registration, options)));
+      return answer(201, await change(document, registrationReason, (before, options) => registerTools(before, registration, options)));
     },
     async 'update-tools'({ request, maxBody, document }) {
       const update = readUpdate(await readObject(request, maxBody));
       await limits.update(document.code);
-      return answer(200, await change(document.code, update.reason, (before, options) => updateTools(before, update, options)));
+      return answer(200, await change(document, update.reason, (before, options) => updateTools(before, update, options)));
     },
     metadata: describe,
   };

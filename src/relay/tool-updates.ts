@@ -41,7 +41,8 @@ export function foldUpdates(records: readonly ToolsRecord[]): ToolsRecord {
   return toToolsRecord({ added: named('added'), removed: named('removed'), modified: named('modified') }, last.reason, last.at);
 }
 
-function everything(reason: string, at: number): ToolsRecord {
+/** The record of changes that nobody knows one by one: all there is. */
+export function everything(reason: string, at: number): ToolsRecord {
   return { kind: 'tools', added: [], removed: [], modified: [], reason, at, all: true };
 }
 

@@ -1,7 +1,7 @@
 /** The only place that knows vendors: turns zod 4, zod 3, any Standard Schema or raw JSON Schema into one frozen JSON Schema. */
 import { createRequire } from 'node:module';
 import { toJSONSchema } from 'zod/v4/core';
-import { describe, MisuseError } from '../errors.ts';
+import { describe, MisuseError, messageOf } from '../errors.ts';
 import { copyJson, deepFreeze, frozenJson, isJsonObject, type JsonObject } from '../json.ts';
 
 export type SchemaKind = 'zod4' | 'zod3' | 'standard' | 'json';
@@ -126,8 +126,4 @@ function copyOf(schema: unknown, where: string): JsonObject {
   if (!copy.ok) throw new MisuseError('invalid_schema', `${where}: the schema is not JSON: ${copy.message} at "${copy.path}".`);
   if (!isJsonObject(copy.value)) throw new MisuseError('invalid_schema', `${where}: expected a JSON Schema object, got ${describe(copy.value)}.`);
   return copy.value;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

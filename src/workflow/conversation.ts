@@ -72,13 +72,3 @@ export function readAnswer(answer: unknown): GenerateAnswer {
     throw new TypeError(`expected \`toolCalls\` to be an array, got ${describe(toolCalls)}`);
   return { text: text ?? '', toolCalls: (toolCalls as readonly ToolCall[] | null | undefined) ?? [] };
 }
-
-/** What an error says, whatever was thrown. */
-export function messageOf(error: unknown): string {
-  try {
-    const { message } = error as { message?: unknown };
-    return typeof message === 'string' && message !== '' ? message : describe(error);
-  } catch {
-    return describe(error);
-  }
-}

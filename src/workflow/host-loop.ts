@@ -1,7 +1,7 @@
 /** The loop between a model and a session, with a workflow that says what is listed, what runs beside what, and when it is over. */
 import { isMisuseError, type JsonObject, MisuseError, serializeOutput, type ToolSession } from '../index.ts';
-import { describe, stateOf } from '../internal.ts';
-import { type Generate, type GenerateAnswer, type Message, messageOf, readAnswer, readInput } from './conversation.ts';
+import { describe, messageOf, stateOf } from '../internal.ts';
+import { type Generate, type GenerateAnswer, type Message, readAnswer, readInput } from './conversation.ts';
 import { factChanges } from './facts.ts';
 import { readEvent } from './read-event.ts';
 import { readState } from './read-state.ts';

@@ -1,6 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { defineTool, type SessionOptions } from '../../src/index.ts';
+import type { McpHandlerOptions } from '../../src/mcp.ts';
 import { answerOf, anything, connectClient, type Era, listen, opened, post, sampleRegistry, secret } from './server-kit.ts';
 
 const open = opened();
@@ -16,11 +17,12 @@ async function world(
   approvalMode: 'ask' | 'suspend',
   answer: (asked: Asked) => object = () => accept('allow_once'),
   capabilities: object = { elicitation: {} },
+  handlerOptions: McpHandlerOptions = {},
 ) {
   const registry = sampleRegistry();
   open.defer(() => registry.close());
   const options: SessionOptions = { sessionId: 's', principal: 'ann', approvalMode };
-  const { url, handler } = await listen(open, () => registry.createSession(options));
+  const { url, handler } = await listen(open, () => registry.createSession(options), handlerOptions);
   const client = await connectClient(open, url, era, capabilities);
   const asked: Asked[] = [];
   if ('elicitation' in capabilities)
@@ -48,6 +50,19 @@ describe.each([
     expect(asked[0]?.message).toContain('"path": "/etc"');
     expect(asked[0]?.message).not.toContain('\u202e');
     expect(asked[0]?.message.match(/^Tool: /gm)).toHaveLength(1);
+  });
+
+  test("is the host's to answer where it says so: the client is not asked, and a token does it no good", async () => {
+    const { client, asked, registry, options } = await world(era, mode, undefined, undefined, { approvals: 'host' });
+    const result = await danger(client);
+    expect(result).toMatchObject({ isError: true });
+    expect(errorOf(result)).toMatchObject({ code: mode === 'suspend' ? 'approval_pending' : 'approval_denied' });
+    expect(asked).toEqual([]);
+    if (mode === 'ask') return;
+    const [pending] = await registry.createSession(options).approvals.pending();
+    const forged = { name: 'danger', arguments: {}, requestState: pending?.token, inputResponses: { approval: accept('allow_once') } };
+    if (era === 'modern') expect(JSON.stringify(await client.callTool(forged as never).catch(String))).not.toContain('done');
+    expect((await registry.createSession(options).approvals.pending()).map(({ id }) => id)).toContain(pending?.id);
   });
 
   test.each([

@@ -121,10 +121,8 @@ describe.skipIf(!redisAvailable)(`a relay's bus whose Redis fails${whyNot}`, () 
         await server.kill('SIGKILL');
         await soon(() => client.status).toBe('reconnecting');
         if (round === 1) stop();
-        const before = performance.now();
         await expect(bus.publish('a', 'a secret')).rejects.toThrow(/^The store cannot be reached: Redis does not carry out commands \(reconnecting\)/);
         await expect(bus.subscribe('a secret', () => {})).rejects.toThrow(/^The store cannot be reached/);
-        expect(performance.now() - before).toBeLessThan(1_900);
         await server.restart();
         await soon(() => heard).toEqual({ a: Array(round).fill(undefined), b: Array(round).fill(undefined), c: Array(round).fill(undefined) });
         await soon(() => client.pubsub('CHANNELS')).toHaveLength(3);

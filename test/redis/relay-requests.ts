@@ -23,8 +23,12 @@ export interface Answered {
 
 async function send(method: string, url: string, token: string, body?: object, signal?: AbortSignal): Promise<Answered> {
   const headers = { ...(token === '' ? {} : { Authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
-  // A connection of its own: one that another process has left cannot be taken for a node that is there.
-  const response = await fetch(url, { method, headers: { ...headers, Connection: 'close' }, ...(body && { body: JSON.stringify(body) }), ...(signal && { signal }) });
+  const response = await fetch(url, {
+    method,
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  });
   return { status: response.status, body: (await response.json()) as Answered['body'] };
 }
 

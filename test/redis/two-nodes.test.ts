@@ -1,7 +1,9 @@
 /** Two nodes over one Redis, all of them processes: who is where does not matter, and what dies takes nothing with it that was acknowledged. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { redisStore } from '../../src/redis.ts';
 import { connectRelay, type RelayConnection, type RelayTool, type RelayTransport, type RelayWebSocket } from '../../src/relay/client.ts';
+import { keys } from '../../src/relay/documents.ts';
 import { connectClient, eras, opened } from '../mcp/server-kit.ts';
 import { demandRedis, type RedisServer, redisAvailable, startRedis, whyNot } from './redis-server.ts';
 import { type Forwarder, killAll, type NodeOptions, type Running, startForwarder, startNode } from './relay-processes.ts';
@@ -65,7 +67,17 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     return stream;
   }
   const begin = (node: Running, requestId: string) => ask(node.line, session, { requestId, tool: 'held', wait: false });
-  const outputOf = async (node: Running, requestId: string): Promise<unknown> => (await statusOf(node.line, session, requestId)).body.result?.output;
+  /** What a call gave, once it has ended; undefined before, a failure as it is. */
+  const outputOf = async (node: Running, requestId: string): Promise<unknown> => {
+    const { result, error } = (await statusOf(node.line, session, requestId)).body;
+    return result?.success === false ? result.error : (error ?? result?.output);
+  };
+
+  /** Which version of a request there is: it changes when another node puts its hand on it. */
+  async function versions(requestId: string): Promise<() => Promise<number | undefined>> {
+    const store = redisStore({ client: redis.connect() });
+    return async () => (await store.get(session.code, [keys.request(requestId)]))[0]?.version;
+  }
 
   test.each(['websocket', 'sse', 'poll'] as const)('an application on one by %s, an agent on the other', async (transport) => {
     const stream = await events(b);
@@ -85,9 +97,15 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
 
   test.each(eras)('MCP of the %s era on one sees and calls what an application on the other has, and what it has later', async (era) => {
     const { connection, twice } = await application(a);
-    const client = await connectClient(open, new URL(`${b.line}/api/sessions/${session.code}/mcp`), era, {}, {
-      headers: { Authorization: `Bearer ${session.agentToken}` },
-    });
+    const client = await connectClient(
+      open,
+      new URL(`${b.line}/api/sessions/${session.code}/mcp`),
+      era,
+      {},
+      {
+        headers: { Authorization: `Bearer ${session.agentToken}` },
+      },
+    );
     const names = async (): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name).sort();
     expect(await names()).toEqual(['held', 'host_time', 'twice']);
     expect((await client.callTool({ name: 'twice', arguments: { n: 4 } })).content).toEqual([{ type: 'text', text: '8' }]);
@@ -110,7 +128,7 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
   });
 
   test('all sides move to the other node while a call runs', async () => {
-    const { forwarder, runs } = await application(a);
+    const { forwarder, runs, connection } = await application(a);
     const before = await events(a);
     expect((await begin(a, 'moving')).status).toBe(202);
     await soon(() => runs.length).toBe(1);
@@ -121,6 +139,7 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     runs[0]?.end('moved');
     await soon(() => after.of('tool-result').map(({ data }) => data)).toEqual([{ requestId: 'moving', result: expect.objectContaining({ output: 'moved' }) }]);
     expect(await outputOf(b, 'moving')).toBe('moved');
+    await soon(() => connection.status).toBe('connected');
     expect((await ask(b.line, session, { requestId: 'next', tool: 'twice', args: { n: 1 } })).body.result?.output).toBe(2);
     expect(runs).toHaveLength(1);
   });
@@ -162,17 +181,20 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     expect(runs).toHaveLength(1);
   });
 
-  test.each(['websocket', 'sse', 'poll'] as const)('the node of the application is killed while a call runs: its answer goes by the other one, by %s', async (transport) => {
-    const { forwarder, runs } = await application(a, transport);
-    const waiting = ask(b.line, session, { requestId: 'mid-call', tool: 'held' });
-    await soon(() => runs.length).toBe(1);
-    const gone = a.kill();
-    forwarder.lead(b.line);
-    await gone;
-    runs[0]?.end('arrived');
-    expect((await waiting).body.result).toMatchObject({ success: true, output: 'arrived' });
-    expect(runs.map(({ signal }) => signal.aborted)).toEqual([false]);
-  });
+  test.each(['websocket', 'sse', 'poll'] as const)(
+    'the node of the application is killed while a call runs: its answer goes by the other one, by %s',
+    async (transport) => {
+      const { forwarder, runs } = await application(a, transport);
+      const waiting = ask(b.line, session, { requestId: 'mid-call', tool: 'held' });
+      await soon(() => runs.length).toBe(1);
+      const gone = a.kill();
+      forwarder.lead(b.line);
+      await gone;
+      runs[0]?.end('arrived');
+      expect((await waiting).body.result).toMatchObject({ success: true, output: 'arrived' });
+      expect(runs.map(({ signal }) => signal.aborted)).toEqual([false]);
+    },
+  );
 
   test('the node of both sides is killed while a call runs: the other one has all there is', async () => {
     const { forwarder, runs, connection } = await application(a);
@@ -188,22 +210,41 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
   });
 
   test('a node that stood still while another took its call over writes nothing of its own', async () => {
-    const { forwarder, runs } = await application(a);
-    forwarder.lead(b.line);
-    const [before, after] = [await events(b), ask(a.line, session, { requestId: 'stale', tool: 'held' })];
+    const { runs } = await application(b);
+    const stream = await events(b);
+    const stale = ask(a.line, session, { requestId: 'stale', tool: 'held' });
     await soon(() => runs.length).toBe(1);
+    const version = await versions('stale');
+    const owned = await version();
     a.signal('SIGSTOP');
+    await soon(version).not.toBe(owned);
     const other = ask(b.line, session, { requestId: 'stale', tool: 'held' });
-    // Until the other node looks after it.
-    const client = redis.connect();
-    const versionOf = async (): Promise<number> => Number(/^(\d+)/.exec((await client.hget(`host-tools:{${session.code}}`, 'stub')) ?? '')?.[1] ?? 0);
-    await versionOf();
     a.signal('SIGCONT');
     runs[0]?.end('once');
-    const results = [(await after).body.result, (await other).body.result, (await statusOf(a.line, session, 'stale')).body.result];
+    const results = [(await stale).body.result, (await other).body.result, (await statusOf(a.line, session, 'stale')).body.result];
     expect(results).toEqual([results[0], results[0], results[0]]);
     expect(results[0]).toMatchObject({ success: true, output: 'once' });
-    await soon(() => before.of('tool-result').map(({ data }) => data)).toEqual([{ requestId: 'stale', result: results[0] }]);
+    await soon(() => stream.of('tool-result').map(({ data }) => data)).toEqual([{ requestId: 'stale', result: results[0] }]);
+  });
+
+  test('a call whose deadline passes while Redis is away is never executed, and ends as a timeout', async () => {
+    const short = { ...settings, heartbeatMs: 20_000, requestTimeoutMs: 2_000 };
+    const [c, d] = await Promise.all([startNode(redis.port, short), startNode(redis.port, short)]);
+    open.defer(() => Promise.all([c.kill(), d.kill()]));
+    const { runs } = await application(c);
+    c.signal('SIGSTOP');
+    expect((await begin(d, 'late')).status).toBe(202);
+    const asked = performance.now();
+    await redis.kill('SIGKILL');
+    c.signal('SIGCONT');
+    await soon(() => performance.now() - asked).toBeGreaterThan(short.requestTimeoutMs);
+    await redis.restart();
+    await soon(() => outputOf(d, 'late')).toMatchObject({ code: 'timeout' });
+    // What comes after it is executed, and it was not.
+    await soon(async () => (await ask(c.line, session, { requestId: `after-${performance.now()}`, tool: 'twice', args: { n: 1 } })).body.result?.output).toBe(
+      2,
+    );
+    expect(runs).toEqual([]);
   });
 
   test('Redis is killed while a call runs and tools change: callers are told or have what they asked for, and nothing acknowledged is lost', async () => {

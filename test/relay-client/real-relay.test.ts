@@ -3,80 +3,13 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import {
-  connectRelay,
-  type JsonObject,
-  type RelayClientOptions,
-  type RelayConnection,
-  type RelayStatusEvent,
-  type RelayTool,
-  type RelayTransport,
-} from '../../src/relay/client.ts';
-import { memoryStore, type ServedRelay, type ServeRelayOptions, serveRelay } from '../../src/relay.ts';
+import { connectRelay, type JsonObject, type RelayClientOptions, type RelayTool, type RelayTransport } from '../../src/relay/client.ts';
+import { memoryStore, type ServeRelayOptions } from '../../src/relay.ts';
+import { call, closeAll, connect, serve, session, tool, toolsOf } from './real-relay-kit.ts';
 
 const transports: readonly RelayTransport[] = ['websocket', 'sse', 'poll'];
-const many = 10_000;
 
-const relays: ServedRelay[] = [];
-const connections: RelayConnection[] = [];
-afterEach(async () => {
-  await Promise.all(connections.splice(0).map((connection) => connection.close()));
-  await Promise.all(relays.splice(0).map((relay) => relay.close()));
-});
-
-async function serve(options: Partial<ServeRelayOptions> = {}): Promise<ServedRelay> {
-  const limits = { requestsPerMinute: many, responsesPerMinute: many, ...options.limits };
-  const relay = await serveRelay({ port: 0, leaseMs: 2_000, ...options, limits });
-  relays.push(relay);
-  return relay;
-}
-
-interface Session {
-  readonly code: string;
-  readonly sessionToken: string;
-  readonly agentToken: string;
-}
-
-async function session({ url }: ServedRelay): Promise<Session> {
-  const response = await fetch(`${url}/api/sessions`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' });
-  return (await response.json()) as Session;
-}
-
-/** What the agent gets of a call: its output, or the code and the message of its error. */
-async function call({ url }: ServedRelay, { code, agentToken }: Session, tool: string, args: object = {}): Promise<unknown> {
-  const response = await fetch(`${url}/api/sessions/${code}/request`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${agentToken}` },
-    body: JSON.stringify({ tool, args }),
-  });
-  const { result } = (await response.json()) as { result: { success: boolean; output?: unknown; error?: { code: string; message: string } } };
-  return result.success ? result.output : [result.error?.code, result.error?.message];
-}
-
-async function toolsOf({ url }: ServedRelay, { code, agentToken }: Session): Promise<readonly string[]> {
-  const response = await fetch(`${url}/api/sessions/${code}/metadata`, { headers: { Authorization: `Bearer ${agentToken}` } });
-  const text = await response.text();
-  return (JSON.parse(text) as { tools: { name: string }[] }).tools.map(({ name }) => name).sort();
-}
-
-const tool = (name: string, handler: RelayTool['handler'] = () => name, parameters: object = { type: 'object' }): RelayTool => ({
-  name,
-  description: `Does ${name}.`,
-  parameters,
-  handler,
-});
-
-async function connect(
-  { url }: ServedRelay,
-  { code, sessionToken }: Session,
-  tools: readonly RelayTool[],
-  options: Partial<RelayClientOptions> = {},
-): Promise<{ readonly connection: RelayConnection; readonly statuses: RelayStatusEvent[] }> {
-  const statuses: RelayStatusEvent[] = [];
-  const connection = await connectRelay({ url, code, token: sessionToken, tools, WebSocket, onStatus: (event) => statuses.push(event), ...options });
-  connections.push(connection);
-  return { connection, statuses };
-}
+afterEach(closeAll);
 
 /** What is so before long. */
 const soon = <T>(read: () => T) => expect.poll(read, { timeout: 10_000, interval: 10 });
@@ -122,6 +55,29 @@ describe.each(transports)('over %s', (transport) => {
       ['handler_error', expect.stringContaining('4.0 MB')],
       ['handler_error', expect.stringContaining('12.0 MB')],
     ]);
+  });
+
+  test('a result that the relay refuses is an error that says so, at once', async () => {
+    const nested = JSON.parse(`${'['.repeat(150)}${']'.repeat(150)}`) as unknown;
+    const { relay, made, statuses } = await sides({}, [tool('deep', () => nested)]);
+    expect(await call(relay, made, 'deep')).toEqual(['handler_error', expect.stringMatching(/^The relay did not take the result: .* nested /)]);
+    expect(statuses.at(-1)).toMatchObject({ status: 'connected', error: { status: 400 } });
+  });
+
+  test('arguments of many calls at once arrive, however large', async () => {
+    const { relay, made } = await sides({}, [tool('length', ({ text }: { text: string }) => text.length)]);
+    const text = 'x'.repeat(1_000_000);
+    expect(await Promise.all(Array.from({ length: 8 }, () => call(relay, made, 'length', { text })))).toEqual(Array.from({ length: 8 }, () => text.length));
+  });
+
+  test('a tool that the relay refuses does not stand in the way of others, and can be mended', async () => {
+    const wrong = [tool('a'), tool('b', () => 'old', { type: 'nothing' })];
+    const { relay, made, connection } = await sides({}, wrong);
+    expect([connection.failed, await toolsOf(relay, made)]).toMatchObject([[{ toolName: 'b' }], ['a']]);
+    await connection.update([tool('a'), tool('b', () => 'new')]);
+    expect([connection.failed, await call(relay, made, 'b')]).toEqual([[], 'new']);
+    await connection.close();
+    await expect(connect(relay, made, wrong.slice(1), { transport })).rejects.toMatchObject({ status: 422, failedTools: [{ toolName: 'b' }] });
   });
 
   test('a handler learns that nobody waits for its answer any more', async () => {
@@ -205,13 +161,16 @@ describe.each(transports)('over %s', (transport) => {
     const made = await session(relay);
     const given = JSON.stringify({ url: relay.url, code: made.code, token: made.sessionToken, transport });
     const script = fileURLToPath(new URL('come-and-go.ts', import.meta.url));
+    let letClose = (): void => {};
     const ended = new Promise((resolve) => {
-      execFile(process.execPath, ['--import', 'tsx', script, given], { timeout: 25_000 }, (error, stdout, stderr) => {
+      const { stdin } = execFile(process.execPath, ['--import', 'tsx', script, given], { timeout: 25_000 }, (error, stdout, stderr) => {
         resolve({ error, stdout, stderr });
       });
+      letClose = () => stdin?.end();
     });
     await expect.poll(() => toolsOf(relay, made), { timeout: 15_000 }).toEqual(['a']);
-    expect(await call(relay, made, 'a')).toBeNull();
+    expect(await call(relay, made, 'a')).toBe('called');
+    letClose();
     expect(await ended).toEqual({ error: null, stdout: `${transport}\nclosed\n`, stderr: '' });
   });
 });

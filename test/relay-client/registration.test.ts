@@ -112,6 +112,26 @@ describe('a registration that is made again', () => {
   });
 });
 
+test.each<[string, JsonObject | undefined]>([
+  ['it has them', undefined],
+  ['it has none', { code: 'no_tools_registered' }],
+])('without any tools takes away what the relay may have, where that is not known: %s', async (_, refusal) => {
+  vi.useFakeTimers();
+  const { registration, asked, settled, set, answer } = world();
+  set('first', tools('a', 'b'));
+  await answer({ toolsRevision: 1 });
+  registration.seen(undefined, true);
+  asked.at(-1)?.reject(relayClientError('store_unavailable', '', { status: 503 }));
+  await turn();
+  set('second', tools());
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(asked.slice(2).map(({ path, body }) => [path, body.removed])).toEqual([['/update-tools', ['a', 'b']]]);
+  if (refusal === undefined) await answer({ toolsRevision: 2 });
+  else asked.at(-1)?.reject(relayClientError(String(refusal.code), '', { status: 409 }));
+  await turn();
+  expect([settled, asked.length]).toEqual([['first', 'second'], 3]);
+});
+
 test('a tool that was refused is tried again with the next update', async () => {
   const { registration, asked, set, answer } = world();
   set('first', tools('a', 'b'));

@@ -126,7 +126,7 @@ describe('a WebSocket', () => {
     [429, 1],
     [503, 1],
     [404, 0],
-    [413, 0],
+    [403, 0],
   ])('an answer that is refused with %i is sent again %i times', async (status, posts) => {
     await stand();
     request('r');
@@ -136,6 +136,22 @@ describe('a WebSocket', () => {
     expect(network.of('POST /response')).toHaveLength(posts);
     const refused = statuses.find(({ error }) => error?.code === 'no');
     expect([refused?.status, refused?.error?.message]).toEqual(posts === 0 ? ['connected', '***'] : [undefined, undefined]);
+  });
+
+  test.each([400, 413, 422])('in the place of an answer that is refused with %i goes an error, once', async (status) => {
+    await stand();
+    request('r');
+    await pass(0);
+    const refuse = (): void => socket().frame('response-refused', { requestId: 'r', status, error: 'no', message: 'Too deep.' });
+    refuse();
+    await pass(0);
+    expect(socket().sent).toEqual([
+      { event: 'response', data: { requestId: 'r', result: 'done' } },
+      { event: 'response', data: { requestId: 'r', error: { message: 'The relay did not take the result: Too deep.' } } },
+    ]);
+    refuse();
+    await pass(5000);
+    expect([socket().sent.length, network.of('POST /response').length]).toEqual([2, 0]);
   });
 
   test('frames that are none are passed over', async () => {

@@ -42,7 +42,7 @@ describe('a poll', () => {
   });
 
   test.each(['application', 'agent'] as const)('of the %s ends with the session', async (side) => {
-    const session = await now.world.session([], 500);
+    const session = await now.world.session(undefined, 500);
     let events: readonly StreamEvent[] | undefined;
     void poll(nodeOf(now), session, { side }).then((given) => {
       events = given;

@@ -166,8 +166,8 @@ describe('a name', () => {
 });
 
 describe('a hostile definition', () => {
-  // Milliseconds; generous, for the machine may be busy: a single one takes some tens at worst.
-  const limitMs = 500;
+  // Milliseconds: far from a hang, far above the tens that the worst takes, so that a busy machine passes.
+  const limitMs = 5_000;
   const hostile = attacks.filter(({ outside }) => outside === 'refused');
 
   test.each(attacks.map(({ name, schema, outside }) => [name, schema, outside] as const))('ends fast, and costs no other: %s', (_, schema) => {
@@ -194,7 +194,7 @@ describe('a hostile definition', () => {
     const raw = Array.from({ length: 1_000 }, (_, index) => definition({ name: `t${index}`, parameters: index % 2 === 0 ? evil(index) : object }));
     const start = performance.now();
     const { definitions, failed } = readDefinitions(raw, free);
-    expect(performance.now() - start).toBeLessThan(3_000);
+    expect(performance.now() - start).toBeLessThan(20_000);
     expect(definitions.filter(({ name }) => Number(name.slice(1)) % 2 === 1)).toHaveLength(500);
     expect(failed.length).toBeGreaterThan(480);
     expect(failed.at(-1)?.error).toMatch(/all schemas that came together are too complex/);
@@ -216,7 +216,7 @@ describe('a thousand ordinary definitions', () => {
     readDefinitions(raw, free);
     const start = performance.now();
     expect(readDefinitions(raw, free).definitions).toHaveLength(1_000);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 });
 

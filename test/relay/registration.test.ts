@@ -204,7 +204,7 @@ describe('a registration', () => {
     const { document } = registerTools(undefined, registration(raw(1)), pinned);
     const { change } = registerTools(document, registration(raw(2)), options());
     expect(change.modified).toHaveLength(1_000);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 });
 

@@ -1,0 +1,114 @@
+/** A node that dies after each single thing that it writes: what the other one makes of what is left. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { connectRelay } from '../../src/relay/client.ts';
+import { createRelay, memoryBus, memoryStore, type Relay, type RelayBus, type RelayStore } from '../../src/relay.ts';
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** How a node's last operation goes: refused, or carried out without a word. */
+type Last = 'refused' | 'unanswered';
+
+/** A store, and a bus, for one node: gone for it after so many operations. */
+function until(store: RelayStore, bus: RelayBus, operations: number, last: Last) {
+  let left = operations;
+  const gone = (): never => {
+    throw new Error('gone');
+  };
+  const mortal = new Proxy(store, {
+    get(target, name) {
+      const operation: unknown = Reflect.get(target, name);
+      if (typeof operation !== 'function') return operation;
+      return async (...given: unknown[]) => {
+        left -= 1;
+        if (left < -1 || (left === -1 && last === 'refused')) return gone();
+        const answer: unknown = await operation.apply(target, given);
+        return left >= 0 ? answer : gone();
+      };
+    },
+  });
+  const own: RelayBus = { publish: async (...given) => (left >= 0 ? bus.publish(...given) : gone()), subscribe: (...given) => bus.subscribe(...given) };
+  return { store: mortal, bus: own };
+}
+
+const parameters = { type: 'object' };
+const settings = { leaseMs: 60, requestTimeoutMs: 2_000, heartbeatMs: 1_000, limits: { updatesPerMinute: 1_000 } };
+
+async function world(operations: number, last: Last) {
+  const [store, bus] = [memoryStore(), memoryBus()];
+  const survivor = createRelay({ ...settings, store, bus });
+  const doomed = until(store, bus, operations, last);
+  const node = createRelay({ ...settings, store: doomed.store, bus: doomed.bus });
+  closers.push(() => Promise.all([survivor.close(), node.close()]));
+  const send = async (relay: Relay, method: string, path: string, token?: string, body?: object) => {
+    const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
+    const response = await relay.fetch(new Request(`http://relay.test/api/sessions${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) }));
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into it.
+    return { status: response.status, body: (await response.json()) as Readonly<Record<string, any>> };
+  };
+  const { body } = await send(survivor, 'POST', '', undefined, {});
+  const session = body as { readonly code: string; readonly sessionToken: string; readonly agentToken: string };
+  const runs: string[] = [];
+  const tool = (name: string) => ({ name, description: name, parameters, handler: (_: object, { requestId }: { requestId: string }) => runs.push(requestId) });
+  const connect = async (relay: Relay) => {
+    const connection = await connectRelay({
+      url: 'http://relay.test',
+      code: session.code,
+      token: session.sessionToken,
+      transport: 'sse',
+      fetch: (url, init) => relay.fetch(new Request(url, init)),
+      tools: [tool('first')],
+    });
+    closers.push(() => connection.close());
+    return connection;
+  };
+  /** What agents have been told, by a stream from the beginning. */
+  const told = async (): Promise<readonly { readonly event: string; readonly data: object }[]> => {
+    const { body } = await send(survivor, 'GET', `/${session.code}/events?mode=poll&after=0`, session.agentToken);
+    return body.events;
+  };
+  return { survivor, node, send, session, runs, connect, told };
+}
+
+const points = (['refused', 'unanswered'] as const).flatMap((last) => Array.from({ length: 24 }, (_, operations) => ({ last, operations })));
+
+describe('a node that dies in the middle', () => {
+  test.each(points)('of a request, after $operations operations, the next one $last', async ({ operations, last }) => {
+    const { survivor, node, send, session, runs, connect, told } = await world(operations, last);
+    await connect(survivor);
+    const request = { requestId: 'r', tool: 'first', args: {} };
+    const asked = await send(node, 'POST', `/${session.code}/request`, session.agentToken, request);
+    expect([200, 503]).toContain(asked.status);
+    const { body } = await send(survivor, 'POST', `/${session.code}/request`, session.agentToken, request);
+    expect(runs).toEqual(['r']);
+    expect(body.result).toMatchObject({ success: true, output: 1 });
+    if (asked.status === 200) expect(asked.body).toEqual(body);
+    await expect.poll(async () => (await told()).filter(({ event }) => event === 'tool-result').at(-1)?.data, { timeout: 5_000 }).toEqual(body);
+  });
+
+  test.each(points)('of an update, after $operations operations, the next one $last', async ({ operations, last }) => {
+    const { survivor, node, send, session, connect, told } = await world(operations, last);
+    await connect(survivor);
+    const update = { added: [{ name: 'second', description: 'second', parameters }], removed: ['first'], reason: 'news' };
+    const updated = await send(node, 'POST', `/${session.code}/update-tools`, session.sessionToken, update);
+    expect([200, 503]).toContain(updated.status);
+    if (updated.status === 503) expect((await send(survivor, 'POST', `/${session.code}/update-tools`, session.sessionToken, update)).status).toBe(200);
+    // Whoever follows the notices knows what there is.
+    const known = new Set<string>();
+    for (const { event, data } of await told()) {
+      const { updates, resync } = data as unknown as {
+        readonly updates: { readonly added: readonly { name: string }[]; readonly removed: readonly string[] };
+        readonly resync?: true;
+      };
+      if (event !== 'tool-availability-update') continue;
+      if (resync) known.clear();
+      for (const name of updates.removed) known.delete(name);
+      for (const { name } of updates.added) known.add(name);
+    }
+    expect([...known]).toEqual(['second']);
+    const { body } = await send(survivor, 'GET', `/${session.code}/metadata`, session.agentToken);
+    expect(body.tools.map(({ name }: { name: string }) => name)).toEqual(['second']);
+  });
+});
