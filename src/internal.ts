@@ -17,3 +17,4 @@ export { gateSchema } from './schema/gate.ts';
 export type { SharedPatterns } from './schema/pattern-budget.ts';
 export { sanitizeText } from './serialize.ts';
 export { stateOf } from './session.ts';
+export { readSessionOptions } from './session-options.ts';

@@ -9,9 +9,9 @@ import { agent, application } from './sides.ts';
 
 const rounds = quick ? 5 : 15;
 const sampleMs = quick ? 40 : 250;
-const warmUp = quick ? 400 : 2_000;
+const warmUp = quick ? 400 : 1_500;
 /** For the spread and for the server's own time. */
-const turns = quick ? 2 : 4;
+const turns = quick ? 2 : 3;
 const perTurn = quick ? 150 : 1_000;
 
 /** One who answers, and agents that call. */

@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { type ApprovalStore, HostToolRegistry } from '../index.ts';
 import { messageOf } from '../internal.ts';
 import { type RelayLogger, type RelayOptions, type ServedRelay, serveRelay } from '../relay.ts';
-import type { CliIo } from './cli-io.ts';
+import { type CliIo, writeOut } from './cli-io.ts';
 import type { Answer, Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
 import { jsonText } from './printable.ts';
@@ -12,7 +12,7 @@ import type { Screen } from './screen.ts';
 import { openWorld } from './world.ts';
 
 const defaultPort = 4_040;
-/** Standard output says where it listens, and no more. */
+/** Standard output has said where it listens, and says no more. */
 const done: Answer = { exit: 0, text: '', json: null, silent: true };
 
 export const relay: Command = {
@@ -55,6 +55,8 @@ export const relay: Command = {
         io.signal,
       );
       screen.note(`The relay listens at ${served.url}`);
+      // For programs, which wait for it.
+      if (io.stdout.isTTY !== true) await writeOut(io.stdout, `${options.json ? jsonText({ url: served.url, port: served.port }) : served.url}\n`);
       await interrupted(io.signal);
       return done;
     } catch (error) {

@@ -11,7 +11,11 @@ import { notAvailableError, notFoundError } from '../workflow/unavailable.ts';
 export function lookup(call: Call): Step {
   const { session, toolName, parent } = call;
   const binding = session.binding(toolName);
-  if (binding === undefined) return session.knew(toolName) && call.surface?.outside !== true ? removedMeanwhile(toolName) : notFound(call);
+  if (binding === undefined) {
+    // An outsider may never have been shown a tool of the registry; the session's own it was.
+    const knew = call.surface?.outside === true ? session.gone?.has(toolName) === true : session.knew(toolName);
+    return knew ? removedMeanwhile(toolName) : notFound(call);
+  }
   if (binding.entry.internals.internal && parent === undefined) return notFound(call);
   call.binding = binding;
   call.entry = binding.entry;

@@ -1,4 +1,5 @@
 /** Who may speak for a session: tokens and tickets. A wrong token and a code that there is not are told apart by nothing. */
+import { headerOf } from './direct-body.ts';
 import { keys, type SessionDocument, type Side } from './documents.ts';
 import { type RelayError, relayError } from './relay-error.ts';
 import { hashOf, sameHash } from './secrets.ts';
@@ -35,7 +36,7 @@ const nobody = JSON.stringify({ code: '', createdAt: 0, expiresAt: 0, tokens: { 
 
 /** The token of `Authorization: Bearer …`; undefined without that header. @throws RelayError 401 `unauthorized` for another scheme, or what cannot be a token */
 export function bearerOf(request: Request): string | undefined {
-  const header = request.headers.get('authorization');
+  const header = headerOf(request, 'authorization');
   if (header === null) return undefined;
   const [scheme, token, ...rest] = header.slice(0, maxSecretChars + 100).split(' ');
   if (scheme?.toLowerCase() !== 'bearer' || !token || rest.length > 0 || token.length > maxSecretChars)

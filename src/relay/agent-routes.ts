@@ -71,8 +71,9 @@ function isRequestId(id: unknown): id is string {
   return typeof id === 'string' && /^[A-Za-z0-9_.:-]{1,128}$/.test(id);
 }
 
-/** `{ decision, by?, message?, input?, grant? }`, as `session.approvals.resume` takes it. */
-function readDecision(body: JsonObject): ApprovalAnswer {
+/** `{ decision, by?, message?, input?, grant? }`, as `session.approvals.resume` takes it; all of it may be the `decision`. */
+function readDecision(given: JsonObject): ApprovalAnswer {
+  const body = isJsonObject(given.decision) && Object.keys(given).length === 1 ? given.decision : given;
   const absent: Record<string, unknown> = { decision: undefined, by: undefined, message: undefined, input: undefined, grant: undefined };
   const { decision, by, message, input, grant, ...rest } = { ...absent, ...body };
   const [unknown] = Object.keys(rest);

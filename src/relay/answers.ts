@@ -1,14 +1,14 @@
 /** Answers over HTTP: JSON, and errors as `{ error, message, code }`. */
 import type { JsonObject } from '../index.ts';
-import { textResponse } from './direct-body.ts';
 import { isRelayError, type RelayError, relayError } from './relay-error.ts';
+import type { Reply } from './reply.ts';
 
 /** On every answer: nothing here is for a cache, and nothing is what it does not say it is. */
 export const commonHeaders: Readonly<Record<string, string>> = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
 /** JSON under a status. */
-export function answer(status: number, body: object, headers: Readonly<Record<string, string>> = {}): Response {
-  return textResponse(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json', ...headers } });
+export function answer(status: number, body: object, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status, headers: { 'Content-Type': 'application/json', ...headers }, text: JSON.stringify(body) };
 }
 
 /** What a relay error says. */
@@ -17,7 +17,7 @@ export function errorBody({ details, error, message, code }: RelayError): JsonOb
 }
 
 /** A relay error as its response. */
-export function errorAnswer(error: RelayError): Response {
+export function errorAnswer(error: RelayError): Reply {
   return answer(error.status, errorBody(error), error.headers);
 }
 

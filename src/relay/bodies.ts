@@ -1,7 +1,7 @@
 /** Bodies of requests: JSON objects, read up to a limit of size, depth and time. */
 import type { JsonObject, JsonValue } from '../index.ts';
 import { describe, isJsonObject } from '../internal.ts';
-import { directBody, type ReadDirectly } from './direct-body.ts';
+import { directBody, headerOf, type ReadDirectly } from './direct-body.ts';
 import { isRelayError, type RelayError, relayError } from './relay-error.ts';
 
 /** Bytes of most bodies. */
@@ -13,6 +13,7 @@ export const maxResponseBodyBytes = maxResultBytes + 65_536;
 /** Deepest nesting of arrays and objects in a body. */
 export const maxBodyDepth = 100;
 const bodyTimeoutMs = 30_000;
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The JSON object of a body. @throws RelayError 400 `invalid_json` or `invalid_request`, 408, 413, 415 */
 export async function readObject(request: Request, maxBytes: number): Promise<JsonObject> {
@@ -23,7 +24,7 @@ export async function readObject(request: Request, maxBytes: number): Promise<Js
 
 /** The text of a body that says that it is JSON. @throws RelayError 400 `invalid_json` for what is no UTF-8, 408, 413, 415 */
 export async function readText(request: Request, maxBytes: number): Promise<string> {
-  checkContentType(request.headers);
+  checkContentType(request);
   const direct = directBody(request);
   if (direct !== undefined) return readWhole(direct, maxBytes);
   const { body } = request;
@@ -60,20 +61,16 @@ export async function readText(request: Request, maxBytes: number): Promise<stri
   }
 }
 
+/** The server bounds the time. */
 async function readWhole(read: ReadDirectly, maxBytes: number): Promise<string> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLate()), bodyTimeoutMs);
-  });
+  let bytes: Uint8Array | undefined;
   try {
-    const bytes = await Promise.race([read(maxBytes), late]);
-    if (bytes === undefined) throw tooLarge(maxBytes);
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw isRelayError(error) ? error : unreadable();
-  } finally {
-    clearTimeout(timer);
+    bytes = await read(maxBytes);
+    if (bytes !== undefined) return strictUtf8.decode(bytes);
+  } catch {
+    throw unreadable();
   }
+  throw tooLarge(maxBytes);
 }
 
 /** @throws RelayError 400 `invalid_json`, also for what is nested too deep */
@@ -92,13 +89,13 @@ export function fieldOf(body: JsonObject, ...names: readonly string[]): JsonValu
   return undefined;
 }
 
-function checkContentType(headers: Headers): void {
-  const [type = '', ...parameters] = (headers.get('content-type') ?? '').toLowerCase().split(';');
+function checkContentType(request: Request): void {
+  const [type = '', ...parameters] = (headerOf(request, 'content-type') ?? '').toLowerCase().split(';');
   const charset = parameters.map((one) => one.trim()).find((one) => one.startsWith('charset='));
   const plain = charset === undefined || charset === 'charset=utf-8' || charset === 'charset="utf-8"';
   if (type.trim() !== 'application/json' || !plain)
     throw relayError(415, 'unsupported_media_type', 'Expected a body with `Content-Type: application/json`, in UTF-8.');
-  if ((headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity')
+  if ((headerOf(request, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity')
     throw relayError(415, 'unsupported_media_type', 'Expected a body without `Content-Encoding`.');
 }
 

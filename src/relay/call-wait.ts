@@ -14,6 +14,8 @@ export interface CallWait {
   readonly leaseMs: number;
   /** Aborts when the call has ended otherwise. */
   readonly signal: AbortSignal;
+  /** This node has sent its applications away: one that has the call may answer it over no connection. */
+  sentAway(): boolean;
   /** Has the call delivered, for the `attempt`th time. */
   again(attempt: number): Promise<void>;
 }
@@ -30,7 +32,7 @@ export interface BegunWait {
 const looksPerLease = 4;
 
 /** Begins to wait. */
-export function waitForAnswer({ code, id, documents, store, leaseMs, signal, again }: CallWait): BegunWait {
+export function waitForAnswer({ code, id, documents, store, leaseMs, signal, sentAway, again }: CallWait): BegunWait {
   let settle: { resolve(answer: CallAnswer): void; reject(error: unknown): void } | undefined;
   const answer = new Promise<CallAnswer>((resolve, reject) => {
     settle = { resolve, reject };
@@ -64,7 +66,7 @@ export function waitForAnswer({ code, id, documents, store, leaseMs, signal, aga
     if (settle === undefined || attempt === undefined) return;
     const time = performance.now();
     const isPresent = (await store.holder(code, keys.applicationLease)) !== undefined;
-    absentSince = isPresent ? undefined : (absentSince ?? time);
+    absentSince = isPresent || (attempt > 0 && sentAway()) ? undefined : (absentSince ?? time);
     if (absentSince !== undefined && time - absentSince >= leaseMs)
       return lost(
         attempt === 0

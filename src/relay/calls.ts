@@ -18,14 +18,16 @@ export interface Calls {
   answer(code: string, id: string, answer: CallAnswer): Promise<boolean>;
   /** Delivers a call to a connection: the data of its `tool-request`; undefined where there is nothing to deliver to it. */
   deliver(code: string, id: string, attempt: number, to: Recipient): Promise<JsonObject | undefined>;
-  /** What was written down of a call: when it is to have an answer, and whether it has one. */
-  find(code: string, id: string): Promise<{ readonly deadline: number; readonly answered: boolean } | undefined>;
+  /** What was written down of a call: when it is to have an answer, whether an application was given it, and whether it has one. */
+  find(code: string, id: string): Promise<{ readonly deadline: number; readonly delivered: boolean; readonly answered: boolean } | undefined>;
   /** The call is not over before {@link end}: its result is still to be written down, and that may be another node's to do. */
   keep(code: string, id: string): void;
   /** It is no longer kept. */
   letGo(code: string, id: string): void;
   /** The call is over, and its result is kept elsewhere if at all. @param reason what the application is told where it has not answered */
   end(code: string, id: string, reason: string): Promise<void>;
+  /** This node sends its applications away, and waits for their answers. */
+  drain(): void;
   /** This node ends: calls that end with it are left to others. */
   leave(): void;
 }
@@ -34,6 +36,7 @@ export interface Calls {
 export function createCalls({ store, now, leaseMs, requestTimeoutMs, logger }: RelaySettings, hub: Hub): Calls {
   const documents = createCallDocuments(store);
   const kept = new Set<string>();
+  let draining = false;
   let leaving = false;
 
   const tell = async (code: string, record: LogRecord): Promise<void> => {
@@ -67,7 +70,16 @@ export function createCalls({ store, now, leaseMs, requestTimeoutMs, logger }: R
         const isNew = await documents.create(code, id, { tool, args: input, deadline: Math.floor(deadline), idempotent, attempt: 0, epoch: 0, state: 'open' });
         // One that is there already was begun by a node that is gone.
         if (isNew) await tell(code, { kind: 'call', id, attempt: 1 });
-        wait = waitForAnswer({ code, id, documents, store, leaseMs, signal, again: (attempt) => tell(code, { kind: 'call', id, attempt }) });
+        wait = waitForAnswer({
+          code,
+          id,
+          documents,
+          store,
+          leaseMs,
+          signal,
+          sentAway: () => draining,
+          again: (attempt) => tell(code, { kind: 'call', id, attempt }),
+        });
         // The answer may have come before there was anybody to look.
         if (!isNew || woken) wait.look();
         const answer = await wait.answer;
@@ -97,11 +109,14 @@ export function createCalls({ store, now, leaseMs, requestTimeoutMs, logger }: R
     },
     async find(code, id) {
       const document = await documents.read(code, id);
-      return document && { deadline: document.deadline, answered: document.answer !== undefined };
+      return document && { deadline: document.deadline, delivered: document.attempt > 0, answered: document.answer !== undefined };
     },
     keep: (code, id) => void kept.add(`${code} ${id}`),
     letGo: (code, id) => void kept.delete(`${code} ${id}`),
     end,
+    drain: () => {
+      draining = true;
+    },
     leave: () => {
       leaving = true;
     },

@@ -11,9 +11,10 @@ import { pollResponse } from './poll.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { readRelayOptions } from './read-options.ts';
 import type { RelayParts } from './relay-parts.ts';
+import { type Answered, toResponse } from './reply.ts';
 import { createRequests } from './requests.ts';
+import { giveServerPort } from './server-port.ts';
 import { createSocketEntry } from './socket-entry.ts';
-import { giveSocketPort } from './socket-port.ts';
 import { sseResponse } from './sse.ts';
 
 /** One node of a relay. */
@@ -74,7 +75,7 @@ export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S
     closed: closed.signal,
   };
   const front = createFront(parts);
-  const answering = new Set<Promise<Response>>();
+  const answering = new Set<Promise<Answered>>();
   let closing: Promise<void> | undefined;
 
   const close = async (): Promise<void> => {
@@ -87,16 +88,17 @@ export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S
     closed.abort();
     await closeOwn();
   };
+  const answered = async (request: Request, info: RequestInfo): Promise<Answered> => {
+    const answer = front.fetch(request, info);
+    answering.add(answer);
+    try {
+      return await answer;
+    } finally {
+      answering.delete(answer);
+    }
+  };
   const relay: Relay<S> = {
-    async fetch(request, info = {}) {
-      const answer = front.fetch(request, info);
-      answering.add(answer);
-      try {
-        return await answer;
-      } finally {
-        answering.delete(answer);
-      }
-    },
+    fetch: async (request, info = {}) => toResponse(await answered(request, info)),
     close() {
       closing ??= close();
       return closing;
@@ -104,7 +106,7 @@ export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S
     metrics: () => ({ ...counters.snapshot(), openStreams: streams.count, liveSessions: live.count }),
     registry: live.registry as unknown as HostToolRegistry<S>,
   };
-  giveSocketPort(relay, createSocketEntry(front, parts));
+  giveServerPort(relay, { answered, sockets: createSocketEntry(front, parts) });
   return relay;
 }
 

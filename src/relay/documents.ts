@@ -52,6 +52,8 @@ export interface ToolsDocument {
   readonly capabilities: readonly JsonValue[];
   readonly environment: JsonObject;
   readonly definitions: readonly RelayedDefinition[];
+  /** The last ones that were removed, for whoever is told only later that they were there; bounded. */
+  readonly gone?: readonly RelayedDefinition[];
   /** Epoch milliseconds. */
   readonly registeredAt: number;
   readonly updatedAt: number;
@@ -71,6 +73,8 @@ export interface RequestDocument {
   readonly createdAt: number;
   /** How it ended; before it is done, that it waits for a person. */
   readonly result?: ToolResult;
+  /** Epoch milliseconds until which a person may answer; only while one is waited for. */
+  readonly waitsUntil?: number;
   /** A person has answered, and it runs since: it cannot be begun again. */
   readonly resumed?: true;
 }

@@ -1,4 +1,5 @@
 /** Where a request is sent to and where it comes from: Host, Origin, and what browsers are told of it. */
+import { headerOf } from './direct-body.ts';
 import type { DoorSettings } from './read-options.ts';
 import { relayError } from './relay-error.ts';
 
@@ -20,7 +21,7 @@ export function checkHost(request: Request, { allowedHosts }: DoorSettings): voi
 
 /** @throws RelayError 403 `origin_not_allowed` */
 export function checkOrigin(request: Request, door: DoorSettings): void {
-  const origin = request.headers.get('origin');
+  const origin = headerOf(request, 'origin');
   if (origin === null || isListed(origin, door) || isOwn(origin, request, door)) return;
   throw relayError(403, 'origin_not_allowed', 'Pages of this Origin may not speak to the relay; see `allowedOrigins`.');
 }
@@ -30,14 +31,14 @@ export function corsOf(request: Request, door: DoorSettings): Readonly<Record<st
   const { allowedOrigins } = door;
   if (allowedOrigins === undefined) return {};
   const vary: Readonly<Record<string, string>> = allowedOrigins === '*' ? {} : { Vary: 'Origin' };
-  const origin = request.headers.get('origin');
+  const origin = headerOf(request, 'origin');
   if (origin === null || !isListed(origin, door)) return vary;
   return { ...vary, 'Access-Control-Allow-Origin': allowedOrigins === '*' ? '*' : origin, 'Access-Control-Expose-Headers': exposedHeaders };
 }
 
 /** What a browser that asks first is told beside {@link corsOf}. */
 export function preflightOf(request: Request, door: DoorSettings): Readonly<Record<string, string>> {
-  const origin = request.headers.get('origin');
+  const origin = headerOf(request, 'origin');
   if (origin === null || !isListed(origin, door) || !request.headers.has('access-control-request-method')) return {};
   return { 'Access-Control-Allow-Methods': corsMethods, 'Access-Control-Allow-Headers': corsHeaders, 'Access-Control-Max-Age': '600' };
 }
@@ -55,7 +56,7 @@ function isOwn(origin: string, request: Request, { allowedHosts }: DoorSettings)
 }
 
 function hostOf(request: Request): string {
-  return (request.headers.get('host') ?? new URL(request.url).host).toLowerCase();
+  return (headerOf(request, 'host') ?? new URL(request.url).host).toLowerCase();
 }
 
 function hostName(host: string): string | undefined {

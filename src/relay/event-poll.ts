@@ -31,7 +31,7 @@ export async function pollEvents(parts: ConnectionParts, request: StreamRequest,
   };
   const isOver = (): boolean => over !== undefined || signal.aborted;
   const onAbort = (): void => wake();
-  const exit = parts.enter(end);
+  const exit = parts.enter(request, end);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     unwatch = await parts.hub.watch(code, (message) => {

@@ -36,7 +36,7 @@ export async function pushEvents(parts: ConnectionParts, request: StreamRequest,
     leave();
     sink.end();
   };
-  const exit = parts.enter(end);
+  const exit = parts.enter(request, end);
 
   const read = async (): Promise<void> => {
     again = true;

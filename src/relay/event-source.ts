@@ -16,8 +16,8 @@ export interface ConnectionParts {
   readonly settings: RelaySettings;
   readonly hub: Hub;
   readonly calls: Calls;
-  /** Counts a connection in; `end` is called when the node goes. Throws where it is going. @returns counts it out; idempotent */
-  enter(end: (reason: EndReason) => void): () => void;
+  /** Counts a connection in; `end` is called when the node goes. Throws where it is going, and where that side of the session has too many. @returns counts it out; idempotent */
+  enter(request: Pick<StreamRequest, 'code' | 'side'>, end: (reason: EndReason) => void): () => void;
 }
 
 /** Where a connection's events come from. */

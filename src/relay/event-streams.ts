@@ -8,18 +8,40 @@ import type { Hub } from './hub.ts';
 import { relayError } from './relay-error.ts';
 import type { RelaySettings } from './settings.ts';
 
+/** Most streams and polls of one side of a session on a node: one token is not to take all of a node's connections. */
+const mostOfSession = 1_024;
+
 /** Makes the streams of a node. */
 export function createEventStreams(settings: RelaySettings, hub: Hub, calls: Calls): EventStreams {
   const open = new Set<(reason: EndReason) => void>();
+  const counts = new Map<string, number>();
   let closed = false;
   const parts: ConnectionParts = {
     settings,
     hub,
     calls,
-    enter(end) {
+    enter({ code, side }, end) {
       if (closed) throw relayError(503, 'shutting_down', 'This node is shutting down. Connect again.', { headers: { 'Retry-After': '1' } });
+      const whose = `${code} ${side}`;
+      const count = counts.get(whose) ?? 0;
+      if (count >= mostOfSession)
+        throw relayError(
+          429,
+          'rate_limit_exceeded',
+          `More than ${mostOfSession} streams and polls of this side of the session are open on this node. Close some.`,
+          {
+            code: 'STREAM_LIMIT',
+            headers: { 'Retry-After': '5' },
+          },
+        );
+      counts.set(whose, count + 1);
       open.add(end);
-      return () => void open.delete(end);
+      return () => {
+        if (!open.delete(end)) return;
+        const left = (counts.get(whose) as number) - 1;
+        if (left === 0) counts.delete(whose);
+        else counts.set(whose, left);
+      };
     },
   };
   return {

@@ -8,6 +8,7 @@ import { mcpRoute } from './mcp-route.ts';
 import { operationRoutes } from './operations.ts';
 import { type RelayError, relayError } from './relay-error.ts';
 import type { Exchange, OpenHandlers, RelayParts, SessionExchange, SessionHandlers } from './relay-parts.ts';
+import { type Answered, isReply, toResponse } from './reply.ts';
 import { responseRoute } from './response-route.ts';
 import type { OpenRouteName, Route } from './route-table.ts';
 import { findPlace, type Place } from './router.ts';
@@ -32,7 +33,7 @@ export interface Entered {
 /** The relay's front. */
 export interface Front {
   /** Answers; never rejects. */
-  fetch(request: Request, info: RequestInfo): Promise<Response>;
+  fetch(request: Request, info: RequestInfo): Promise<Answered>;
   /** Does all but answer. @throws RelayError */
   enter(request: Request, info: RequestInfo): Promise<Entered>;
   /** What an error is answered with: counted, and with the headers that the request's origin needs. */
@@ -55,20 +56,20 @@ export function createFront(parts: RelayParts): Front {
     ...mcpRoute(parts),
   };
 
-  const enterAt = async (place: Place | undefined, request: Request, url: URL, info: RequestInfo): Promise<Entered> => {
+  const enterAt = async (place: Place | undefined, request: Request, info: RequestInfo): Promise<Entered> => {
     if (place === undefined) throw relayError(404, 'not_found', 'There is no such route here.');
     const { code } = place.params;
     if (code !== undefined && !isCode(code)) throw relayError(400, 'invalid_session_code', 'Session code must be 8-character Base32 format');
     const route = routeOf(place, request.method);
     if ((parts.draining.aborted && !route.late) || (parts.closed.aborted && route.access !== 'anyone'))
       throw relayError(503, 'shutting_down', 'This node is shutting down. Try again: another one answers.', { headers: { 'Retry-After': '1' } });
-    const exchange: Exchange = { request, url, params: place.params, address: await addressOf(request, info.address, door), maxBody: route.maxBody ?? 0 };
+    const exchange: Exchange = { request, params: place.params, address: await addressOf(request, info.address, door), maxBody: route.maxBody ?? 0 };
     return { route, exchange: await authorized(route, exchange) };
   };
 
   const authorized = async (route: Route, exchange: Exchange): Promise<Exchange | SessionExchange> => {
     const { access, ticket } = route;
-    const { request, url } = exchange;
+    const { request } = exchange;
     const { code = '' } = exchange.params;
     if (access === 'anyone') return exchange;
     if (access === 'creator' || access === 'host') {
@@ -77,55 +78,59 @@ export function createFront(parts: RelayParts): Front {
       else if (access === 'host') throw relayError(404, 'not_found', 'There is no such route here.');
       return access === 'creator' ? exchange : { ...exchange, document: await findSession(settings.store, settings.now(), code), side: 'host' };
     }
-    const shown = ticket ? (url.searchParams.get('ticket') ?? undefined) : undefined;
+    const shown = ticket ? (new URL(request.url).searchParams.get('ticket') ?? undefined) : undefined;
     const asked = { code, access, token: bearerOf(request), ticket: shown };
     return { ...exchange, ...(await authorize(settings.store, settings.now(), asked)) };
   };
 
-  const handle = async ({ route: { name }, exchange }: Entered): Promise<Response> =>
+  const handle = async ({ route: { name }, exchange }: Entered): Promise<Answered> =>
     openNames.has(name) ? open[name as OpenRouteName](exchange) : session[name as Exclude<Route['name'], OpenRouteName>](exchange as SessionExchange);
 
-  /** Puts on what every answer has. A copy would cost the way around its body that a server takes. */
-  const finish = (request: Request, response: Response): Response => {
-    const { headers } = response;
+  /** Puts on what every answer has. */
+  const finish = (request: Request, answered: Answered): Answered => {
+    const { Vary, ...cors } = corsOf(request, door);
+    if (isReply(answered)) {
+      const { status, text } = answered;
+      const vary = Vary === undefined ? {} : { Vary: answered.headers.Vary === undefined ? Vary : `${answered.headers.Vary}, ${Vary}` };
+      const headers = { ...commonHeaders, ...answered.headers, ...cors, ...vary };
+      return { status, headers, text: request.method === 'HEAD' ? undefined : text };
+    }
+    const { headers } = answered;
     // A stream says itself how it is to be handled on the way.
     for (const [name, value] of Object.entries(commonHeaders)) if (!headers.has(name)) headers.set(name, value);
-    const { Vary, ...cors } = corsOf(request, door);
     for (const [name, value] of Object.entries(cors)) headers.set(name, value);
     if (Vary !== undefined) headers.append('Vary', Vary);
-    if (request.method !== 'HEAD') return response;
-    void response.body?.cancel().catch(() => {});
-    return new Response(null, { status: response.status, headers });
+    if (request.method !== 'HEAD') return answered;
+    void answered.body?.cancel().catch(() => {});
+    return new Response(null, { status: answered.status, headers });
   };
 
   return {
     async enter(request, info) {
-      const url = new URL(request.url);
       checkHost(request, door);
       checkOrigin(request, door);
-      return enterAt(findPlace(url.pathname), request, url, info);
+      return enterAt(findPlace(pathOf(request.url)), request, info);
     },
 
     refuse(request, error) {
       const refusal = toRelayError(error, (fault) => report('internal', fault));
       counters.answered(undefined, refusal.status, refusal.error);
-      return finish(request, errorAnswer(refusal));
+      return toResponse(finish(request, errorAnswer(refusal)));
     },
 
     async fetch(request, info) {
       const startedAt = performance.now();
-      const url = new URL(request.url);
-      const place = findPlace(url.pathname);
+      const place = findPlace(pathOf(request.url));
       let refusal: RelayError | undefined;
       let entered: Entered | undefined;
-      let response: Response;
+      let response: Answered;
       try {
         if (!probes.has(place?.path ?? '')) checkHost(request, door);
         checkOrigin(request, door);
         if (request.method === 'OPTIONS' && place !== undefined)
           response = new Response(null, { status: 204, headers: { Allow: place.allow, ...preflightOf(request, door) } });
         else {
-          entered = await enterAt(place, request, url, info);
+          entered = await enterAt(place, request, info);
           response = await handle(entered);
         }
       } catch (error) {
@@ -148,6 +153,13 @@ export function createFront(parts: RelayParts): Front {
       return finish(request, response);
     },
   };
+}
+
+/** The path of an absolute address. */
+function pathOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('//') + 2);
+  const end = url.slice(start).search(/[?#]/);
+  return end === -1 ? url.slice(start) : url.slice(start, start + end);
 }
 
 /** HEAD is GET without a body, where that ends by itself. @throws RelayError 405 `method_not_allowed` */

@@ -1,6 +1,6 @@
 /** The governed sessions of this node: one for each relay session that an agent uses here, over one registry of the host's tools. */
 import { HostToolRegistry, type SessionOptions, type ToolSession } from '../index.ts';
-import { registryStateOf } from '../internal.ts';
+import { readSessionOptions, registryStateOf } from '../internal.ts';
 import type { Calls } from './calls.ts';
 import { type LogRecord, logKeep, type SessionDocument } from './documents.ts';
 import type { Hub } from './hub.ts';
@@ -54,7 +54,7 @@ interface Entry extends LiveSession {
   usedAt: number;
 }
 
-/** Makes the live sessions of a node. */
+/** Makes the live sessions of a node. @throws MisuseError for options that no session could be made with */
 export function createLiveSessions(options: RelaySessionOptions, settings: RelaySettings, hub: Hub, calls: Calls): LiveSessions {
   const { store, now, logger, requestTimeoutMs } = settings;
   const registry = (options.registry as HostToolRegistry | undefined) ?? makeRegistry(options, settings);
@@ -71,6 +71,8 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
       principal: `relay:${code}`,
     };
   };
+  // Now, and not at the first call of an agent.
+  readSessionOptions(sessionOptions('session') as SessionOptions<never>, state);
   const sync = async (entry: Entry, wanted: number): Promise<void> => {
     if (entry.revision >= wanted) return;
     const found = await readTools(store, entry.code);

@@ -1,6 +1,16 @@
 /** Reads a side's log from where a client stands, and makes events of what the entries name. */
 import type { JsonObject, JsonValue } from '../index.ts';
-import { type CallDocument, keys, type LogRecord, logKeep, type RequestDocument, type Side, type ToolsRecord } from './documents.ts';
+import {
+  type CallDocument,
+  keys,
+  type LogRecord,
+  logKeep,
+  type RequestDocument,
+  type SessionDocument,
+  type Side,
+  type ToolsDocument,
+  type ToolsRecord,
+} from './documents.ts';
 import type { StreamEvent } from './event-stream.ts';
 import type { RelayStore } from './store.ts';
 import { describeUpdate, foldUpdates } from './tool-updates.ts';
@@ -64,12 +74,16 @@ export async function openLogReader({ store, code, side, after, newWithinMs, del
   let catchingUp = true;
   let readAt = Number.NEGATIVE_INFINITY;
   let doubted = false;
+  /** As last read, while events are made of it. */
+  let tools: ToolsDocument | undefined;
 
   const update = async (id: number, record: ToolsRecord): Promise<StreamEvent | undefined> => {
     const [session] = await store.get(code, [keys.session]);
     if (session === undefined) return undefined;
-    const tools = await readTools(store, code);
-    return { id, event: 'tool-availability-update', data: describeUpdate(code, record, tools?.document) };
+    const { toolsRevision } = JSON.parse(session.value) as SessionDocument;
+    // Of many changes that are told one after the other, each would read all definitions again.
+    if (tools === undefined || tools.revision < toolsRevision) tools = (await readTools(store, code))?.document;
+    return { id, event: 'tool-availability-update', data: describeUpdate(code, record, tools) };
   };
   const eventOf = async ({ id, record }: Read, isNew: boolean): Promise<StreamEvent | undefined> => {
     if (record.kind === 'tools') return id <= known ? undefined : update(id, record);
@@ -140,6 +154,7 @@ export async function openLogReader({ store, code, side, after, newWithinMs, del
         place = entries.at(-1)?.id ?? place;
         catchingUp = false;
         readAt = time;
+        tools = undefined;
         // A change of tools is told once to whoever has no place of its own.
         if (tells) await remember();
         if (entries.length < logKeep) return;

@@ -1,5 +1,6 @@
-/** The result of a call whose node died, and that must not be run again. */
+/** Results of calls that end without being run: their node died and they must not be run again, or no person answered. */
 import { errorCodes, type ToolResult } from '../index.ts';
+import type { RequestDocument } from './documents.ts';
 
 /** @param durationMs since it was accepted */
 export function lostResult(callId: string, toolName: string, durationMs: number): ToolResult {
@@ -13,5 +14,15 @@ export function lostResult(callId: string, toolName: string, durationMs: number)
       retryable,
     },
     metadata: { callId, toolName, status, attempt: 1, durationMs: Math.max(0, durationMs) },
+  };
+}
+
+/** Of a request that waited for a person for too long. */
+export function unansweredResult(callId: string, { tool, createdAt, waitsUntil = createdAt }: RequestDocument): ToolResult {
+  const { retryable, status } = errorCodes.approval_timeout;
+  return {
+    success: false,
+    error: { code: 'approval_timeout', message: `Nobody answered the approval of \`${tool}\` in time.`, reason: 'timeout', retryable },
+    metadata: { callId, toolName: tool, status, attempt: 1, durationMs: Math.max(0, waitsUntil - createdAt) },
   };
 }

@@ -45,7 +45,8 @@ function inside(request: Request, text: string | undefined): Request {
 
 /** How many calls of tools a message asks for. What is no JSON is answered in the protocol's own words. */
 function countCalls(text: string | undefined): number {
-  if (text === undefined || !text.includes('tools')) return 0;
+  // Letters may be written as escapes.
+  if (text === undefined || !/tools|\\u/.test(text)) return 0;
   try {
     const body = JSON.parse(text) as JsonValue;
     return (Array.isArray(body) ? body : [body]).filter((one) => isJsonObject(one) && one.method === 'tools/call').length;

@@ -10,7 +10,7 @@ import type { RelayStore } from './store.ts';
 
 /** What {@link memoryStore} may be told. */
 export interface MemoryStoreOptions {
-  /** Epoch milliseconds: by it sessions expire. Leases, windows and what is due run on a monotonic clock instead. @default `Date.now` */
+  /** Epoch milliseconds: by it sessions expire, and windows end early. Leases and what is due run on a monotonic clock instead. @default `Date.now` */
   readonly now?: (() => number) | undefined;
 }
 
@@ -34,7 +34,7 @@ const sweptAtOnce = 500;
 export function memoryStore({ now = () => Date.now() }: MemoryStoreOptions = {}): RelayStore {
   const sessions = new Map<string, Session>();
   const expiries = timeQueue<string>();
-  const windows = memoryWindows();
+  const windows = memoryWindows(now);
   const dueItems = memoryDue();
   const strings = sharedStrings();
 

@@ -1,10 +1,12 @@
-/** Counters in memory: uses of keys within windows, on a monotonic clock. */
+/** Counters in memory: uses of keys within windows, which end by a monotonic clock or by the host's, whichever is first: no jump makes one longer. */
 import { timeQueue } from './memory-queue.ts';
 
 interface Window {
   readonly key: string;
   /** Monotonic milliseconds. */
   readonly end: number;
+  /** Epoch milliseconds. */
+  readonly until: number;
   used: number;
 }
 
@@ -17,18 +19,20 @@ export interface MemoryWindows {
   size(): number;
 }
 
-export function memoryWindows(): MemoryWindows {
+/** @param now epoch milliseconds */
+export function memoryWindows(now: () => number = () => Date.now()): MemoryWindows {
   const windows = new Map<string, Window>();
   const ends = timeQueue<Window>();
   return {
     count(key, limit, windowMs) {
       const time = performance.now();
+      const date = now();
       const known = windows.get(key);
-      const open = known !== undefined && known.end > time ? known : undefined;
-      if ((open?.used ?? 0) >= limit) return { allowed: false, retryAfterMs: open === undefined ? windowMs : open.end - time };
+      const open = known !== undefined && known.end > time && known.until > date ? known : undefined;
+      if ((open?.used ?? 0) >= limit) return { allowed: false, retryAfterMs: open === undefined ? windowMs : Math.min(open.end - time, open.until - date) };
       if (open !== undefined) open.used += 1;
       else {
-        const window: Window = { key, end: time + windowMs, used: 1 };
+        const window: Window = { key, end: time + windowMs, until: date + windowMs, used: 1 };
         windows.set(key, window);
         ends.add(window.end, window);
       }

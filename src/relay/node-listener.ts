@@ -1,20 +1,18 @@
 /** Answers requests of `node:http` by a handler of web-standard ones. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { directText } from './direct-body.ts';
 import { nodeRequest } from './node-request.ts';
+import { type Answered, isReply } from './reply.ts';
+import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 
 /** What answers. */
-export type Answer = (request: Request, info: { readonly address?: string }) => Promise<Response>;
+export type Answer = (request: Request, info: { readonly address?: string }) => Promise<Answered>;
 
 /** Milliseconds that a client may take to finish a body that nobody wants. It is given the answer meanwhile. */
 const unwantedMs = 5_000;
 
-/** Milliseconds without progress after which an answer that its client does not read is given up. */
-const unreadMs = 30_000;
-const fewBytes = 65_536;
-
 /** @param report is told of an answer that failed, which is then a 500 */
 export function nodeListener(answer: Answer, report: (error: unknown) => void): RequestListener {
+  const unread = createUnreadAnswers();
   return (incoming, outgoing) => {
     // Said by whoever waits for the body or the answer.
     incoming.on('error', () => {});
@@ -25,34 +23,52 @@ export function nodeListener(answer: Answer, report: (error: unknown) => void): 
         const error500 = { error: 'internal_server_error', message: 'The relay failed. Try again.', code: 'internal_server_error' };
         return Response.json(error500, { status: 500 });
       })
-      .then((response) => send(response, incoming, outgoing))
+      .then((response) => send(response, incoming, outgoing, unread))
       .then(() => letGo(incoming))
       // A body that ends with an error: a stream that was dropped.
       .catch(() => outgoing.destroy());
   };
 }
 
-async function send(response: Response, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const { body } = response;
+async function send(answered: Answered, incoming: IncomingMessage, outgoing: ServerResponse, unread: UnreadAnswers): Promise<void> {
+  const whole = (status: number, headers: Record<string, string | number>, text: string | Buffer | undefined): void => {
+    sendWhole(status, headers, text, incoming, outgoing);
+    unread.add(outgoing);
+  };
+  if (isReply(answered)) return outgoing.destroyed ? undefined : whole(answered.status, { ...answered.headers }, answered.text);
+  const { body, status } = answered;
   if (outgoing.destroyed) return void (await body?.cancel());
-  const headers: Record<string, string | number> = Object.fromEntries(response.headers);
-  // To close at once would cut off a client that is still sending, before it has read why.
-  if (!incoming.complete) delete headers.connection;
-  const text = directText(response);
-  if (text === undefined && headers['content-type']?.toString().startsWith('text/event-stream') === true && body !== null) {
-    outgoing.writeHead(response.status, headers).flushHeaders();
-    return stream(body.getReader() as ReadableStreamDefaultReader<Uint8Array>, outgoing);
+  const headers: Record<string, string | number> = Object.fromEntries(answered.headers);
+  if (headers['content-type']?.toString().startsWith('text/event-stream') === true && body !== null) {
+    letFinish(headers, incoming);
+    outgoing.writeHead(status, headers).flushHeaders();
+    return stream(body.getReader() as ReadableStreamDefaultReader<Uint8Array>, outgoing, unread);
   }
   // What is no stream of events is bounded where it is made.
-  const whole = text ?? Buffer.from(await response.arrayBuffer());
-  if (response.status !== 204 && response.status !== 304) headers['content-length'] = Buffer.byteLength(whole);
-  outgoing.writeHead(response.status, headers).end(whole);
-  // Nobody who does not read holds an answer for ever.
-  if (outgoing.writableLength > fewBytes) outgoing.setTimeout(unreadMs, () => outgoing.destroy());
+  return whole(status, headers, body === null ? undefined : Buffer.from(await answered.arrayBuffer()));
+}
+
+function sendWhole(
+  status: number,
+  headers: Record<string, string | number>,
+  body: string | Buffer | undefined,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): void {
+  letFinish(headers, incoming);
+  if (body !== undefined) headers['Content-Length'] = Buffer.byteLength(body);
+  else if (status !== 204 && status !== 304 && incoming.method !== 'HEAD') headers['Content-Length'] = 0;
+  outgoing.writeHead(status, headers).end(body);
+}
+
+/** To close at once would cut off a client that is still sending, before it has read why. */
+function letFinish(headers: Record<string, string | number>, incoming: IncomingMessage): void {
+  if (incoming.complete) return;
+  for (const name of Object.keys(headers)) if (name.toLowerCase() === 'connection') delete headers[name];
 }
 
 /** Takes no more than the connection has room for. */
-async function stream(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+async function stream(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: ServerResponse, unread: UnreadAnswers): Promise<void> {
   let wake = (): void => {};
   const onClose = (): void => {
     wake();
@@ -69,8 +85,10 @@ async function stream(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing:
     const drained = new Promise<void>((resolve) => {
       wake = resolve;
     });
+    unread.hold(outgoing);
     // One that was dropped ends while nothing drains.
     await Promise.race([drained, over]);
+    unread.release(outgoing);
   }
 }
 

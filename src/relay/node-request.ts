@@ -55,7 +55,8 @@ function lazily(run: (of: Source, ...rest: unknown[]) => unknown): (this: Lazy, 
 export function nodeRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request {
   const request = Object.create(prototype) as Lazy;
   request[source] = { incoming, outgoing };
-  markDirect(request, (mostBytes) => readBody(incoming, mostBytes));
+  const found = headerFinder(incoming);
+  markDirect(request, (mostBytes) => readBody(incoming, mostBytes), found);
   return request;
 }
 
@@ -64,6 +65,23 @@ export function headersOf({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] as string, rawHeaders[at + 1] as string);
   return headers;
+}
+
+/** Finds headers as {@link headersOf} has them, without making it. */
+function headerFinder({ rawHeaders }: IncomingMessage): (name: string) => string | null {
+  let found: Map<string, string> | undefined;
+  return (name) => {
+    if (found === undefined) {
+      found = new Map();
+      for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+        const key = (rawHeaders[at] as string).toLowerCase();
+        const value = rawHeaders[at + 1] as string;
+        const before = found.get(key);
+        found.set(key, before === undefined ? value : `${before}, ${value}`);
+      }
+    }
+    return found.get(name) ?? null;
+  };
 }
 
 function abortOf(outgoing: ServerResponse): AbortController {

@@ -1,6 +1,6 @@
 /** A relay on `node:http`: what a slow or silent client may hold, and an orderly end. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { type Answer, nodeListener } from './node-listener.ts';
 import type { RelayLogger } from './settings.ts';
 import type { SocketPort } from './socket-port.ts';
@@ -42,6 +42,9 @@ export interface NodeServer {
 /** Milliseconds that an idle connection is kept, longer than the minute that proxies in front usually keep theirs. */
 const keepAliveTimeout = 65_000;
 
+/** Most requests of one connection without an answer: nobody sends more ahead but to have many answers wait here. */
+const mostAhead = 16;
+
 /** Milliseconds that what is served may take to close, which bounds itself; should it not. */
 const drainMs = 20_000;
 
@@ -55,10 +58,28 @@ export async function listen(served: Served, settings: NodeServerSettings): Prom
     served.logger.error({ error: error instanceof Error ? error.name : typeof error }, 'relay: a request failed');
   });
   const sockets = createSocketServer(served.sockets, settings.loadWs);
+  const ahead = new WeakMap<Socket, Set<ServerResponse>>();
+  /** The requests of a connection that have no answer yet. */
+  const openOf = (socket: Socket): Set<ServerResponse> => {
+    let open = ahead.get(socket);
+    if (open !== undefined) return open;
+    open = new Set();
+    ahead.set(socket, open);
+    const own = open;
+    socket.once('close', () => {
+      // Those that wait behind another answer are not told that their connection has gone.
+      for (const outgoing of own) outgoing.destroy().emit('close');
+    });
+    return open;
+  };
   const server = createServer({ headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout }, (incoming, outgoing) => {
+    const open = openOf(incoming.socket);
+    if (open.size >= mostAhead) return void incoming.socket.destroy();
+    open.add(outgoing);
     running.add(outgoing);
     if (closing !== undefined) outgoing.shouldKeepAlive = false;
     outgoing.once('close', () => {
+      open.delete(outgoing);
       running.delete(outgoing);
       if (running.size === 0) onIdle();
     });

@@ -10,6 +10,9 @@ import { definitionText, pinDefinitions } from './tool-pins.ts';
 /** Most characters of all definitions of a session, as JSON. */
 const maxDefinitionChars = 4 * 1_048_576;
 
+/** Most characters of the definitions that are kept of removed tools, as JSON. */
+const maxGoneChars = 65_536;
+
 /** What both need to know. */
 export interface RegistrationOptions {
   /** Now, in epoch milliseconds. */
@@ -159,9 +162,9 @@ function pinIf(
   return { ...pinned, pins: { pins: pinned.pins } };
 }
 
-type Content = Omit<ToolsDocument, 'revision' | 'registeredAt' | 'updatedAt'>;
+type Content = Omit<ToolsDocument, 'revision' | 'registeredAt' | 'updatedAt' | 'gone'>;
 
-function contentOf({ revision: _, registeredAt: _registeredAt, updatedAt: _updatedAt, ...content }: ToolsDocument): Content {
+function contentOf({ revision: _, registeredAt: _registeredAt, updatedAt: _updatedAt, gone: _gone, ...content }: ToolsDocument): Content {
   return content;
 }
 
@@ -175,7 +178,21 @@ function succeed(
   const change = differenceOf(mapOf(before), new Map(content.definitions.map((one) => [one.name, one])));
   if (before !== undefined && isSame(before, content, change)) return { document: before, change };
   const { revision = 0, registeredAt = at } = before ?? {};
-  return { document: { ...content, revision: revision + 1, registeredAt: registered ? at : registeredAt, updatedAt: at }, change };
+  const gone = goneOf(before, content.definitions);
+  const kept = gone.length === 0 ? {} : { gone };
+  return { document: { ...content, ...kept, revision: revision + 1, registeredAt: registered ? at : registeredAt, updatedAt: at }, change };
+}
+
+/** Those that went last, as many as there is room for. */
+function goneOf(before: ToolsDocument | undefined, definitions: readonly RelayedDefinition[]): readonly RelayedDefinition[] {
+  const there = new Set(definitions.map(({ name }) => name));
+  const gone = [...(before?.gone ?? []), ...(before?.definitions ?? [])].filter(({ name }) => !there.has(name));
+  let chars = 0;
+  const from = gone.findLastIndex((one) => {
+    chars += sizeOf(one);
+    return chars > maxGoneChars;
+  });
+  return gone.slice(from + 1);
 }
 
 function isSame(before: ToolsDocument, content: Content, { added, removed, modified }: ToolsChange): boolean {

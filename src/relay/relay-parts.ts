@@ -7,6 +7,7 @@ import type { Hub } from './hub.ts';
 import type { LiveSessions } from './live-sessions.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { DoorSettings } from './read-options.ts';
+import type { Answered } from './reply.ts';
 import type { Report } from './report.ts';
 import type { Requests } from './requests.ts';
 import type { OpenRouteName, SessionRouteName } from './route-table.ts';
@@ -39,7 +40,6 @@ export interface RelayParts {
 /** A request that has found its route. */
 export interface Exchange {
   readonly request: Request;
-  readonly url: URL;
   readonly params: RouteParams;
   /** For limits an address; undefined where nobody knows it. */
   readonly address: string | undefined;
@@ -54,6 +54,6 @@ export interface SessionExchange extends Exchange {
 }
 
 /** What answers the routes without a session. */
-export type OpenHandlers = Readonly<Record<OpenRouteName, (exchange: Exchange) => Promise<Response>>>;
+export type OpenHandlers = Readonly<Record<OpenRouteName, (exchange: Exchange) => Promise<Answered>>>;
 /** What answers the routes of a session. */
-export type SessionHandlers = Readonly<Record<SessionRouteName, (exchange: SessionExchange) => Promise<Response>>>;
+export type SessionHandlers = Readonly<Record<SessionRouteName, (exchange: SessionExchange) => Promise<Answered>>>;

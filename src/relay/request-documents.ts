@@ -22,6 +22,11 @@ export interface RequestDocuments {
   tell(code: string, id: string): Promise<void>;
 }
 
+/** The log of results that are large: as many as it has entries are kept, so that a session's results stay below some 130 MB. */
+const largeResults = 'large-results';
+const largeKeep = 16;
+const largeChars = 65_536;
+
 /** @param store rejects where it cannot be reached, and so do these */
 export function createRequestDocuments(store: RelayStore): RequestDocuments {
   const write: RequestDocuments['write'] = (code, id, document, version) => store.set(code, keys.request(id), JSON.stringify(document), version);
@@ -36,23 +41,36 @@ export function createRequestDocuments(store: RelayStore): RequestDocuments {
       if (dropped.kind === 'result') await store.delete(code, keys.request(dropped.id));
     }
   };
+  const find: RequestDocuments['find'] = async (code, id) => {
+    const [stored] = await store.get(code, [keys.request(id)]);
+    return stored === undefined ? undefined : { document: JSON.parse(stored.value) as RequestDocument, version: stored.version };
+  };
+  /** Of large results the last few are kept; of those before, that they are done. */
+  const keepLarge = async (code: string, id: string): Promise<void> => {
+    const added = await store.append(code, largeResults, id, largeKeep);
+    for (const old of added?.dropped ?? []) {
+      const found = await find(code, old);
+      if (found?.document.status !== 'done') continue;
+      const { result: _result, ...rest } = found.document;
+      await write(code, old, rest, found.version);
+    }
+  };
   return {
     async create(code, id, document, dueMs) {
       // In this order: a node that dies in between leaves something due that is not there, and not something that nobody looks after.
       await store.schedule(code, id, dueMs);
       return write(code, id, document, 0);
     },
-    async find(code, id) {
-      const [stored] = await store.get(code, [keys.request(id)]);
-      return stored === undefined ? undefined : { document: JSON.parse(stored.value) as RequestDocument, version: stored.version };
-    },
+    find,
     write,
     tell,
     async finish(code, id, { document, version }, result) {
       const { args: _args, ...rest } = document;
-      if ((await write(code, id, { ...rest, status: 'done', result }, version)) === undefined) return false;
+      const text = JSON.stringify({ ...rest, status: 'done', result } satisfies RequestDocument);
+      if ((await store.set(code, keys.request(id), text, version)) === undefined) return false;
       // It is done; where it cannot be told now, it is still due, and told by whoever looks after it then.
       await tell(code, id).catch(() => {});
+      if (text.length > largeChars) await keepLarge(code, id).catch(() => {});
       return true;
     },
   };

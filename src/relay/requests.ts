@@ -1,12 +1,12 @@
 /** What agents ask for over REST: written down before it runs, run by one node, taken over when that node dies, kept when it is done. */
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { ApprovalAnswer, JsonValue, Surface, ToolResult } from '../index.ts';
 import { canonicalJson, resumeCall, stateOf } from '../internal.ts';
 import type { Calls } from './calls.ts';
 import { keys, type RequestDocument, type SessionDocument } from './documents.ts';
 import type { Hub } from './hub.ts';
 import type { LiveSession, LiveSessions } from './live-sessions.ts';
-import { lostResult } from './lost-result.ts';
+import { lostResult, unansweredResult } from './lost-result.ts';
 import { relayError } from './relay-error.ts';
 import { createRequestDocuments, type FoundRequest } from './request-documents.ts';
 import type { RelaySettings } from './settings.ts';
@@ -91,14 +91,24 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     return work;
   };
 
+  /** A person may answer until then. */
+  const lookAgain = (code: string, id: string, waitsUntil: number | undefined): Promise<void> =>
+    waitsUntil === undefined ? store.unschedule(code, id) : store.schedule(code, id, Math.max(1, waitsUntil - now()));
+  const isUnanswered = ({ status, result, waitsUntil }: RequestDocument): boolean =>
+    status !== 'done' && result !== undefined && waitsUntil !== undefined && waitsUntil <= now();
+  /** Nobody has answered, and nobody may any more. */
+  const giveUp = (code: string, id: string, found: FoundRequest): Promise<ToolResult | undefined> =>
+    conclude(code, id, found, unansweredResult(id, found.document));
+
   /** Writes down what came of it; undefined where another node has it now: then the call is that node's, too. */
   const conclude = async (code: string, id: string, found: FoundRequest, result: ToolResult): Promise<ToolResult | undefined> => {
     const isPending = !result.success && result.error.code === 'approval_pending';
+    const waitsUntil = isPending ? result.approval?.expiresAt : undefined;
     const wrote = isPending
-      ? (await documents.write(code, id, { ...found.document, status: 'queued', result }, found.version)) !== undefined
+      ? (await documents.write(code, id, { ...found.document, status: 'queued', result, ...(waitsUntil && { waitsUntil }) }, found.version)) !== undefined
       : await documents.finish(code, id, found, result);
     if (!wrote) return undefined;
-    if (isPending) await store.unschedule(code, id);
+    if (isPending) await lookAgain(code, id, waitsUntil);
     hub.wake(code, `request:${id}`);
     if (!isPending) hub.wake(code, 'log:agent');
     calls.end(code, id, endingOf(result)).catch((error: unknown) => warn(error, 'relay: a call could not be closed'));
@@ -129,6 +139,7 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
         const found = await documents.find(code, id);
         if (found === undefined) throw relayError(404, 'session_not_found', 'Session not found or expired');
         if (found.document.result !== undefined) return found.document.result;
+        if (found.document.status === 'done') throw resultGone();
         await wakes;
         clearTimeout(timer);
       }
@@ -141,19 +152,18 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
   const submit: Requests['submit'] = async (session, { requestId, tool, args = {}, wait }) => {
     const { code } = session;
     const id = requestId ?? randomUUID();
-    const hash = createHash('sha256')
-      .update(canonicalJson([tool, args]))
-      .digest('base64url');
-    const document: RequestDocument = { tool, args, hash, status: 'queued', createdAt: now() };
+    const callHash = hash('sha256', canonicalJson([tool, args]), 'base64url');
+    const document: RequestDocument = { tool, args, hash: callHash, status: 'queued', createdAt: now() };
     // What is there is not looked after anew: an agent that keeps asking would keep it from being taken over.
     const known = requestId === undefined ? undefined : await documents.find(code, id);
     const version = known === undefined ? await documents.create(code, id, document, dueMs) : undefined;
     if (version === undefined) {
       const there = known ?? (await documents.find(code, id));
       if (there === undefined) throw relayError(404, 'session_not_found', 'Session not found or expired');
-      if (there.document.hash !== hash)
+      if (there.document.hash !== callHash)
         throw relayError(409, 'request_id_conflict', 'This `requestId` stands for a call of another tool, or with other arguments. Take a new one.');
-      if (there.document.result === undefined && !wait) return { requestId: id, status: 'queued' };
+      if (isUnanswered(there.document)) return { requestId: id, result: (await giveUp(code, id, there)) ?? (await join(code, id)) };
+      if (there.document.result === undefined && !wait && there.document.status !== 'done') return { requestId: id, status: 'queued' };
       return { requestId: id, result: there.document.result ?? (await join(code, id)) };
     }
     let passed = (): void => {};
@@ -170,8 +180,14 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     const [found, call] = await Promise.all([documents.find(code, requestId), calls.find(code, requestId)]);
     if (found === undefined) return undefined;
     const { status: written, result } = found.document;
+    if (isUnanswered(found.document)) {
+      const given = await giveUp(code, requestId, found);
+      return given === undefined ? status(code, requestId) : { requestId, status: 'done', result: given };
+    }
     if (written === 'done') return { requestId, status: 'done', ...(result && { result }) };
-    return { requestId, status: call !== undefined || started.has(`${code} ${requestId}`) ? 'running' : written };
+    // A relayed call runs when an application has it.
+    const runs = call?.delivered ?? started.has(`${code} ${requestId}`);
+    return { requestId, status: runs ? 'running' : written };
   };
 
   /** One that its node has left. */
@@ -179,7 +195,9 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     const [stored] = await store.get(code, [keys.session]);
     const found = await documents.find(code, id);
     const waits = found?.document.result !== undefined && found.document.resumed !== true;
-    if (stored === undefined || found === undefined || (waits && found.document.status !== 'done')) return store.unschedule(code, id);
+    if (stored === undefined || found === undefined) return store.unschedule(code, id);
+    if (isUnanswered(found.document)) return void (await giveUp(code, id, found));
+    if (waits && found.document.status !== 'done') return lookAgain(code, id, found.document.waitsUntil);
     if (running.has(`${code} ${id}`)) return undefined;
     if (found.document.status === 'done') {
       // Its node went before it had told.
@@ -232,6 +250,8 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
       let work: Promise<ToolResult>;
       if (found === undefined || found.document.status === 'done') work = resume({ name: 'relay', outside: true, exposeErrors: 'masked', started: passed });
       else {
+        // Answered a moment ago, and runs; where it waits for a person again, it has a result again.
+        if (found.document.resumed === true && found.document.result === undefined) return undefined;
         const { result: _pending, ...rest } = found.document;
         const resumed: RequestDocument = { ...rest, resumed: true };
         const version = await documents.write(code, requestId, resumed, found.version);
@@ -244,6 +264,7 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     },
     async close(waitMs) {
       clearInterval(sweep);
+      calls.drain();
       let timer: ReturnType<typeof setTimeout> | undefined;
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, waitMs);
@@ -254,6 +275,11 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
       calls.leave();
     },
   };
+}
+
+/** Large results are kept for a while. */
+function resultGone(): Error {
+  return relayError(404, 'request_not_found', 'This request is done; its result was large, and is kept no more.');
 }
 
 /** What the application is told of a call that it has not answered. */

@@ -5,7 +5,7 @@ import { createRelay, type Relay } from './create-relay.ts';
 import { listen, type NodeServer } from './node-server.ts';
 import type { RelayOptions } from './options.ts';
 import { safeLogger } from './report.ts';
-import { socketPortOf } from './socket-port.ts';
+import { serverPortOf } from './server-port.ts';
 
 /** Settings of `serveRelay`: those of `createRelay`, and where to listen. */
 export interface ServeRelayOptions<S = unknown> extends RelayOptions<S> {
@@ -44,14 +44,14 @@ export async function serveRelay<S = unknown>(options: ServeRelayOptions<S>): Pr
   const local = isLoopback(host);
   const { allowedHosts = local && !rest.trustProxy ? ['localhost', '127.0.0.1', '[::1]', shown] : undefined } = rest;
   const relay = createRelay<S>({ ...rest, allowedHosts });
-  const sockets = socketPortOf(relay);
-  if (sockets === undefined) throw new Error('The relay gave no port for sockets.');
+  const own = serverPortOf(relay);
+  if (own === undefined) throw new Error('The relay gave no port for servers.');
   const logger = safeLogger(rest.logger);
   if (!local && rest.hostKey === undefined)
     logger.warn({ host }, 'relay: this address is not the loopback and no `hostKey` is set: whoever reaches it may create sessions');
   let server: NodeServer;
   try {
-    server = await listen({ answer: relay.fetch, sockets, logger, close: relay.close }, { host, port, maxConnections });
+    server = await listen({ answer: own.answered, sockets: own.sockets, logger, close: relay.close }, { host, port, maxConnections });
   } catch (error) {
     await relay.close();
     throw Object.assign(new Error(`The relay cannot listen on ${shown}:${port}: ${(error as Error).message}`, { cause: error }), {

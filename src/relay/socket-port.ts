@@ -24,15 +24,3 @@ export interface SocketPort {
   readonly heartbeatMs: number;
   readonly logger: RelayLogger;
 }
-
-const ports = new WeakMap<object, SocketPort>();
-
-/** Called by `createRelay` for what it returns. */
-export function giveSocketPort(relay: object, port: SocketPort): void {
-  ports.set(relay, port);
-}
-
-/** The port of what `createRelay` has returned; undefined for anything else. */
-export function socketPortOf(relay: object): SocketPort | undefined {
-  return ports.get(relay);
-}

@@ -7,7 +7,8 @@ import type { RelayParts, SessionExchange, SessionHandlers } from './relay-parts
 /** Handlers of these routes. */
 export function streamRoutes({ settings, streams, respond, draining }: RelayParts): Pick<SessionHandlers, 'stream' | 'events'> {
   const open = (exchange: SessionExchange): Promise<Response> => {
-    const { request, url } = exchange;
+    const { request } = exchange;
+    const url = new URL(request.url);
     const mode = url.searchParams.get('mode') ?? 'sse';
     const wanted = readStreamRequest(exchange);
     if (mode === 'sse') return respond.sse(streams, wanted);
@@ -18,7 +19,8 @@ export function streamRoutes({ settings, streams, respond, draining }: RelayPart
 }
 
 /** What a request asks for by its query, and by `Last-Event-ID`, which a browser sends when it comes again. @throws RelayError 400 `invalid_last_event_id`, `invalid_client` */
-export function readStreamRequest({ request, url, document, side }: Pick<SessionExchange, 'request' | 'url' | 'document' | 'side'>): StreamRequest {
+export function readStreamRequest({ request, document, side }: Pick<SessionExchange, 'request' | 'document' | 'side'>): StreamRequest {
+  const url = new URL(request.url);
   const after = readPlace(request.headers.get('last-event-id') || url.searchParams.get('after') || undefined);
   const client = url.searchParams.get('client') ?? undefined;
   if (client !== undefined && !/^[A-Za-z0-9_.:-]{1,128}$/.test(client))

@@ -8,6 +8,7 @@ import { describeSession, negotiateVersion, type ShownTool } from './metadata.ts
 import { type Registered, type RegistrationOptions, registerTools, updateTools } from './registration.ts';
 import { readRegistration, readUpdate } from './registration-body.ts';
 import type { RelayParts, SessionExchange, SessionHandlers } from './relay-parts.ts';
+import type { Answered } from './reply.ts';
 import { busy, changeSession } from './session-document.ts';
 import { everything, isEmptyChange, registrationReason, toToolsRecord } from './tool-updates.ts';
 import { readTools, writeTools } from './tools-document.ts';
@@ -57,7 +58,7 @@ export function toolRoutes({ settings, limits, hub, live }: RelayParts): Pick<Se
     throw busy();
   };
 
-  const describe = async ({ request, document }: SessionExchange): Promise<Response> => {
+  const describe = async ({ request, document }: SessionExchange): Promise<Answered> => {
     const version = negotiateVersion(request.headers.get('accept-version'));
     const { session } = await live.get(document);
     const tools = await readTools(store, document.code);

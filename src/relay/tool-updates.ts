@@ -47,15 +47,17 @@ export function everything(reason: string, at: number): ToolsRecord {
 }
 
 /**
- * The data of the event `tool-availability-update`. Definitions are those of now: a name that is gone since is left out, a later record says so.
+ * The data of the event `tool-availability-update`. Definitions are those of now, and the last ones of names that are gone since, of which a later record
+ * tells; what went long ago is left out.
  * Where the record says `all`, `added` is everything there is, and `resync: true` says that nothing else stands.
  */
 export function describeUpdate(code: string, record: ToolsRecord, document: ToolsDocument | undefined): JsonObject {
   const { added, removed, modified, reason, at, all } = record;
-  const tools = new Map(document?.definitions.map((one) => [one.name, one]));
+  const there = document?.definitions ?? [];
+  const tools = new Map([...(document?.gone ?? []), ...there].map((one) => [one.name, one]));
   const look = (names: readonly string[]): JsonObject[] => names.flatMap((name) => tools.get(name) ?? []).map(shownDefinition);
   const updates = all
-    ? { added: [...tools.values()].map(shownDefinition), removed: [], modified: [] }
+    ? { added: there.map(shownDefinition), removed: [], modified: [] }
     : { added: look(added), removed: [...removed], modified: look(modified) };
   return { sessionCode: code, updates, timestamp: new Date(at).toISOString(), reason, ...(all ? { resync: true } : {}) };
 }

@@ -75,6 +75,13 @@ describe('an unknown name is tool_not_found', () => {
     expect(await session.call('t')).toMatchObject({ success: true });
   });
 
+  test("a session's own tool that was removed is told as such to outsiders too: they were shown it", async () => {
+    const { session } = setup([]);
+    session.register(define('own')).unregister();
+    const outside = { surface: { name: 'relay', outside: true } };
+    expect(await session.call('own', {}, outside)).toMatchObject({ error: { code: 'tool_not_available', reason: 'removed' } });
+  });
+
   test('a removed internal tool was never known by name', async () => {
     const { session, registry } = setup([define('inner', { exposure: 'internal' })]);
     registry.unregister('inner');

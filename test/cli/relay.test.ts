@@ -33,11 +33,21 @@ const post = async (url: string, body: unknown, token?: string) => {
 
 describe('the command', () => {
   test('starts a relay by itself, and stops it when it is interrupted', async () => {
+    let address = '';
     const { exit, stdout } = await served([], async (url) => {
+      address = url;
       expect(await fetch(`${url}/readyz`).then(({ status }) => status)).toBe(200);
       expect(await post(`${url}/api/sessions`, {})).toMatchObject({ status: 201 });
     });
-    expect({ exit, stdout }).toEqual({ exit: 0, stdout: '' });
+    expect({ exit, stdout }).toEqual({ exit: 0, stdout: `${address}\n` });
+  });
+
+  test('tells where it listens as JSON to whoever asks for that', async () => {
+    let address = '';
+    const { stdout } = await served(['--json'], async (url) => {
+      address = url;
+    });
+    expect(JSON.parse(stdout)).toEqual({ url: address, port: Number(new URL(address).port) });
   });
 
   test("gives sessions the host's tools", async () => {

@@ -1,20 +1,22 @@
 /** Two nodes over one Redis, all of them processes: who is where does not matter, and what dies takes nothing with it that was acknowledged. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { redisStore } from '../../src/redis.ts';
-import { connectRelay, type RelayConnection, type RelayTool, type RelayTransport, type RelayWebSocket } from '../../src/relay/client.ts';
+import type { RelayTransport } from '../../src/relay/client.ts';
 import { keys } from '../../src/relay/documents.ts';
 import { connectClient, eras, opened } from '../mcp/server-kit.ts';
+import { heldApplication } from './held-application.ts';
 import { demandRedis, type RedisServer, redisAvailable, startRedis, whyNot } from './redis-server.ts';
-import { type Forwarder, killAll, type NodeOptions, type Running, startForwarder, startNode } from './relay-processes.ts';
+import { killAll, type LedgerLine, type NodeOptions, type Running, startApplication, startNode } from './relay-processes.ts';
 import { agentEvents, ask, createSession, ready, type SeenEvents, type Session, statusOf, toolsOf } from './relay-requests.ts';
 
 demandRedis();
 
-const settings: NodeOptions = { leaseMs: 1_000, heartbeatMs: 1_000, requestTimeoutMs: 20_000 };
+const settings: NodeOptions = { leaseMs: 1_500, heartbeatMs: 3_000, requestTimeoutMs: 20_000 };
 const patience = { timeout: 20_000, interval: 20 };
 const soon = <T>(read: () => T) => expect.poll(read, patience);
-const parameters = { type: 'object', properties: { n: { type: 'number' } } };
 
 describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout: 60_000 }, () => {
   let redis: RedisServer;
@@ -38,29 +40,7 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     await redis.stop();
   });
 
-  /** An application behind an address that leads to a node, with a call that it holds until it is told. */
-  async function application(node: Running, transport: RelayTransport = 'websocket') {
-    const forwarder: Forwarder = await startForwarder(node.line);
-    open.defer(() => forwarder.close());
-    const runs: { readonly id: string; readonly attempt: number; readonly signal: AbortSignal; end(value: unknown): void }[] = [];
-    const held: RelayTool = {
-      name: 'held',
-      description: 'Waits until it is told.',
-      parameters,
-      handler: (_, { requestId, attempt, signal }) => new Promise((resolve) => void runs.push({ id: requestId, attempt, signal, end: resolve })),
-    };
-    const twice: RelayTool = { name: 'twice', description: 'Doubles.', parameters, handler: ({ n }) => 2 * Number(n) };
-    const connection: RelayConnection = await connectRelay({
-      url: forwarder.url,
-      code: session.code,
-      token: session.sessionToken,
-      transport,
-      WebSocket: WebSocket as unknown as new (url: string) => RelayWebSocket,
-      tools: [held, twice],
-    });
-    open.defer(() => connection.close());
-    return { forwarder, runs, held, twice, connection };
-  }
+  const application = (node: Running, transport?: RelayTransport) => heldApplication(open, session, node.line, transport);
   async function events(node: Running, after?: string): Promise<SeenEvents> {
     const stream = await agentEvents(node.line, session, after);
     open.defer(() => stream.close());
@@ -225,6 +205,29 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     expect(results).toEqual([results[0], results[0], results[0]]);
     expect(results[0]).toMatchObject({ success: true, output: 'once' });
     await soon(() => stream.of('tool-result').map(({ data }) => data)).toEqual([{ requestId: 'stale', result: results[0] }]);
+  });
+
+  test('an application is killed while calls run: the next one runs what may run twice, and nothing else', async () => {
+    const node = await startNode(redis.port, { ...settings, leaseMs: 20_000 });
+    const ledger = join(await mkdtemp(join(tmpdir(), 'host-tools-two-nodes-')), 'ledger.jsonl');
+    open.defer(() => rm(dirname(ledger), { recursive: true }));
+    const given = { url: node.line, code: session.code, token: session.sessionToken, ledger, transport: 'sse' as const };
+    const lines = async () =>
+      (await readFile(ledger, 'utf8').catch(() => ''))
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as LedgerLine);
+    const first = await startApplication({ ...given, instance: 'first' });
+    const args = { n: 1, ms: 60_000 };
+    const [once, again] = [ask(a.line, session, { requestId: 'o', tool: 'once', args }), ask(b.line, session, { requestId: 'a', tool: 'again', args })];
+    await soon(async () => (await lines()).length).toBe(2);
+    await first.kill();
+    const second = await startApplication({ ...given, instance: 'second' });
+    expect((await again).body.result).toMatchObject({ success: true, output: { n: 1, instance: 'second' } });
+    expect((await once).body.result).toMatchObject({ success: false, error: { code: 'executor_lost' } });
+    const started = (await lines()).filter(({ event }) => event === 'started').map(({ id, instance }) => `${id} ${instance}`);
+    expect(started.sort()).toEqual(['a first', 'a second', 'o first']);
+    await Promise.all([second.kill(), node.kill()]);
   });
 
   test('a call whose deadline passes while Redis is away is never executed, and ends as a timeout', async () => {

@@ -222,6 +222,21 @@ describe('which way is taken', () => {
     expect((await connect(relay, await session(relay), [tool('a')], options)).connection.transport).toBe(transport);
   });
 
+  test('server-sent events where no WebSocket opens', { timeout: 20_000 }, async () => {
+    const relay = await serve();
+    const made = await session(relay);
+    class Blocked extends WebSocket {
+      constructor() {
+        // Nobody listens there.
+        super('ws://127.0.0.1:1');
+      }
+    }
+    const { connection, statuses } = await connect(relay, made, [tool('a')], { WebSocket: Blocked });
+    expect(connection.transport).toBe('sse');
+    expect(await call(relay, made, 'a')).toBe('a');
+    expect(statuses).toContainEqual(expect.objectContaining({ error: expect.objectContaining({ code: 'transport_unavailable' }) }));
+  });
+
   test('polls where streams are held back on the way', { timeout: 20_000 }, async () => {
     const relay = await serve();
     const made = await session(relay);

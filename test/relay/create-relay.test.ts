@@ -4,7 +4,8 @@ import { defineTool, HostToolRegistry, jsonSchema } from '../../src/index.ts';
 import { createRelay, type Relay } from '../../src/relay/create-relay.ts';
 import { memoryStore } from '../../src/relay/memory-store.ts';
 import type { RelayOptions } from '../../src/relay/options.ts';
-import { type SocketAdmission, socketPortOf } from '../../src/relay/socket-port.ts';
+import { serverPortOf } from '../../src/relay/server-port.ts';
+import type { SocketAdmission } from '../../src/relay/socket-port.ts';
 import { type Ask, askOf, base, brokenStore, type Made, registration, type Told } from './front-kit.ts';
 
 const open: Relay[] = [];
@@ -158,7 +159,7 @@ describe('the port for sockets', () => {
 
   test('opens streams for whoever may have them, and no other route', async () => {
     const { relay, code, sessionToken, agentToken } = await world();
-    const port = socketPortOf(relay)!;
+    const port = serverPortOf(relay)!.sockets;
     expect(await port.open(at(`/api/sessions/${code}/stream?client=tab&after=3`, sessionToken), {})).toMatchObject({
       stream: { code, side: 'application', client: 'tab', after: 3 },
     });
@@ -177,7 +178,7 @@ describe('the port for sockets', () => {
 
   test('takes answers as the route does', async () => {
     const { relay, ask, code, sessionToken } = await world();
-    const { respond } = (await socketPortOf(relay)!.open(at(`/api/sessions/${code}/stream`, sessionToken), {})) as SocketAdmission;
+    const { respond } = (await serverPortOf(relay)!.sockets.open(at(`/api/sessions/${code}/stream`, sessionToken), {})) as SocketAdmission;
     let deep: unknown[] = [];
     for (let level = 0; level < 20_000; level++) deep = [deep];
     for (const [data, status, error] of [

@@ -378,7 +378,7 @@ describe('changes of tools', () => {
 describe('what streams cost', () => {
   test('a wake costs its own session alone, with a thousand streams open', async () => {
     vi.useRealTimers();
-    const one = now.world.node(now, { leaseMs: 30_000 });
+    const one = now.world.node({ leaseMs: 30_000 });
     const sessions = await Promise.all(Array.from({ length: 500 }, () => now.world.session()));
     const open = (side: Side) => sessions.map((session) => listen(one, session, { side }));
     const listeners = await Promise.all([...open('application'), ...open('agent')]);

@@ -9,6 +9,7 @@ import type { RelayOptions } from '../../src/relay/options.ts';
 import { createRateLimits } from '../../src/relay/rate-limits.ts';
 import { readRelayOptions } from '../../src/relay/read-options.ts';
 import type { RelayParts } from '../../src/relay/relay-parts.ts';
+import { toResponse } from '../../src/relay/reply.ts';
 import type { RelayStore } from '../../src/relay/store.ts';
 
 /** What was asked for over HTTP, in short. */
@@ -139,7 +140,7 @@ export function frontKit(options: RelayOptions = {}) {
   };
   const front: Front = createFront(parts);
   const ask = (method: string, path: string, what: Ask = {}): Promise<Told> =>
-    askOf(front.fetch, method, path.startsWith('http') ? path : `${base}${path}`, what);
+    askOf(async (request, info) => toResponse(await front.fetch(request, info)), method, path.startsWith('http') ? path : `${base}${path}`, what);
   const create = async (): Promise<Made> => (await ask('POST', '', { body: {} })).body as unknown as Made;
   return { parts, front, ask, create, clock, lines, faults, wakes, opened, known, draining, closed, store: settings.store, live, requests, calls, logger };
 }

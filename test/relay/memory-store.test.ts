@@ -28,26 +28,39 @@ describe('time', () => {
     expect(await store.get('s', ['k'])).toEqual([undefined]);
   });
 
-  test('leases, windows and what is due take no notice of the wall clock', async () => {
+  test('leases and what is due take no notice of the wall clock', async () => {
     let now = 0;
     const store = memoryStore({ now: () => now });
     await store.create('s', 'k', 'v', Number.MAX_SAFE_INTEGER);
     const epoch = await store.acquire('s', 'lease', 'me', 10_000);
-    await store.count('k', 1, 10_000);
     await store.schedule('s', 'k', 10_000);
     now = 3_600_000;
     vi.setSystemTime(Date.now() + 3_600_000);
     expect(await store.holder('s', 'lease')).toEqual({ holder: 'me', epoch, remainingMs: 10_000 });
-    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 10_000 });
     expect(await store.due(10, 1_000)).toEqual([]);
     vi.advanceTimersByTime(9_999);
     expect(await store.holder('s', 'lease')).toEqual({ holder: 'me', epoch, remainingMs: 1 });
-    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 1 });
     expect(await store.due(10, 1_000)).toEqual([]);
     vi.advanceTimersByTime(1);
     expect(await store.holder('s', 'lease')).toBeUndefined();
-    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: true, retryAfterMs: 0 });
     expect(await store.due(10, 1_000)).toEqual([{ session: 's', key: 'k' }]);
+  });
+
+  test('a window ends by the clock that was given, or in its own time where that stands or is set back', async () => {
+    let now = 10_000;
+    const store = memoryStore({ now: () => now });
+    await store.count('k', 1, 10_000);
+    vi.advanceTimersByTime(1_000);
+    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 9_000 });
+    now = 19_999;
+    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 1 });
+    now = 20_000;
+    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: true, retryAfterMs: 0 });
+    now = 0;
+    vi.advanceTimersByTime(9_999);
+    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 1 });
+    vi.advanceTimersByTime(1);
+    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: true, retryAfterMs: 0 });
   });
 
   test('what is due at one time comes in the order in which it was scheduled', async () => {

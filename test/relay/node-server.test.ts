@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { directBody, textResponse } from '../../src/relay/direct-body.ts';
+import { directBody } from '../../src/relay/direct-body.ts';
 import { sseResponse } from '../../src/relay/sse.ts';
 import { application, bulk, type FakeStreams, fakeStreams, opened } from './stream-kit.ts';
 
@@ -89,7 +89,7 @@ describe('a request on node:http', () => {
 describe('an answer', () => {
   test.each([
     ['JSON', () => Response.json({ a: '€' })],
-    ['a text at hand', () => textResponse('{"a":"€"}', { headers: { 'Content-Type': 'application/json' } })],
+    ['a text at hand', () => ({ status: 200, headers: { 'Content-Type': 'application/json' }, text: '{"a":"€"}' })],
   ])('of %s says how long it is', async (_, make) => {
     const { port } = await open.serve({ answer: async () => make() });
     const response = await fetch(`http://127.0.0.1:${port}/`);
