@@ -37,7 +37,7 @@ export function redisDue({ client, prefix, run, send }: RedisCommands): Pick<Rel
     },
     async due(limit, delayMs) {
       const members = (await run(dueScript, [dueKey(prefix)], [whole(limit), whole(delayMs)])) as string[];
-      return members.map(item);
+      return members.flatMap((text) => item(text) ?? []);
     },
   };
 }
@@ -46,7 +46,12 @@ function member(session: string, key: string): string {
   return JSON.stringify([session, key]);
 }
 
-function item(text: string): DueItem {
-  const [session, key] = JSON.parse(text) as [string, string];
-  return { session, key };
+/** Undefined for what no node has written: it must not keep the others from being looked after. */
+function item(text: string): DueItem | undefined {
+  try {
+    const [session, key] = JSON.parse(text) as [unknown, unknown];
+    return typeof session === 'string' && typeof key === 'string' ? { session, key } : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -32,7 +32,8 @@ export function createHttp({ base, token }: Target, fetch: (url: string, init?: 
   const scrub = (text: string): string => text.replaceAll(token, '***').slice(0, maxMessageChars);
   const send = async (path: string, init: RequestInit): Promise<Response> => {
     try {
-      return await fetch(`${base}${path}`, { ...init, cache: 'no-store' } as RequestInit);
+      // A relay redirects nobody: token, definitions and answers are for it alone.
+      return await fetch(`${base}${path}`, { ...init, cache: 'no-store', redirect: 'error' } as RequestInit);
     } catch (error) {
       throw networkError(scrub(messageOf(error)));
     }

@@ -1,9 +1,10 @@
 /** What a hostile agent, application or page tries at a whole relay, and what must come of it. */
 import { EventEmitter } from 'node:events';
-import type { ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ApprovalStore, JsonObject } from '../../src/index.ts';
+import { connectRelay, type RelayStatusEvent } from '../../src/relay/client.ts';
 import type { RelayOptions } from '../../src/relay/options.ts';
 import type { RelayStore } from '../../src/relay/store.ts';
 import { createUnreadAnswers } from '../../src/relay/unread-answers.ts';
@@ -270,5 +271,34 @@ describe('a connection that sends requests ahead', () => {
     const startedAt = performance.now();
     await served.close();
     expect(performance.now() - startedAt).toBeLessThan(3_000);
+  });
+});
+
+describe('an application', () => {
+  test('that is redirected brings nothing anywhere else', async () => {
+    const asked: string[] = [];
+    const elsewhere = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.end('{}');
+    });
+    await new Promise<void>((resolve) => void elsewhere.listen(0, '127.0.0.1', resolve));
+    const location = `http://localhost:${(elsewhere.address() as AddressInfo).port}/`;
+    const redirecting = createServer((_, response) => response.writeHead(307, { location }).end());
+    await new Promise<void>((resolve) => void redirecting.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`;
+    const tools = [{ name: 'echo', description: 'Echoes.', parameters: { type: 'object' }, handler: () => 1 }];
+    const ended = new AbortController();
+    const faults: (string | undefined)[] = [];
+    const onStatus = ({ error }: RelayStatusEvent): void => {
+      faults.push(error?.code);
+      if (error !== undefined) ended.abort();
+    };
+    await expect(connectRelay({ url, code: 'ABCDEFGH', token: 'a-token', tools, transport: 'sse', signal: ended.signal, onStatus })).rejects.toThrow();
+    expect(faults).toContain('network_error');
+    expect(asked).toEqual([]);
+    for (const server of [elsewhere, redirecting]) {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
   });
 });
