@@ -61,7 +61,7 @@ describe('a request', () => {
   });
 
   test('without an answer is delivered again, and ends as a timeout that is told to the application', async () => {
-    const node = world.node({ leaseMs: 60, requestTimeoutMs: 400 });
+    const node = world.node({ leaseMs: 120, requestTimeoutMs: 1_500 });
     const session = await world.session([relayed('silent')]);
     const application = await listen(node, session);
     expect(resultOf(await node.requests.submit(session, { tool: 'silent', wait: true }))).toMatchObject({ error: { code: 'timeout' } });
@@ -119,7 +119,7 @@ describe('two nodes', () => {
   });
 
   test('a node that dies is replaced: its call is finished by another, and reaches the application once', async () => {
-    const [dying, heir] = [world.node({ leaseMs: 80 }), world.node({ leaseMs: 80 })];
+    const [dying, heir] = [world.node({ leaseMs: 300 }), world.node({ leaseMs: 300 })];
     const session = await world.session([relayed('patient')]);
     let answer = (_value: string): void => {};
     const answered = new Promise<string>((resolve) => {
@@ -158,7 +158,7 @@ describe('two nodes', () => {
 
 describe('a call that was given to an application that is gone', () => {
   const run = async (idempotent: boolean) => {
-    const node = world.node({ leaseMs: 100 });
+    const node = world.node({ leaseMs: 5_000 });
     const session = await world.session([relayed('act', idempotent ? { annotations: { idempotent: true } } : {})]);
     const first = await listen(node, session, { client: 'first' });
     const asked = node.requests.submit(session, { tool: 'act', wait: true });
