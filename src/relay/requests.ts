@@ -9,6 +9,7 @@ import type { LiveSession, LiveSessions } from './live-sessions.ts';
 import { lostResult, unansweredResult } from './lost-result.ts';
 import { relayError } from './relay-error.ts';
 import { createRequestDocuments, type FoundRequest } from './request-documents.ts';
+import { joinRequest } from './request-join.ts';
 import type { RelaySettings } from './settings.ts';
 
 /** A call that an agent asks for. */
@@ -121,33 +122,7 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     return run(document.code, id, found, (surface) => session.call(tool, args, { callId: id, idempotencyKey: id, surface, timeoutMs }), passed);
   };
 
-  /** Waits for a request that another node, or another asker, began. */
-  const join = async (code: string, id: string): Promise<ToolResult> => {
-    const own = running.get(`${code} ${id}`);
-    if (own !== undefined) return own;
-    let woken = (): void => {};
-    const stop = await hub.watch(code, (wake) => {
-      if (wake === undefined || wake === 'closed' || wake === `request:${id}`) woken();
-    });
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    try {
-      for (;;) {
-        const wakes = new Promise<void>((resolve) => {
-          woken = resolve;
-          timer = setTimeout(resolve, leaseMs);
-        });
-        const found = await documents.find(code, id);
-        if (found === undefined) throw relayError(404, 'session_not_found', 'Session not found or expired');
-        if (found.document.result !== undefined) return found.document.result;
-        if (found.document.status === 'done') throw resultGone();
-        await wakes;
-        clearTimeout(timer);
-      }
-    } finally {
-      clearTimeout(timer);
-      stop();
-    }
-  };
+  const join = (code: string, id: string): Promise<ToolResult> => running.get(`${code} ${id}`) ?? joinRequest({ hub, documents, leaseMs }, code, id);
 
   const submit: Requests['submit'] = async (session, { requestId, tool, args = {}, wait }) => {
     const { code } = session;
@@ -275,11 +250,6 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
       calls.leave();
     },
   };
-}
-
-/** Large results are kept for a while. */
-function resultGone(): Error {
-  return relayError(404, 'request_not_found', 'This request is done; its result was large, and is kept no more.');
 }
 
 /** What the application is told of a call that it has not answered. */
