@@ -34,7 +34,11 @@ const prototype: object = Object.create(Request.prototype, membersOf());
 
 function membersOf(): PropertyDescriptorMap {
   const members: PropertyDescriptorMap = {};
-  for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(Request.prototype))) {
+  // The whole chain: some servers put a class of theirs in the place of the global one.
+  const all: PropertyDescriptorMap = {};
+  for (let from: object | null = Request.prototype; from !== null && from !== Object.prototype; from = Object.getPrototypeOf(from) as object | null)
+    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(from))) all[name] ??= descriptor;
+  for (const [name, { value }] of Object.entries(all)) {
     if (name === 'constructor') continue;
     const get = own[name];
     if (get !== undefined) members[name] = { get: lazily(get) };

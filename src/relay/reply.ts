@@ -12,9 +12,9 @@ export interface Reply {
 /** What a handler gives: a reply, or a response whose body comes by and by. */
 export type Answered = Response | Reply;
 
-/** True for a reply. */
+/** True for a reply. Not by the class: there may be several called Response, since some servers replace the global one. */
 export function isReply(answered: Answered): answered is Reply {
-  return !(answered instanceof Response);
+  return typeof answered.text !== 'function';
 }
 
 /** The same as a Response. */

@@ -57,7 +57,13 @@ describe('a stream of server-sent events', () => {
     const written = fc.record({ id: text, event: text.filter((name) => name !== ''), data: fc.array(text, { minLength: 1 }).map((lines) => lines.join('\n')) });
     fc.assert(
       fc.property(fc.array(written), (events) => {
-        const lines = events.map(({ id, event: name, data }) => `id: ${id}\nevent: ${name}\n${data.replaceAll(/^/gm, 'data: ')}\n\n`);
+        const lines = events.map(
+          ({ id, event: name, data }) =>
+            `id: ${id}\nevent: ${name}\n${data
+              .split('\n')
+              .map((line) => `data: ${line}`)
+              .join('\n')}\n\n`,
+        );
         expect(parse(bytesOf(lines.join(''))).events).toEqual(events);
       }),
     );

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { directBody } from '../../src/relay/direct-body.ts';
 import { sseResponse } from '../../src/relay/sse.ts';
@@ -270,4 +273,24 @@ describe('closing', () => {
     await expect.poll(paused.over).toBe(true);
     expect(streams.opened[0]?.closed).toBe(1);
   });
+});
+
+test('a server that replaces the global Request and Response leaves ours as they were', async () => {
+  const code = `
+    const { createAdaptorServer } = await import('@hono/node-server');
+    createAdaptorServer({ fetch: () => new Response('') });
+    const { serveRelay } = await import('./src/relay.ts');
+    const relay = await serveRelay({ port: 0 });
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' };
+    const created = await fetch(relay.url + '/api/sessions', init);
+    const { code, agentToken } = await created.json();
+    const stream = await fetch(relay.url + '/api/sessions/' + code + '/events', { headers: { Authorization: 'Bearer ' + agentToken } });
+    const first = new TextDecoder().decode((await stream.body.getReader().read()).value);
+    console.log(created.status, stream.status, first.includes('connected'));
+    await relay.close();
+    process.exit(0);`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', code], {
+    cwd: join(import.meta.dirname, '../..'),
+  });
+  expect(stdout.trim()).toBe('201 200 true');
 });
