@@ -248,7 +248,7 @@ describe('which way is taken', () => {
       await response.body?.cancel();
       return new Response('<html>blocked</html>', { headers: { 'Content-Type': 'text/html' } });
     };
-    const { connection } = await connect(relay, made, [tool('a')], { fetch: blocked });
+    const { connection } = await connect(relay, made, [tool('a')], { WebSocket: undefined, fetch: blocked });
     expect(connection.transport).toBe('poll');
     expect(await call(relay, made, 'a')).toBe('a');
   });
