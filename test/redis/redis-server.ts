@@ -46,7 +46,7 @@ export async function startRedis(more: readonly string[] = []): Promise<RedisSer
   const clients: Redis[] = [];
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
-    const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', ...more];
+    const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--appendonly', 'yes', '--appendfsync', 'always', '--save', '', ...more];
     child = spawn('redis-server', args, { stdio: 'ignore' });
     await ready(port, child);
   };
