@@ -1,5 +1,7 @@
 /** Ending a session: what is in flight, what it made, who listens. */
+
 import pTimeout from 'p-timeout';
+import { errorName } from './errors.ts';
 import type { MaybePromise } from './maybe-promise.ts';
 import { releaseExecutor } from './state/executors.ts';
 import type { SessionState } from './state/session-state.ts';
@@ -29,7 +31,7 @@ export function closeSession(state: SessionState): Promise<void> {
     try {
       disposals.push(cleanup());
     } catch (error) {
-      registry.warn({ session: state.sessionId, error: error instanceof Error ? error.name : typeof error }, 'closing a session: a clean-up failed');
+      registry.warn({ session: state.sessionId, error: errorName(error) }, 'closing a session: a clean-up failed');
     }
   }
   state.atClose = undefined;

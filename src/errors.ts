@@ -182,3 +182,13 @@ export function messageOf(thrown: unknown): string {
     return 'an error that cannot be shown';
   }
 }
+
+/** What kind of thing was thrown, for logs, which must not hold its message: the error's name, else the type. */
+export function errorName(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? String(thrown.name) : typeof thrown;
+  } catch {
+    // A revoked proxy, or an error whose name throws.
+    return typeof thrown;
+  }
+}

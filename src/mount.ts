@@ -1,7 +1,7 @@
 /** Mounting: a session's tools on a coordinator, kept in step with the session for as long as both live. */
 import type { CallOptions } from './context.ts';
 import type { CancellationPort, Coordinator } from './coordinator.ts';
-import { describe, MisuseError } from './errors.ts';
+import { describe, errorName, MisuseError } from './errors.ts';
 import type { HostTool } from './host-tool.ts';
 import type { HostToolRegistry } from './registry.ts';
 import type { ToolResult } from './result.ts';
@@ -88,7 +88,7 @@ export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator
       // Whoever took the name meanwhile keeps it.
       if ((await coordinator.get(point, name)) === own.mounted) await coordinator.unmount(point, name);
     } catch (error) {
-      state.registry.warn({ tool: name, error: error instanceof Error ? error.name : typeof error }, 'unmounting a tool failed');
+      state.registry.warn({ tool: name, error: errorName(error) }, 'unmounting a tool failed');
     }
   };
   const sync = async (): Promise<void> => {
@@ -138,7 +138,7 @@ async function optional(state: ReturnType<typeof stateOf>, use: () => unknown): 
   try {
     await use();
   } catch (error) {
-    state.registry.warn({ error: error instanceof Error ? error.name : typeof error }, 'an optional member of the coordinator failed');
+    state.registry.warn({ error: errorName(error) }, 'an optional member of the coordinator failed');
   }
 }
 

@@ -5,7 +5,7 @@ import { inTime, startOperation } from './approval/store.ts';
 import type { TokenClaims } from './approval/token.ts';
 import { failureResult } from './call/record.ts';
 import type { CallOptions } from './context.ts';
-import { type ToolError, toolError } from './errors.ts';
+import { errorName, type ToolError, toolError } from './errors.ts';
 import { callTool } from './pipeline/spine.ts';
 import type { ToolResult } from './result.ts';
 import { Call, type Resumed } from './state/call.ts';
@@ -47,7 +47,7 @@ export async function resumeCall(
       policyTimeoutMs,
     );
   } catch (error) {
-    registry.warn({ session: session.sessionId, error: error instanceof Error ? error.name : typeof error }, 'the approval store failed');
+    registry.warn({ session: session.sessionId, error: errorName(error) }, 'the approval store failed');
     return refuse(session, claims, 'store_unavailable', 'Approvals cannot be read at the moment. Try again.');
   }
   if (record === undefined || record === null) return refuse(session, claims, 'token_used', 'The approval token was used before.');

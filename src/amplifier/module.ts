@@ -11,7 +11,7 @@ import {
   type SessionOptions,
   type ToolSession,
 } from '../index.ts';
-import { describe } from '../internal.ts';
+import { describe, errorName } from '../internal.ts';
 import { type ModuleConfig, readModuleConfig } from './module-config.ts';
 
 /** What the host fixes for every session of the module; a mount plan's configuration cannot change it. */
@@ -136,6 +136,6 @@ async function registerCleanup(coordinator: Coordinator, close: () => Promise<vo
   try {
     await coordinator.registerCleanup?.(close);
   } catch (error) {
-    warn({ error: error instanceof Error ? error.name : typeof error }, 'the coordinator did not take the clean-up; call what mount() gave');
+    warn({ error: errorName(error) }, 'the coordinator did not take the clean-up; call what mount() gave');
   }
 }

@@ -1,10 +1,10 @@
 /** One call of a server's tool: the executor behind an imported definition. */
 import { content, type Executor, fail, type JsonObject, type JsonValue, type ToolContext } from '../index.ts';
 import { copyJson, isJsonObject } from '../internal.ts';
+import { connectionFault, isFault, withdrawnFault } from '../shown/executor-fault.ts';
 import { cleanText } from '../shown/outside-text.ts';
 import type { Connection } from './client-connection.ts';
 import type { ServerTool } from './client-definition.ts';
-import { connectionFault, isFault, withdrawnFault } from './client-fault.ts';
 import { answerLost, type Link } from './client-open.ts';
 
 /** Most characters of a result, as JSON. */

@@ -1,5 +1,5 @@
 /** The one connection behind an import: opened when needed, opened again after a loss, with a growing pause between attempts. */
-import { connectionFault } from './client-fault.ts';
+import { connectionFault } from '../shown/executor-fault.ts';
 import type { Link } from './client-open.ts';
 import type { ConnectedMcpClient } from './client-sdk.ts';
 

@@ -1,8 +1,8 @@
 /** Asking a server for its tools, page by page, within bounds. */
 import type { JsonObject } from '../index.ts';
 import { copyJson, isJsonObject } from '../internal.ts';
+import { connectionFault, isFault } from '../shown/executor-fault.ts';
 import { cleanLine } from '../shown/outside-text.ts';
-import { connectionFault, isFault } from './client-fault.ts';
 import type { AnyResultSchema, ConnectedMcpClient } from './client-sdk.ts';
 
 /** Most pages of one listing. */

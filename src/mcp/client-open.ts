@@ -1,8 +1,8 @@
 /** Opening a connection: a child process or an HTTP endpoint, with everything that it starts in one hand. */
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import { messageOf } from '../internal.ts';
+import { connectionFault } from '../shown/executor-fault.ts';
 import { cleanLine } from '../shown/outside-text.ts';
-import { connectionFault } from './client-fault.ts';
 import { boundedFetch, maxMessageBytes } from './client-fetch.ts';
 import { boundAnswers, createReconnections } from './client-guards.ts';
 import { type ConnectedMcpClient, loadSdk, loadSdkStdio } from './client-sdk.ts';

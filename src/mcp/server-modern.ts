@@ -24,16 +24,7 @@ export function createModernServing(sdk: Sdk, settings: HandlerSettings): Modern
   const listening = new Set<() => Promise<void>>();
   const makeServer = async (source: () => Promise<Sourced>): Promise<Server> => {
     const { session, owned } = await source();
-    const { server, dispose } = createInstance(sdk, settings, {
-      session,
-      era: 'modern',
-      exposeErrors: 'masked',
-      exclusive: owned,
-      clientApproves: settings.clientApproves,
-      idPrefix: `mcp-${randomBytes(9).toString('hex')}-`,
-    });
-    // Nobody hears of changes on the stream of one request.
-    dispose();
+    const server = createQuiet(sdk, settings, { session, owned }, `mcp-${randomBytes(9).toString('hex')}-`);
     server.onerror = settings.report;
     server.onclose = () => {
       if (owned) void session.close().catch(settings.report);
@@ -48,7 +39,7 @@ export function createModernServing(sdk: Sdk, settings: HandlerSettings): Modern
   const listen = async (request: Request, body: unknown, source: () => Promise<Sourced>): Promise<Response> => {
     if (listening.size >= maxListeners) return refusal(503, rpcCodes.server, 'Too many streams are open.', { 'Retry-After': '30' });
     const { session, owned } = await source();
-    const inner = sdk.createMcpHandler(() => createQuiet(sdk, settings, { session, owned }), { legacy: 'reject', onerror: settings.report });
+    const inner = sdk.createMcpHandler(() => createQuiet(sdk, settings, { session, owned }, 'mcp-'), { legacy: 'reject', onerror: settings.report });
     const stop = session.events.on('tools:changed', () => inner.notify.toolsChanged());
     let ended: Promise<void> | undefined;
     const end = (): Promise<void> => {
@@ -80,15 +71,10 @@ export function createModernServing(sdk: Sdk, settings: HandlerSettings): Modern
   };
 }
 
-function createQuiet(sdk: Sdk, settings: HandlerSettings, { session, owned }: Sourced): Server {
-  const { server, dispose } = createInstance(sdk, settings, {
-    session,
-    era: 'modern',
-    exposeErrors: 'masked',
-    exclusive: owned,
-    clientApproves: settings.clientApproves,
-    idPrefix: 'mcp-',
-  });
+/** Nobody hears of changes on the stream of one request. */
+function createQuiet(sdk: Sdk, settings: HandlerSettings, { session, owned }: Sourced, idPrefix: string): Server {
+  const { clientApproves } = settings;
+  const { server, dispose } = createInstance(sdk, settings, { session, era: 'modern', exposeErrors: 'masked', exclusive: owned, clientApproves, idPrefix });
   dispose();
   return server;
 }

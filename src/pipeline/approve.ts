@@ -10,7 +10,7 @@ import { pendingOf } from '../call/pending.ts';
 import { announceQuestion, requestFor } from '../call/question.ts';
 import { scrubText } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
-import { type ToolError, toolError } from '../errors.ts';
+import { errorName, type ToolError, toolError } from '../errors.ts';
 import { copyJson, isJsonObject } from '../json.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
@@ -220,7 +220,7 @@ async function suspend(call: Call, verdict: Verdict, desk: ApprovalDesk): Promis
     call.more.pending = Object.freeze({ ...request, token });
   } catch (error) {
     own.refused = true;
-    registry.warn({ session: session.sessionId, error: error instanceof Error ? error.name : typeof error }, 'the approval store failed');
+    registry.warn({ session: session.sessionId, error: errorName(error) }, 'the approval store failed');
     return call.ended ? undefined : rejected(call, undefined, 'store_unavailable', undefined, 'Approvals cannot be stored at the moment.');
   } finally {
     desk.suspending.delete(own);

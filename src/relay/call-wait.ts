@@ -1,5 +1,5 @@
 /** Waiting for the application's answer: looks when it is woken and now and then, has the call delivered again, gives up when nobody is connected. */
-import { connectionFault } from '../mcp/client-fault.ts';
+import { connectionFault } from '../shown/executor-fault.ts';
 import type { CallDocuments } from './call-documents.ts';
 import { type CallAnswer, keys } from './documents.ts';
 import type { RelayStore } from './store.ts';

@@ -1,7 +1,7 @@
 /** Calls on their way to the application: written down, delivered until they are answered, given up when nobody is there to answer. */
 import { fail, type JsonObject, type JsonValue, type ToolContext } from '../index.ts';
-import { isJsonObject } from '../internal.ts';
-import { connectionFault, isFault } from '../mcp/client-fault.ts';
+import { errorName, isJsonObject } from '../internal.ts';
+import { connectionFault, isFault } from '../shown/executor-fault.ts';
 import { cleanText } from '../shown/outside-text.ts';
 import { deliverCall, type Recipient } from './call-delivery.ts';
 import { createCallDocuments } from './call-documents.ts';
@@ -91,7 +91,7 @@ export function createCalls({ store, now, leaseMs, requestTimeoutMs, logger }: R
       } finally {
         stop?.();
         if (begun && !kept.has(`${code} ${id}`) && (answered || !leaving))
-          end(code, id, reasonOf(signal)).catch((error: unknown) => logger.warn({ error: nameOf(error) }, 'relay: a call could not be closed'));
+          end(code, id, reasonOf(signal)).catch((error: unknown) => logger.warn({ error: errorName(error) }, 'relay: a call could not be closed'));
       }
     },
     async answer(code, id, answer) {
@@ -151,8 +151,4 @@ function reasonOf({ aborted, reason }: AbortSignal): string {
 
 function isTimeout(reason: unknown): boolean {
   return typeof reason === 'object' && reason !== null && (reason as { name?: unknown }).name === 'TimeoutError';
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
 }

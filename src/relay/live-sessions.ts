@@ -1,6 +1,6 @@
 /** The governed sessions of this node: one for each relay session that an agent uses here, over one registry of the host's tools. */
 import { HostToolRegistry, type SessionOptions, type ToolSession } from '../index.ts';
-import { readSessionOptions, registryStateOf } from '../internal.ts';
+import { errorName, readSessionOptions, registryStateOf } from '../internal.ts';
 import type { Calls } from './calls.ts';
 import { type LogRecord, logKeep, type SessionDocument } from './documents.ts';
 import type { Hub } from './hub.ts';
@@ -155,7 +155,7 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
       try {
         await run();
       } catch (error) {
-        logger.warn({ error: error instanceof Error ? error.name : typeof error }, 'relay: closing a session: a clean-up failed');
+        logger.warn({ error: errorName(error) }, 'relay: closing a session: a clean-up failed');
       }
     }
     await entry.session.close();

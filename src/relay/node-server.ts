@@ -1,6 +1,8 @@
 /** A relay on `node:http`: what a slow or silent client may hold, and an orderly end. */
+
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { errorName } from '../internal.ts';
 import { type Answer, nodeListener } from './node-listener.ts';
 import type { RelayLogger } from './settings.ts';
 import type { SocketPort } from './socket-port.ts';
@@ -55,7 +57,7 @@ export async function listen(served: Served, settings: NodeServerSettings): Prom
   let closing: Promise<void> | undefined;
   let onIdle = (): void => {};
   const answer = nodeListener(served.answer, (error) => {
-    served.logger.error({ error: error instanceof Error ? error.name : typeof error }, 'relay: a request failed');
+    served.logger.error({ error: errorName(error) }, 'relay: a request failed');
   });
   const sockets = createSocketServer(served.sockets, settings.loadWs);
   const ahead = new WeakMap<Socket, Set<ServerResponse>>();

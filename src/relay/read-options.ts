@@ -1,7 +1,7 @@
 /** Reads a relay's options: complete, checked, and cut off from what the host may change later. */
 import { randomBytes } from 'node:crypto';
 import { MisuseError } from '../index.ts';
-import { describe } from '../internal.ts';
+import { describe, safeClock } from '../internal.ts';
 import { guardBus, guardStore } from './guarded-ports.ts';
 import { memoryBus } from './memory-bus.ts';
 import { memoryStore } from './memory-store.ts';
@@ -155,19 +155,6 @@ function readProxies(proxies: unknown = false): number {
 function readLogger(logger: RelayLogger | undefined): RelayLogger {
   for (const method of logger === undefined ? [] : ['info', 'warn', 'error']) checkMethod('logger', logger, method);
   return safeLogger(logger);
-}
-
-/** A host's clock that throws or answers nonsense must not cost a request. */
-function safeClock(now: () => number): () => number {
-  return () => {
-    try {
-      const time: unknown = now();
-      if (typeof time === 'number' && Number.isFinite(time)) return time;
-    } catch {
-      // The machine's own clock is there.
-    }
-    return Date.now();
-  };
 }
 
 function checkKeys(given: object, keys: ReadonlySet<string>, prefix: string): void {

@@ -1,7 +1,7 @@
 /** What agents ask for over REST: written down before it runs, run by one node, taken over when that node dies, kept when it is done. */
 import { hash, randomUUID } from 'node:crypto';
 import type { ApprovalAnswer, JsonValue, Surface, ToolResult } from '../index.ts';
-import { canonicalJson, resumeCall, stateOf } from '../internal.ts';
+import { canonicalJson, errorName, resumeCall, stateOf } from '../internal.ts';
 import type { Calls } from './calls.ts';
 import { keys, type RequestDocument, type SessionDocument } from './documents.ts';
 import type { Hub } from './hub.ts';
@@ -194,7 +194,7 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     return undefined;
   };
 
-  const warn = (error: unknown, message: string): void => logger.warn({ error: error instanceof Error ? error.name : typeof error }, message);
+  const warn = (error: unknown, message: string): void => logger.warn({ error: errorName(error) }, message);
   const takeOver = async (): Promise<void> => {
     for (const { session, key } of await store.due(mostAtOnce, dueMs))
       await takeUp(session, key).catch((error: unknown) => warn(error, 'relay: a request could not be taken over'));

@@ -1,8 +1,10 @@
 /** Upgrades of `node:http` to WebSockets, after the relay's own checks. The package `ws` does the protocol, imported when it is first used. */
+
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { MisuseError } from '../index.ts';
+import { errorName } from '../internal.ts';
 import { headersOf } from './node-request.ts';
 import type { SocketPort } from './socket-port.ts';
 import { type ServedSocket, serveSocket } from './web-socket.ts';
@@ -79,7 +81,7 @@ export function createSocketServer(port: SocketPort, load: () => Promise<WsPacka
           loading = undefined;
           return refuseWith(socket, 501, 'web_sockets_unavailable', error.message);
         }
-        port.logger.error({ error: error instanceof Error ? error.name : typeof error }, 'relay: a WebSocket could not be opened');
+        port.logger.error({ error: errorName(error) }, 'relay: a WebSocket could not be opened');
         refuseWith(socket, 500, 'internal_server_error', 'The relay failed. Try again.');
       });
     },

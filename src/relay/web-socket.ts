@@ -1,7 +1,7 @@
 /** One WebSocket of a session: events out as text frames, and an application's answers back. */
 import type { RawData, WebSocket } from 'ws';
 import type { JsonObject } from '../index.ts';
-import { isJsonObject } from '../internal.ts';
+import { errorName, isJsonObject } from '../internal.ts';
 import type { OpenStream, StreamEvent } from './event-stream.ts';
 import { isRelayError } from './relay-error.ts';
 import { logName } from './secrets.ts';
@@ -72,7 +72,7 @@ export function serveSocket(socket: WebSocket, { stream, streams, respond }: Soc
     socket.once('close', () => clearTimeout(timer));
   };
   const failed = (error: unknown, what: string): void => {
-    logger.error({ session: logName(stream.code), error: error instanceof Error ? error.name : typeof error }, `relay: ${what}`);
+    logger.error({ session: logName(stream.code), error: errorName(error) }, `relay: ${what}`);
     close(closeCodes.failed, 'The relay failed.');
   };
   const waiting = (): number => socket.bufferedAmount - large;

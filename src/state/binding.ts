@@ -1,6 +1,8 @@
 /** One tool in one session: what applies to it there, worked out when first asked for and again when something changed. */
+
 import type { Effect } from '../decision.ts';
 import type { MadeHandler } from '../definition.ts';
+import { errorName } from '../errors.ts';
 import type { HostTool } from '../host-tool.ts';
 import type { Policy } from '../policy.ts';
 import type { CompiledRule } from '../rules.ts';
@@ -104,9 +106,7 @@ export class Binding {
     this.session.releaseHold();
     return made
       .then((one) => one.dispose?.())
-      .then(undefined, (error: unknown) =>
-        registry.warn({ tool: this.entry.name, error: error instanceof Error ? error.name : typeof error }, 'disposing a session-scoped handler failed'),
-      );
+      .then(undefined, (error: unknown) => registry.warn({ tool: this.entry.name, error: errorName(error) }, 'disposing a session-scoped handler failed'));
   }
 }
 

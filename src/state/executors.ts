@@ -1,4 +1,5 @@
 /** Executors: counted by the tools that stand on them, and disposed when the last of these is gone and its last call has ended. */
+import { errorName } from '../errors.ts';
 import type { Executor } from '../tool-config.ts';
 import type { RegistryState } from './registry-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -25,6 +26,6 @@ export async function releaseExecutor(entry: ToolEntry, registry: RegistryState)
   try {
     await executor.dispose();
   } catch (error) {
-    registry.warn({ tool: entry.name, error: error instanceof Error ? error.name : typeof error }, 'disposing an executor failed');
+    registry.warn({ tool: entry.name, error: errorName(error) }, 'disposing an executor failed');
   }
 }

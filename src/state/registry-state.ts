@@ -5,7 +5,7 @@ import { createTokenSigner, type TokenSigner } from '../approval/token.ts';
 import { UsedTokens } from '../approval/used-tokens.ts';
 import type { CallOptions } from '../context.ts';
 import type { Effect } from '../decision.ts';
-import { MisuseError } from '../errors.ts';
+import { errorName, MisuseError } from '../errors.ts';
 import { type ChangeReason, EventHub } from '../events.ts';
 import { deepFreeze } from '../json.ts';
 import { AbortHub } from '../limits/abort-hub.ts';
@@ -278,7 +278,7 @@ export class RegistryState {
   }
 
   listenerFailed(error: unknown, type: string): void {
-    this.warn({ event: type, error: error instanceof Error ? error.name : typeof error }, 'an event listener failed');
+    this.warn({ event: type, error: errorName(error) }, 'an event listener failed');
   }
 
   /** Logs; a logger that throws affects nothing. */

@@ -1,4 +1,4 @@
-/** What goes wrong with a server that is not one call's own failure. */
+/** What goes wrong with whoever runs a tool elsewhere, an MCP server or an application, and is not one call's own failure. */
 
 const executorFault = Symbol.for('host-tools.executor-fault');
 
