@@ -1,4 +1,5 @@
 /** Puts a relay together, and takes it apart. */
+import pTimeout from 'p-timeout';
 import type { HostToolRegistry } from '../index.ts';
 import { createCalls } from './calls.ts';
 import { createCounters, type RelayMetrics } from './counters.ts';
@@ -82,9 +83,9 @@ export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S
     draining.abort();
     streams.close();
     await requests.close(Math.min(settings.requestTimeoutMs, longestDrainMs));
-    await within(leavingMs, Promise.allSettled(answering));
+    await pTimeout(Promise.allSettled(answering), { milliseconds: leavingMs, fallback: () => [] });
     await live.closeAll();
-    await within(leavingMs, Promise.allSettled(answering));
+    await pTimeout(Promise.allSettled(answering), { milliseconds: leavingMs, fallback: () => [] });
     closed.abort();
     await closeOwn();
   };
@@ -108,14 +109,4 @@ export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S
   };
   giveServerPort(relay, { answered, sockets: createSocketEntry(front, parts) });
   return relay;
-}
-
-/** Waits, so long at most. */
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }

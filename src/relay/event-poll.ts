@@ -1,4 +1,5 @@
 /** A poll: what there is for a client that cannot hold a stream open, or what comes first within its wait. */
+import pTimeout from 'p-timeout';
 import { type ConnectionParts, type EndReason, type EventSource, goodbye, openEventSource } from './event-source.ts';
 import type { StreamEvent, StreamRequest } from './event-stream.ts';
 import { bufferBytes } from './stream-buffer.ts';
@@ -64,7 +65,7 @@ export async function pollEvents(parts: ConnectionParts, request: StreamRequest,
         if (over === undefined) await hold();
         return over === undefined ? events : [...events, goodbye(over)];
       }
-      await within(woken, left);
+      await pTimeout(woken, { milliseconds: left, fallback: () => {} });
     }
   } finally {
     exit();
@@ -73,14 +74,4 @@ export async function pollEvents(parts: ConnectionParts, request: StreamRequest,
     clearTimeout(expiry);
     signal.removeEventListener('abort', onAbort);
   }
-}
-
-/** Waits for it, so many milliseconds at most. */
-async function within(woken: Promise<void>, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([woken, late]);
-  clearTimeout(timer);
 }

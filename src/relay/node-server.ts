@@ -2,6 +2,7 @@
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import pTimeout from 'p-timeout';
 import { errorName } from '../internal.ts';
 import { type Answer, nodeListener } from './node-listener.ts';
 import type { RelayLogger } from './settings.ts';
@@ -95,14 +96,14 @@ export async function listen(served: Served, settings: NodeServerSettings): Prom
     const left = sockets.leave();
     try {
       // Still listening: what runs may need answers that come by other requests.
-      await within(served.close(), drainMs);
+      await pTimeout(served.close(), { milliseconds: drainMs, fallback: () => {} });
     } finally {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const outgoing of running) if (!outgoing.headersSent) outgoing.shouldKeepAlive = false;
       const idle = new Promise<void>((resolve) => {
         onIdle = resolve;
       });
-      await within(Promise.all([left, running.size === 0 || idle]), closingMs);
+      await pTimeout(Promise.all([left, running.size === 0 || idle]), { milliseconds: closingMs, fallback: () => {} });
       sockets.terminate();
       server.closeAllConnections();
       await closed;
@@ -126,13 +127,4 @@ function bind(server: Server, host: string, port: number): Promise<void> {
       resolve();
     });
   });
-}
-
-/** Waits for it at most so long. */
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const enough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, enough]).finally(() => clearTimeout(timer));
 }

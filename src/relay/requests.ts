@@ -1,5 +1,6 @@
 /** What agents ask for over REST: written down before it runs, run by one node, taken over when that node dies, kept when it is done. */
 import { hash, randomUUID } from 'node:crypto';
+import pTimeout from 'p-timeout';
 import type { ApprovalAnswer, JsonValue, Surface, ToolResult } from '../index.ts';
 import { canonicalJson, errorName, resumeCall, stateOf } from '../internal.ts';
 import type { Calls } from './calls.ts';
@@ -59,8 +60,17 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
   let closed = false;
 
   /** Runs a request of which this node has the document's version. `passed` is told when its gates have passed. */
-  const run = (code: string, id: string, found: FoundRequest, call: (surface: Surface) => Promise<ToolResult>, passed: () => void): Promise<ToolResult> => {
+  const run = (
+    entry: LiveSession,
+    id: string,
+    found: FoundRequest,
+    call: (surface: Surface) => Promise<ToolResult>,
+    passed: () => void,
+  ): Promise<ToolResult> => {
+    const { code } = entry;
     const key = `${code} ${id}`;
+    // However long it takes, its session is in use.
+    const release = entry.hold();
     const renewal = setInterval(() => store.schedule(code, id, dueMs).catch(() => {}), leaseMs / 2);
     calls.keep(code, id);
     const work = (async () => {
@@ -83,6 +93,7 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
         running.delete(key);
         started.delete(key);
         calls.letGo(code, id);
+        release();
       }
       // Another node has it by now: whoever waits here is told what that one writes, as everybody is.
       return ended ?? (await join(code, id));
@@ -118,8 +129,8 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
 
   const begin = async (document: SessionDocument, id: string, found: FoundRequest, passed: () => void, timeoutMs?: number): Promise<ToolResult> => {
     const { tool, args } = found.document;
-    const { session } = await live.get(document);
-    return run(document.code, id, found, (surface) => session.call(tool, args, { callId: id, idempotencyKey: id, surface, timeoutMs }), passed);
+    const entry = await live.get(document);
+    return run(entry, id, found, (surface) => entry.session.call(tool, args, { callId: id, idempotencyKey: id, surface, timeoutMs }), passed);
   };
 
   const join = (code: string, id: string): Promise<ToolResult> => running.get(`${code} ${id}`) ?? joinRequest({ hub, documents, leaseMs }, code, id);
@@ -210,7 +221,8 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     takeOver,
     async decide(document, approvalId, answer) {
       const { code } = document;
-      const { session } = await live.get(document);
+      const entry = await live.get(document);
+      const { session } = entry;
       const asked = (await session.approvals.pending()).find(({ id }) => id === approvalId);
       if (asked === undefined) return undefined;
       const { callId: requestId, token } = asked;
@@ -232,7 +244,7 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
         const version = await documents.write(code, requestId, resumed, found.version);
         if (version === undefined) return undefined;
         await store.schedule(code, requestId, dueMs);
-        work = run(code, requestId, { document: resumed, version }, resume, passed);
+        work = run(entry, requestId, { document: resumed, version }, resume, passed);
       }
       const result = await Promise.race([work, gates]);
       return { approvalId, requestId, ...(result === undefined ? { status: 'running' } : { status: 'done', result }) };
@@ -240,12 +252,7 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     async close(waitMs) {
       clearInterval(sweep);
       calls.drain();
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, waitMs);
-      });
-      await Promise.race([Promise.allSettled(running.values()), late]);
-      clearTimeout(timer);
+      await pTimeout(Promise.allSettled(running.values()), { milliseconds: Math.max(1, waitMs), fallback: () => [] });
       closed = true;
       calls.leave();
     },

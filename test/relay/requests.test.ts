@@ -108,6 +108,22 @@ describe('a request', () => {
   });
 });
 
+test('a call that takes longer than sessions may be idle keeps its session', async () => {
+  vi.useFakeTimers();
+  const node = world.node({ requestTimeoutMs: 3_600_000, leaseMs: 10_000 });
+  const session = await world.session([relayed('long')]);
+  const application = await listen(node, session);
+  const asked = node.requests.submit(session, { requestId: 'l', tool: 'long', wait: true });
+  await vi.advanceTimersByTimeAsync(1_800_000);
+  expect(application.of('tool-request').length).toBeGreaterThan(0);
+  await node.calls.answer(session.code, 'l', { result: 'at last' });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(resultOf(await asked)).toMatchObject({ success: true, output: 'at last' });
+  await vi.advanceTimersByTimeAsync(1_200_000);
+  expect(node.live.count).toBe(0);
+  application.close();
+});
+
 describe('two nodes', () => {
   test('serve any side of any session', async () => {
     const [one, other] = [world.node(), world.node()];
