@@ -2,7 +2,7 @@
 
 /** Messages between the nodes of one relay, the own node among them. */
 export interface RelayBus {
-  /** Sends to whoever listens now. Channels and messages are short strings. */
+  /** Sends to whoever listens now. Channels and messages are short strings. Where servers pass it on, whoever begins to listen while it is on its way may hear it too. */
   publish(channel: string, message: string): Promise<void>;
   /**
    * Listens from when it resolves. The listener gets each message in the order in which one node sent them, and `undefined` whenever messages may have been lost, such as
