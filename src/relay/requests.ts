@@ -12,6 +12,7 @@ import { relayError } from './relay-error.ts';
 import { createRequestDocuments, type FoundRequest } from './request-documents.ts';
 import { joinRequest } from './request-join.ts';
 import type { RelaySettings } from './settings.ts';
+import type { DueItem } from './store.ts';
 
 /** A call that an agent asks for. */
 export interface AgentCall {
@@ -47,9 +48,14 @@ export interface Requests {
   close(waitMs: number): Promise<void>;
 }
 
+/** Calls the tool, by the session of this node. */
+type RunCall = (entry: LiveSession, surface: Surface) => Promise<ToolResult>;
+
 /** Looks after requests that nobody has renewed for so many leases. */
 const dueLeases = 2;
 const mostAtOnce = 16;
+/** Milliseconds after which to look again for a request that is not there. Until its session ends: what is written late must be found. */
+const absentMs = 60_000;
 
 /** Makes the requests of a node. */
 export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, node }: RelaySettings, hub: Hub, live: LiveSessions, calls: Calls): Requests {
@@ -59,24 +65,20 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
   const started = new Set<string>();
   let closed = false;
 
-  /** Runs a request of which this node has the document's version. `passed` is told when its gates have passed. */
-  const run = (
-    entry: LiveSession,
-    id: string,
-    found: FoundRequest,
-    call: (surface: Surface) => Promise<ToolResult>,
-    passed: () => void,
-  ): Promise<ToolResult> => {
-    const { code } = entry;
+  /** Runs a request of which this node has the document's version. It is this node's from now on, however long its session takes to open. `passed` is told when its gates have passed. */
+  const run = (session: SessionDocument, id: string, found: FoundRequest, call: RunCall, passed: () => void): Promise<ToolResult> => {
+    const { code } = session;
     const key = `${code} ${id}`;
-    // However long it takes, its session is in use.
-    const release = entry.hold();
     const renewal = setInterval(() => store.schedule(code, id, dueMs).catch(() => {}), leaseMs / 2);
     calls.keep(code, id);
     const work = (async () => {
       let ended: ToolResult | undefined;
+      let release = (): void => {};
       try {
-        const result = await call({
+        const entry = await live.get(session);
+        // However long it takes, its session is in use.
+        release = entry.hold();
+        const result = await call(entry, {
           name: 'relay',
           outside: true,
           exposeErrors: 'masked',
@@ -127,10 +129,9 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     return result;
   };
 
-  const begin = async (document: SessionDocument, id: string, found: FoundRequest, passed: () => void, timeoutMs?: number): Promise<ToolResult> => {
+  const begin = (document: SessionDocument, id: string, found: FoundRequest, passed: () => void, timeoutMs?: number): Promise<ToolResult> => {
     const { tool, args } = found.document;
-    const entry = await live.get(document);
-    return run(entry, id, found, (surface) => entry.session.call(tool, args, { callId: id, idempotencyKey: id, surface, timeoutMs }), passed);
+    return run(document, id, found, ({ session }, surface) => session.call(tool, args, { callId: id, idempotencyKey: id, surface, timeoutMs }), passed);
   };
 
   const join = (code: string, id: string): Promise<ToolResult> => running.get(`${code} ${id}`) ?? joinRequest({ hub, documents, leaseMs }, code, id);
@@ -181,7 +182,9 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     const [stored] = await store.get(code, [keys.session]);
     const found = await documents.find(code, id);
     const waits = found?.document.result !== undefined && found.document.resumed !== true;
-    if (stored === undefined || found === undefined) return store.unschedule(code, id);
+    if (stored === undefined) return store.unschedule(code, id);
+    // Its node has said that it will write it, and may still do so; or is gone, and the agent was told of nothing.
+    if (found === undefined) return store.schedule(code, id, absentMs);
     if (isUnanswered(found.document)) return void (await giveUp(code, id, found));
     if (waits && found.document.status !== 'done') return lookAgain(code, id, found.document.waitsUntil);
     if (running.has(`${code} ${id}`)) return undefined;
@@ -192,7 +195,8 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     }
     // Whoever had it can write nothing from here on.
     const version = await documents.write(code, id, found.document, found.version);
-    if (version === undefined) return undefined;
+    // Begun here meanwhile: it runs, and what comes of it is fetched when it is due again.
+    if (version === undefined || running.has(`${code} ${id}`)) return undefined;
     const session = JSON.parse(stored.value) as SessionDocument;
     const own = { document: found.document, version };
     const [entry, call] = await Promise.all([live.get(session), calls.find(code, id)]);
@@ -206,9 +210,20 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
   };
 
   const warn = (error: unknown, message: string): void => logger.warn({ error: errorName(error) }, message);
-  const takeOver = async (): Promise<void> => {
-    for (const { session, key } of await store.due(mostAtOnce, dueMs))
-      await takeUp(session, key).catch((error: unknown) => warn(error, 'relay: a request could not be taken over'));
+  const takeAll = async (): Promise<void> => {
+    let found: readonly DueItem[];
+    do {
+      found = await store.due(mostAtOnce, dueMs);
+      for (const { session, key } of found) await takeUp(session, key).catch((error: unknown) => warn(error, 'relay: a request could not be taken over'));
+      // What was found is put off, so that there is an end to it.
+    } while (found.length === mostAtOnce && !closed);
+  };
+  let sweeping: Promise<void> | undefined;
+  const takeOver = (): Promise<void> => {
+    sweeping ??= takeAll().finally(() => {
+      sweeping = undefined;
+    });
+    return sweeping;
   };
   const sweep = setInterval(() => {
     takeOver().catch(() => {});
@@ -244,7 +259,7 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
         const version = await documents.write(code, requestId, resumed, found.version);
         if (version === undefined) return undefined;
         await store.schedule(code, requestId, dueMs);
-        work = run(entry, requestId, { document: resumed, version }, resume, passed);
+        work = run(document, requestId, { document: resumed, version }, (_, surface) => resume(surface), passed);
       }
       const result = await Promise.race([work, gates]);
       return { approvalId, requestId, ...(result === undefined ? { status: 'running' } : { status: 'done', result }) };

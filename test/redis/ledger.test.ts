@@ -2,11 +2,12 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pTimeout from 'p-timeout';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ToolResult } from '../../src/index.ts';
 import { demandRedis, type RedisServer, redisAvailable, startRedis, whyNot } from './redis-server.ts';
 import { type Forwarder, killAll, type LedgerLine, type Running, startApplication, startForwarder, startNode } from './relay-processes.ts';
-import { agentEvents, ask, createSession, type SeenEvents, type Session, statusOf } from './relay-requests.ts';
+import { type Answered, agentEvents, ask, createSession, type SeenEvents, type Session, statusOf } from './relay-requests.ts';
 
 demandRedis();
 
@@ -26,6 +27,10 @@ function numbers(seed: number): () => number {
   };
 }
 
+/** Longer than anything takes here. What is not over by then never ends: better to hear what it was than that the test took too long. */
+const within = <T>(ms: number, work: Promise<T>, what: () => string): Promise<T> =>
+  pTimeout(work, { milliseconds: ms, fallback: () => Promise.reject(new Error(`Still waiting after ${ms} ms: ${what()}`)) });
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 interface Call {
@@ -33,6 +38,8 @@ interface Call {
   readonly tool: 'once' | 'again';
   readonly args: { readonly n: number; readonly ms: number };
   readonly wait: boolean;
+  /** What was asked last for it, and what came of that. */
+  last: string;
   /** What agents were told that it gave, by whoever told it. */
   readonly told: { readonly by: string; readonly result: ToolResult }[];
 }
@@ -69,21 +76,27 @@ describe.skipIf(!redisAvailable)(`a ledger of calls over random kills${whyNot}`,
 
     /** Asks one node after the other until one has accepted the call, or given its result. */
     const accept = async (call: Call): Promise<void> => {
-      const { told, ...asked } = call;
+      const { told, last, ...asked } = call;
       for (let at = pick(2); ; at++) {
+        call.last = `asking node ${at % 2} to run it`;
         try {
           const { status, body } = await ask(url(at), session, asked);
+          call.last = `node ${at % 2} was asked to run it: ${status} ${JSON.stringify(body)}`;
           if (body.result !== undefined) told.push({ by: 'request', result: body.result });
           if (status === 200 || status === 202) return;
           expect([status, body]).toEqual([503, expect.anything()]);
         } catch (error) {
           if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error;
+          call.last = `node ${at % 2} was asked to run it: ${error}`;
         }
         await pause(50);
       }
     };
-    const isEnded = async ({ requestId, told }: Call, node: string): Promise<boolean> => {
-      const { status, body } = await statusOf(node, session, requestId).catch(() => ({ status: 503, body: {} as { result?: ToolResult } }));
+    const isEnded = async (call: Call, node: string): Promise<boolean> => {
+      const { requestId, told } = call;
+      call.last = `asking ${node} what became of it`;
+      const { status, body } = await statusOf(node, session, requestId).catch((error) => ({ status: 503, body: { error: `${error}` } as Answered['body'] }));
+      call.last = `${node} was asked what became of it: ${status} ${JSON.stringify(body)}`;
       if (status === 404) throw new Error(`${requestId} was accepted, and is not known`);
       if (body.result !== undefined) told.push({ by: `status at ${node}`, result: body.result });
       return body.result !== undefined;
@@ -96,6 +109,7 @@ describe.skipIf(!redisAvailable)(`a ledger of calls over random kills${whyNot}`,
     const calls: Call[] = [];
     const work: Promise<void>[] = [];
     let over = false;
+    let dying = '';
     const chaos = async (): Promise<void> => {
       // What has died comes back while the next one dies; but one node is always there.
       let nodeIsBack: Promise<void> = Promise.resolve();
@@ -129,20 +143,28 @@ describe.skipIf(!redisAvailable)(`a ledger of calls over random kills${whyNot}`,
         nodes[index]?.signal('SIGCONT');
       };
       const kills = [() => restart(0), () => restart(1), () => restart(pick(2)), replace, away, () => still(pick(2))];
+      const names = ['node 0', 'node 1', 'a node', 'the application', 'Redis', 'a node, for a while'];
       for (let left = kills.length; left > 0; left--) {
         await pause(pick(300));
-        await kills.splice(pick(left), 1)[0]?.();
+        const next = pick(left);
+        dying += `${names.splice(next, 1)}, `;
+        await kills.splice(next, 1)[0]?.();
       }
+      dying += 'all that is to come back';
       await Promise.all([nodeIsBack, applicationIsBack]);
-      over = true;
     };
-    const killing = chaos();
+    const states = (): string => calls.map(({ requestId, tool, args, wait, last }) => JSON.stringify([requestId, tool, args, wait, last])).join('\n');
+    const killing = within(60_000, chaos(), () => `what dies: ${dying}`).finally(() => {
+      over = true;
+    });
+    killing.catch(() => {});
     for (let n = 0; n < fewestCalls || !over; n++) {
       const call: Call = {
         requestId: `call-${n}`,
         tool: random() < 0.6 ? 'once' : 'again',
         args: { n, ms: pick(4) === 0 ? 400 + pick(1_200) : pick(60) },
         wait: random() < 0.5,
+        last: '',
         told: [],
       };
       calls.push(call);
@@ -150,13 +172,13 @@ describe.skipIf(!redisAvailable)(`a ledger of calls over random kills${whyNot}`,
       await pause(30 + pick(200));
     }
     await killing;
-    await Promise.all(work);
-    await Promise.all(calls.map((call, index) => inTheEnd(call, () => url(index))));
+    await within(20_000, Promise.all(work), () => `calls that nobody accepts: ${states()}`);
+    await within(20_000, Promise.all(calls.map((call, index) => inTheEnd(call, () => url(index)))), () => `calls that do not end: ${states()}`);
 
     // Everybody is asked once more, and the whole log is told again by both nodes.
-    const streams: SeenEvents[] = await Promise.all(nodes.map(({ line }) => agentEvents(line, session, '0')));
-    await Promise.all(calls.flatMap((call) => nodes.map(({ line }) => isEnded(call, line))));
-    await Promise.all(calls.map((call) => accept(call)));
+    const streams: SeenEvents[] = await within(10_000, Promise.all(nodes.map(({ line }) => agentEvents(line, session, '0'))), () => 'streams of events');
+    await within(10_000, Promise.all(calls.flatMap((call) => nodes.map(({ line }) => isEnded(call, line)))), () => `what became of calls: ${states()}`);
+    await within(10_000, Promise.all(calls.map((call) => accept(call))), () => `calls asked for again: ${states()}`);
     for (const stream of streams)
       await expect
         .poll(() => new Set(stream.of('tool-result').map(({ data }) => data.requestId)), { timeout: 15_000 })

@@ -1,7 +1,9 @@
 /** Requests of agents, from the spine to the application and back, on one node and on two. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { defineTool, type ToolResult } from '../../src/index.ts';
+import type { RelayBus } from '../../src/relay/bus.ts';
 import { keys } from '../../src/relay/documents.ts';
+import { memoryBus } from '../../src/relay/memory-bus.ts';
 import { listen, relayed, relayWorld, type World } from './relay-world.ts';
 
 let world: World;
@@ -203,6 +205,75 @@ describe('a call that was given to an application that is gone', () => {
     expect(resultOf(await asked)).toMatchObject({ output: 'back' });
     expect(second.of('tool-request')).toMatchObject([{ data: { attempt: 2 } }]);
   });
+});
+
+describe('a request that is begun slowly', () => {
+  const counting = () => {
+    let ran = 0;
+    const count = defineTool({ name: 'count', description: 'Counts.', parameters: { type: 'object' }, handler: () => ++ran });
+    return { options: { session: { tools: [count] }, leaseMs: 100 }, ran: () => ran };
+  };
+
+  test('is run by its node alone, and once, while its session takes many leases to open', async () => {
+    vi.useFakeTimers();
+    const bus = memoryBus();
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    let holdsUp = true;
+    const slow: RelayBus = {
+      ...bus,
+      async subscribe(channel, listener) {
+        if (holdsUp) await gate;
+        return bus.subscribe(channel, listener);
+      },
+    };
+    await world.close();
+    world = relayWorld(undefined, slow);
+    const { options, ran } = counting();
+    const [own, other] = [world.node(options), world.node(options)];
+    const session = await world.session();
+    const asked = own.requests.submit(session, { requestId: 'c', tool: 'count', wait: true });
+    await vi.advanceTimersByTimeAsync(2_000);
+    holdsUp = false;
+    open();
+    await vi.advanceTimersByTimeAsync(200);
+    expect(resultOf(await asked)).toMatchObject({ success: true, output: 1 });
+    expect(ran()).toBe(1);
+    expect([...own.lines, ...other.lines].join()).not.toMatch(/taken over/);
+  });
+
+  test('is looked after still where another node looked before it was written', async () => {
+    vi.useFakeTimers();
+    const { options } = counting();
+    const [dying, heir] = [world.node(options), world.node(options)];
+    const session = await world.session();
+    // What a node does that stands still after it has said what it will write, and dies once it is written.
+    await world.store.schedule(session.code, 'late', 1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    const document = { tool: 'count', args: {}, hash: 'none', status: 'queued', createdAt: Date.now() };
+    await world.store.set(session.code, keys.request('late'), JSON.stringify(document), 0);
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect((await heir.requests.status(session.code, 'late'))?.result).toMatchObject({ error: { code: 'executor_lost', reason: 'node_lost' } });
+    expect([...dying.lines, ...heir.lines].join()).toMatch(/taken over/);
+  });
+});
+
+test('all that a dead node has left is taken over at once', async () => {
+  vi.useFakeTimers();
+  const node = world.node({ leaseMs: 60_000 });
+  const session = await world.session();
+  const ids = Array.from({ length: 50 }, (_, index) => `left-${index}`);
+  for (const id of ids) {
+    await world.store.schedule(session.code, id, 1);
+    const document = { tool: 'gone', args: {}, hash: 'none', status: 'queued', createdAt: Date.now() };
+    await world.store.set(session.code, keys.request(id), JSON.stringify(document), 0);
+  }
+  await vi.advanceTimersByTimeAsync(10);
+  await node.requests.takeOver();
+  const all = await Promise.all(ids.map((id) => node.requests.status(session.code, id)));
+  expect(all.filter((one) => one?.status === 'done')).toHaveLength(50);
 });
 
 describe('approvals that are suspended', () => {
