@@ -78,7 +78,7 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
     const found = await readTools(store, entry.code);
     if (found === undefined || found.document.revision <= entry.revision) return;
     const { document } = found;
-    entry.tools.show(document);
+    await entry.tools.show(document);
     entry.revision = document.revision;
   };
   const follow = (entry: Entry, wanted: number): Promise<void> => {

@@ -1,5 +1,5 @@
 /** The application's tools in a governed session: what was registered is put there, what changed is replaced in its place, what went is taken away. */
-import type { AnyTool, Executor, JsonObject, ToolContext, ToolRegistration, ToolSession } from '../index.ts';
+import { type AnyTool, type Executor, type JsonObject, MisuseError, type ToolContext, type ToolRegistration, type ToolSession } from '../index.ts';
 import { canonicalJson, type OutsidePlace } from '../internal.ts';
 import type { RelayedDefinition, ToolsDocument } from './documents.ts';
 import { defineRelayedTool } from './relayed-tool.ts';
@@ -7,8 +7,8 @@ import type { RelayLogger } from './settings.ts';
 
 /** The tools of one session. */
 export interface RelayedTools {
-  /** Makes the session's own tools those of the document. */
-  show(document: ToolsDocument): void;
+  /** Makes the session's own tools those of the document; the node answers others meanwhile. One after another. */
+  show(document: ToolsDocument): Promise<void>;
   has(name: string): boolean;
 }
 
@@ -21,6 +21,9 @@ export interface RelayedToolsOptions {
   readonly logger: RelayLogger;
   run(input: JsonObject, context: ToolContext, idempotent: boolean): Promise<unknown>;
 }
+
+/** Milliseconds at a stretch that the tools of one session may take of the node's one thread. */
+const stretchMs = 10;
 
 interface Shown {
   /** Of the definition: what is the same is left alone. */
@@ -62,7 +65,8 @@ export function createRelayedTools({ code, session, requestTimeoutMs, logger, ru
   };
 
   return {
-    show({ definitions, pluginType }) {
+    async show({ definitions, pluginType }) {
+      let since = performance.now();
       const wanted = new Set(definitions.map(({ name }) => name));
       for (const [name, { registration }] of shown) {
         if (wanted.has(name)) continue;
@@ -73,10 +77,14 @@ export function createRelayedTools({ code, session, requestTimeoutMs, logger, ru
         try {
           put(definition, pluginType);
         } catch (error) {
+          if (error instanceof MisuseError && error.code === 'closed') return;
           // Such as one whose name a tool of the host has taken since.
           shown.delete(definition.name);
           logger.warn({ tool: definition.name, error: error instanceof Error ? error.message : typeof error }, 'relay: a registered tool cannot be shown');
         }
+        if (performance.now() - since < stretchMs) continue;
+        await new Promise<void>((resolve) => void setImmediate(resolve));
+        since = performance.now();
       }
     },
     has: (name) => shown.has(name),
