@@ -1,7 +1,8 @@
 /** How a command is sent: at once or not at all, for a bounded time, and each script as one round trip. */
 import { createHash } from 'node:crypto';
-import pTimeout from 'p-timeout';
+
 import type { RedisClient } from './client.ts';
+import { inTime } from './in-time.ts';
 import type { RedisSettings } from './options.ts';
 import { asUnreachable, reasonOf, unreachable } from './unreachable.ts';
 
@@ -38,7 +39,7 @@ export function redisCommands({ client, prefix, commandTimeoutMs }: RedisSetting
   const send = async <T>(command: () => Promise<T>): Promise<T> => {
     mustBeOpen(client.status);
     try {
-      return await pTimeout(command(), { milliseconds: commandTimeoutMs });
+      return await inTime(command(), commandTimeoutMs);
     } catch (error) {
       throw asUnreachable(error);
     }
