@@ -1,6 +1,5 @@
 /** How a command is sent: at once or not at all, for a bounded time, and each script as one round trip. */
 import { createHash } from 'node:crypto';
-
 import type { RedisClient } from './client.ts';
 import { inTime } from './in-time.ts';
 import type { RedisSettings } from './options.ts';
