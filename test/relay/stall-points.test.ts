@@ -81,18 +81,19 @@ async function world(operations: number, stall: Stall, othersLook: boolean) {
   };
   const { body } = await send(steady, 'POST', '', undefined, {});
   const session = body as { readonly code: string; readonly sessionToken: string; readonly agentToken: string };
-  const connection = await within(
-    connectRelay({
+  const connect = async (relay: Relay): Promise<void> => {
+    const connecting = connectRelay({
       url: 'http://relay.test',
       code: session.code,
       token: session.sessionToken,
       transport: 'sse',
-      fetch: (url, init) => steady.fetch(new Request(url, init)),
+      fetch: (url, init) => relay.fetch(new Request(url, init)),
       tools: [{ name: 'relayed', description: 'Of the application.', parameters, handler: (_, { requestId }) => runs.push(requestId) }],
-    }),
-  );
-  closers.push(() => connection.close());
-  return { steady, slowed, send, session, runs };
+    });
+    const connection = await within(connecting);
+    closers.push(() => connection.close());
+  };
+  return { steady, slowed, send, session, runs, connect };
 }
 
 const points = stalls.flatMap((stall) =>
@@ -103,7 +104,8 @@ const points = stalls.flatMap((stall) =>
 
 describe.each(['relayed', 'own'])('a request of the tool `%s`', (tool) => {
   test.each(points)('$stall it is carried out: $at', async ({ operations, stall, othersLook }) => {
-    const { steady, slowed, send, session, runs } = await world(operations, stall, othersLook);
+    const { steady, slowed, send, session, runs, connect } = await world(operations, stall, othersLook);
+    await connect(steady);
     const request = { requestId: 'r', tool, args: {} };
     const asked = send(slowed, 'POST', `/${session.code}/request`, session.agentToken, request);
     // Whoever has waited for long enough asks again, another node.
@@ -120,5 +122,28 @@ describe.each(['relayed', 'own'])('a request of the tool `%s`', (tool) => {
     const told = await within(send(steady, 'GET', `/${session.code}/events?mode=poll&after=0`, session.agentToken));
     const results = (told.body.events as readonly { readonly event: string; readonly data: object }[]).filter(({ event }) => event === 'tool-result');
     expect(results.at(-1)?.data).toEqual(second.body);
+  });
+});
+
+describe('an application whose node stands still', () => {
+  // Its registration and its stream, the delivery of a call, its answer.
+  const points = stalls.flatMap((stall) => Array.from({ length: 40 }, (_, operations) => ({ stall, operations })));
+
+  test.each(points)('$stall it is carried out: $operations', async ({ operations, stall }) => {
+    const { steady, slowed, send, session, runs, connect } = await world(operations, stall, true);
+    await connect(slowed);
+    const call = async (requestId: string) => {
+      const { status, body } = await within(send(steady, 'POST', `/${session.code}/request`, session.agentToken, { requestId, tool: 'relayed' }));
+      expect(status).toBe(200);
+      return body.result as { readonly success: boolean; readonly error?: { readonly code: string } };
+    };
+    const first = await call('first');
+    if (!first.success) expect(first.error).toMatchObject({ code: 'executor_lost' });
+    await vi.advanceTimersByTimeAsync(2 * stallMs);
+    expect(await call('second')).toMatchObject({ success: true });
+    expect([runs.filter((id) => id === 'first').length <= 1, runs.filter((id) => id === 'second')]).toEqual([true, ['second']]);
+    if (first.success) expect(runs).toEqual(['first', 'second']);
+    const status = await within(send(slowed, 'GET', `/${session.code}/requests/first`, session.agentToken));
+    expect(status.body.result).toEqual(first);
   });
 });
