@@ -8,7 +8,7 @@ const outside = [
   'test/examples/**/*.test.ts',
   'test/mcp/{client,server}-*.test.ts',
   'test/redis/{client,ledger,two-nodes,redis-*}.test.ts',
-  'test/relay/{attacks,gates,node-server,poll,serve-relay,web-socket}.test.ts',
+  'test/relay/{attacks,gates,mcp-sessions,node-server,poll,serve-relay,web-socket}.test.ts',
   'test/relay-client/{live-connection,real-relay}.test.ts',
   'test/{ai-sdk,anthropic,gemini,langchain,openai}*.test.ts',
   'test/{docs,package,surfaces}.test.ts',

@@ -8,5 +8,5 @@ export type { AnyResultSchema, ConnectedMcpClient, McpCallOptions, McpRequestOpt
 export { createMcpHandler, type McpHandler } from './mcp/server-handler.ts';
 export type { LineInput, LineOutput } from './mcp/server-lines.ts';
 export { type NodeRequest, type NodeResponse, toNodeListener } from './mcp/server-node.ts';
-export type { McpCaller, McpEventStore, McpHandlerOptions, McpSource } from './mcp/server-options.ts';
+export type { McpCaller, McpEventStore, McpHandlerOptions, McpSessionRecord, McpSessionStore, McpSource } from './mcp/server-options.ts';
 export { type McpStdio, type McpStdioOptions, serveMcpStdio } from './mcp/server-stdio.ts';

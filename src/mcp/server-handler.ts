@@ -6,6 +6,7 @@ import { readBody } from './server-body.ts';
 import { authenticate, checkOrigin, corsOf, preflight, refusal } from './server-door.ts';
 import { createModernServing, type ModernServing } from './server-modern.ts';
 import { type HandlerSettings, type McpHandlerOptions, type McpSource, readHandlerOptions } from './server-options.ts';
+import { createSessionFinder, type McpSessionFinder, tooMany } from './server-resume.ts';
 import { duplicateAnswer, maxIdLength, type RpcMessage, readMessage, rpcCodes, rpcError } from './server-rpc.ts';
 import { loadSdk, type Sdk } from './server-sdk.ts';
 import { createMcpSessions, type McpSession, type McpSessions, type Sourced } from './server-sessions.ts';
@@ -24,6 +25,7 @@ export interface McpHandler {
 interface Machine {
   readonly sdk: Sdk;
   readonly sessions: McpSessions;
+  readonly finder: McpSessionFinder;
   readonly modern: ModernServing;
 }
 
@@ -38,7 +40,8 @@ export function createMcpHandler(source: McpSource, options: McpHandlerOptions =
   let closing: Promise<void> | undefined;
   const start = async (): Promise<Machine> => {
     const sdk = await loadSdk();
-    return { sdk, sessions: createMcpSessions(sdk, settings), modern: createModernServing(sdk, settings) };
+    const sessions = createMcpSessions(sdk, settings);
+    return { sdk, sessions, finder: createSessionFinder(sessions, settings), modern: createModernServing(sdk, settings) };
   };
   const answer = async (request: Request): Promise<Response> => {
     machine ??= start();
@@ -86,20 +89,20 @@ function readSource(source: McpSource): MakeSession {
   return async () => ({ session: source, owned: false });
 }
 
-async function serve(request: Request, { sdk, sessions, modern }: Machine, settings: HandlerSettings, makeSession: MakeSession): Promise<Response> {
+async function serve(request: Request, machine: Machine, settings: HandlerSettings, makeSession: MakeSession): Promise<Response> {
+  const { sdk, finder, modern } = machine;
   const { method, headers } = request;
   if (method !== 'POST' && method !== 'GET' && method !== 'DELETE') return refusal(405, rpcCodes.server, 'Method not allowed.', { Allow: 'GET, POST, DELETE' });
   const who = await authenticate(request, settings);
   if (who instanceof Response) return who;
   const { principal } = who;
-  const mcpSession = (): McpSession | Response => {
-    const id = headers.get('mcp-session-id');
-    if (id === null) return refusal(400, rpcCodes.server, 'Bad Request: the header Mcp-Session-Id is needed; send `initialize` first.');
-    return sessions.find(id, principal) ?? refusal(404, rpcCodes.sessionNotFound, 'Session not found.');
-  };
+  const mcpSession = (): Promise<McpSession | Response> =>
+    finder.find(headers.get('mcp-session-id'), principal, () => makeSession({ principal, request, era: 'legacy' }));
   if (method !== 'POST') {
-    const found = mcpSession();
-    return found instanceof Response ? found : found.handle(request, undefined);
+    const found = await mcpSession();
+    if (found instanceof Response) return found;
+    const response = await found.handle(request, undefined);
+    return (method === 'DELETE' && response.ok && (await finder.ended(found.id))) || response;
   }
   if (!sdk.isJsonContentType(headers.get('content-type'))) return refusal(415, rpcCodes.server, 'Unsupported Media Type: expected application/json.');
   const read = await readBody(request);
@@ -113,29 +116,31 @@ async function serve(request: Request, { sdk, sessions, modern }: Machine, setti
   if (era === 'modern') return modern.fetch(request, body, source);
   if (!Array.isArray(body) && headers.get('mcp-session-id') === null && (body as { method?: unknown }).method === 'initialize') {
     if (!sdk.isInitializeRequest(body)) return refusal(400, -32_602, 'Invalid params: `initialize` needs protocolVersion, capabilities and clientInfo.');
-    return initialize(request, body, sessions, source, principal, settings.report);
+    return initialize(request, body, machine, source, principal, settings.report);
   }
-  const found = mcpSession();
+  const found = await mcpSession();
   return found instanceof Response ? found : deliver(request, body, messages as RpcMessage[], found);
 }
 
 async function initialize(
   request: Request,
   body: unknown,
-  sessions: McpSessions,
+  { sessions, finder }: Machine,
   source: () => Promise<Sourced>,
   principal: string | undefined,
   report: (error: unknown) => void,
 ): Promise<Response> {
   const opened = await sessions.open(source, principal);
-  if (opened === undefined) return refusal(503, rpcCodes.server, 'Too many sessions are open.', { 'Retry-After': '30' });
-  let response: Response | undefined;
+  if (opened === undefined) return tooMany();
+  let isKnown = false;
   try {
-    response = await opened.handle(request, body);
-    return response;
+    const response = await opened.handle(request, body);
+    const refused = response.ok ? await finder.began(opened, body) : undefined;
+    isKnown = response.ok && refused === undefined;
+    return refused ?? response;
   } finally {
     // Nobody has learnt its id.
-    if (response?.ok !== true) await opened.close().catch(report);
+    if (!isKnown) await opened.close().catch(report);
   }
 }
 

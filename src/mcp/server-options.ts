@@ -1,6 +1,6 @@
 /** What a handler over HTTP is given. */
 
-import { type MaybePromise, MisuseError, type ToolSession } from '../index.ts';
+import { type JsonObject, type MaybePromise, MisuseError, type ToolSession } from '../index.ts';
 import { describe as describeValue } from '../internal.ts';
 
 /** Who a session is made for. */
@@ -29,6 +29,24 @@ export interface McpEventStore {
   replayEventsAfter(lastEventId: string, options: { send: (eventId: string, message: never) => Promise<void> }): Promise<string>;
 }
 
+/** How an MCP session of the 2025 era began: enough to begin it again elsewhere. JSON. */
+export interface McpSessionRecord {
+  /** Whose it is. Nobody else is let into it. */
+  readonly principal?: string;
+  /** What the client said of itself: the `params` of its `initialize`. */
+  readonly initialize: JsonObject;
+}
+
+/** Where MCP sessions of the 2025 era are written down. Several processes that share one serve each other's clients, and a client outlives a process. */
+export interface McpSessionStore {
+  /** Keeps a session, before its client learns the id. An id is as good as a credential: keep a hash of it. Where it rejects, the client is told to try again. */
+  save(id: string, session: McpSessionRecord): Promise<void>;
+  /** Undefined for one that is not known, or was kept for long enough. */
+  load(id: string): Promise<McpSessionRecord | undefined>;
+  /** The client has ended it. Not called for one that was merely idle: it may be asked for again. */
+  remove(id: string): Promise<void>;
+}
+
 /** Settings of `createMcpHandler`. */
 export interface McpHandlerOptions {
   /** The server's name, as clients show it. @default "host-tools" */
@@ -45,6 +63,8 @@ export interface McpHandlerOptions {
   readonly authenticate?: ((request: Request) => MaybePromise<string | undefined>) | undefined;
   /** Keeps the messages of streams. @default in memory: 5 minutes, 1 000 messages and 4 MB a MCP session, 64 MB in all */
   readonly eventStore?: McpEventStore | undefined;
+  /** Writes MCP sessions of the 2025 era down, for other processes and for later. @default none: a client that meets another process gets 404 and begins anew */
+  readonly sessionStore?: McpSessionStore | undefined;
   /** MCP sessions of the 2025 era at once. Over it the one that was idle for longest makes way, else 503. With `authenticate` a principal has a quarter at most, over which its own oldest ends. From 1. @default 1_000 */
   readonly maxSessions?: number | undefined;
   /** Milliseconds without a request and without an open stream after which a MCP session ends. 1 to 2^31-1. @default 1_800_000 */
@@ -67,6 +87,7 @@ export interface HandlerSettings {
   readonly allowedOrigins: readonly string[] | undefined;
   readonly authenticate: McpHandlerOptions['authenticate'];
   readonly eventStore: McpEventStore | undefined;
+  readonly sessionStore: McpSessionStore | undefined;
   readonly maxSessions: number;
   readonly sessionIdleMs: number;
   /** The person at the client answers approvals. */
@@ -74,7 +95,9 @@ export interface HandlerSettings {
   report(error: unknown): void;
 }
 
-const known = new Set('name version instructions allowedHosts allowedOrigins authenticate eventStore maxSessions sessionIdleMs approvals onError'.split(' '));
+const known = new Set(
+  'name version instructions allowedHosts allowedOrigins authenticate eventStore sessionStore maxSessions sessionIdleMs approvals onError'.split(' '),
+);
 
 /** @throws MisuseError `invalid_option`, which names the option. */
 export function readHandlerOptions(options: McpHandlerOptions): HandlerSettings {
@@ -86,6 +109,7 @@ export function readHandlerOptions(options: McpHandlerOptions): HandlerSettings 
     instructions,
     authenticate,
     eventStore,
+    sessionStore,
     maxSessions = 1_000,
     sessionIdleMs = 1_800_000,
     approvals = 'client',
@@ -97,6 +121,8 @@ export function readHandlerOptions(options: McpHandlerOptions): HandlerSettings 
     if (value !== undefined && typeof value !== 'function') throw fault(key, 'a function', value);
   if (eventStore !== undefined && (typeof eventStore?.storeEvent !== 'function' || typeof eventStore.replayEventsAfter !== 'function'))
     throw fault('eventStore', 'an object with `storeEvent` and `replayEventsAfter`', eventStore);
+  if (sessionStore !== undefined && ['save', 'load', 'remove'].some((name) => typeof sessionStore?.[name as 'save'] !== 'function'))
+    throw fault('sessionStore', 'an object with `save`, `load` and `remove`', sessionStore);
   if (!Number.isSafeInteger(maxSessions) || maxSessions < 1) throw fault('maxSessions', 'a whole number from 1', maxSessions);
   if (!(typeof sessionIdleMs === 'number' && sessionIdleMs >= 1 && sessionIdleMs <= 2 ** 31 - 1))
     throw fault('sessionIdleMs', 'a number of milliseconds from 1 to 2147483647', sessionIdleMs);
@@ -107,6 +133,7 @@ export function readHandlerOptions(options: McpHandlerOptions): HandlerSettings 
     instructions,
     authenticate,
     eventStore,
+    sessionStore,
     maxSessions,
     sessionIdleMs,
     clientApproves: approvals === 'client',

@@ -17,6 +17,7 @@ export interface Sourced {
 
 /** One MCP session. */
 export interface McpSession {
+  readonly id: string;
   readonly principal: string | undefined;
   /** Requests that have no answer yet, by id. */
   readonly inFlight: Map<RpcId, OpenRequest>;
@@ -35,8 +36,8 @@ export interface OpenRequest {
 
 /** The table. */
 export interface McpSessions {
-  /** Undefined when there is no room. Over a principal's share one of its own makes way. */
-  open(source: () => Promise<Sourced>, principal: string | undefined): Promise<McpSession | undefined>;
+  /** Undefined when there is no room. Over a principal's share one of its own makes way. @param id of one that was open before. @default a new one */
+  open(source: () => Promise<Sourced>, principal: string | undefined, id?: string): Promise<McpSession | undefined>;
   find(id: string | null, principal: string | undefined): McpSession | undefined;
   readonly size: number;
   close(): Promise<void>;
@@ -82,7 +83,7 @@ export function createMcpSessions(sdk: Sdk, settings: HandlerSettings): McpSessi
     return oldest !== undefined && performance.now() - oldest.idleSince >= evictableAfterMs && oldest;
   };
   return {
-    async open(source, principal) {
+    async open(source, principal, before) {
       const leaving = makesWay(principal);
       if (leaving === false) return undefined;
       // Before anything is waited for: the place is taken.
@@ -90,8 +91,8 @@ export function createMcpSessions(sdk: Sdk, settings: HandlerSettings): McpSessi
       try {
         await leaving?.mcp.close().catch(settings.report);
         const sourced = await source();
-        const id = randomBytes(24).toString('base64url');
-        const mcp = await openSession(sdk, settings, memory, id, sourced, principal, entries);
+        const id = before ?? randomBytes(24).toString('base64url');
+        const mcp = await openSession(sdk, settings, memory, id, sourced, principal, entries, before !== undefined);
         arm();
         return mcp;
       } finally {
@@ -121,6 +122,7 @@ async function openSession(
   { session, owned }: Sourced,
   principal: string | undefined,
   entries: Map<string, Entry>,
+  isResumed: boolean,
 ): Promise<McpSession> {
   const inFlight = new Map<RpcId, OpenRequest>();
   const instance: Instance = createInstance(sdk, settings, {
@@ -137,13 +139,15 @@ async function openSession(
       transport.send({ jsonrpc: '2.0', id: requestId, error: { code: -32_800, message: 'The request was cancelled.' } }).catch(() => {});
     },
   });
+  const events = memory === undefined ? scopedEvents(settings.eventStore as NonNullable<HandlerSettings['eventStore']>, id, settings.report) : memory.open(id);
   const transport = new sdk.WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: () => id,
-    eventStore: memory === undefined ? scopedEvents(settings.eventStore as NonNullable<HandlerSettings['eventStore']>, id, settings.report) : memory.open(id),
+    eventStore: events,
     retryInterval: retryMs,
   });
   watchAnswers(transport, inFlight);
-  let heard = 0;
+  // What changed while the client was elsewhere is not known here.
+  let heard = isResumed ? -1 : 0;
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= (async () => {
@@ -163,7 +167,13 @@ async function openSession(
     await close().catch(settings.report);
     throw error;
   }
+  /** A stream of another process cannot be gone on with here; the client may listen to what comes. */
+  const isElsewhere = async ({ headers }: Request): Promise<boolean> => {
+    const last = headers.get('last-event-id');
+    return settings.sessionStore !== undefined && last !== null && (await events.getStreamIdForEventId?.(last)) === undefined;
+  };
   const mcp: McpSession = {
+    id,
     principal,
     inFlight,
     version: () => instance.server.getNegotiatedProtocolVersion(),
@@ -176,7 +186,11 @@ async function openSession(
         if (listens) heard = instance.changes();
       };
       try {
-        const response = bounded(await transport.handleRequest(asAgreed(sdk, request, mcp.version()), body === undefined ? {} : { parsedBody: body }), done);
+        const anew = listens && (await isElsewhere(request));
+        const response = bounded(
+          await transport.handleRequest(asAgreed(sdk, request, mcp.version(), anew), body === undefined ? {} : { parsedBody: body }),
+          done,
+        );
         // What changed while nobody listened is told to whoever comes to listen.
         if (listens && response.ok && heard < instance.changes()) instance.server.sendToolListChanged().catch(() => {});
         return response;
@@ -192,12 +206,14 @@ async function openSession(
   return mcp;
 }
 
-/** The transport goes by the version that a request names; which one holds was agreed at the start. One that nobody knows is still refused. */
-function asAgreed(sdk: Sdk, request: Request, agreed: string | undefined): Request {
+/** The transport goes by the version that a request names; which one holds was agreed at the start. One that nobody knows is still refused. @param anew its last event is left out */
+function asAgreed(sdk: Sdk, request: Request, agreed: string | undefined, anew: boolean): Request {
   const named = request.headers.get('mcp-protocol-version');
-  if (agreed === undefined || named === agreed || (named !== null && !sdk.SUPPORTED_PROTOCOL_VERSIONS.includes(named))) return request;
+  const isAgreed = agreed === undefined || named === agreed || (named !== null && !sdk.SUPPORTED_PROTOCOL_VERSIONS.includes(named));
+  if (isAgreed && !anew) return request;
   const headers = new Headers(request.headers);
-  headers.set('mcp-protocol-version', agreed);
+  if (!isAgreed) headers.set('mcp-protocol-version', agreed);
+  if (anew) headers.delete('last-event-id');
   return new Request(request.url, { method: request.method, headers, signal: request.signal });
 }
 

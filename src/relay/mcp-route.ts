@@ -4,17 +4,23 @@ import { isJsonObject } from '../internal.ts';
 import { createMcpHandler, type McpHandler } from '../mcp.ts';
 import { readText } from './bodies.ts';
 import type { LiveSession } from './live-sessions.ts';
+import { mcpSessionStore } from './mcp-sessions.ts';
 import { relayError } from './relay-error.ts';
 import type { RelayParts, SessionHandlers } from './relay-parts.ts';
 
-/** Handler of the route. MCP sessions of the protocol's 2025 era live on one node. */
-export function mcpRoute({ live, limits, report }: RelayParts): Pick<SessionHandlers, 'mcp'> {
+/** Handler of the route. */
+export function mcpRoute({ live, limits, report, settings: { store } }: RelayParts): Pick<SessionHandlers, 'mcp'> {
   const handlers = new WeakMap<LiveSession, McpHandler>();
   const handlerOf = (session: LiveSession): McpHandler => {
     const known = handlers.get(session);
     if (known !== undefined) return known;
-    // An agent must not approve what it asks for itself.
-    const made = createMcpHandler(session.session, { maxSessions: 20, approvals: 'host', onError: (error) => report('mcp', error) });
+    const made = createMcpHandler(session.session, {
+      maxSessions: 20,
+      // An agent must not approve what it asks for itself.
+      approvals: 'host',
+      sessionStore: mcpSessionStore(store, session.code),
+      onError: (error) => report('mcp', error),
+    });
     handlers.set(session, made);
     session.onClose(() => made.close());
     return made;

@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { redisStore } from '../../src/redis.ts';
 import type { RelayTransport } from '../../src/relay/client.ts';
@@ -93,6 +94,24 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     // What was acknowledged is so at once, on every node.
     expect(await names()).toEqual(['host_time', 'thrice', 'twice']);
     expect((await client.callTool({ name: 'thrice', arguments: { n: 4 } })).content).toEqual([{ type: 'text', text: '12' }]);
+  });
+
+  test('an MCP client of the 2025 era is served by both in turn, and by the one that is left', async () => {
+    await application(a);
+    let turn = 0;
+    const path = `/api/sessions/${session.code}/mcp`;
+    const nodes = [a, b];
+    const transport = new StreamableHTTPClientTransport(new URL(`${a.line}${path}`), {
+      fetch: (_, init) => fetch(`${nodes[turn++ % nodes.length]?.line}${path}`, init),
+      requestInit: { headers: { Authorization: `Bearer ${session.agentToken}` } },
+    });
+    const client = new Client({ name: 'agent', version: '1' });
+    await client.connect(transport);
+    open.defer(() => client.close());
+    const twiceOf = async (n: number): Promise<unknown> => (await client.callTool({ name: 'twice', arguments: { n } })).content;
+    for (let n = 0; n < 5; n++) expect(await twiceOf(n)).toEqual([{ type: 'text', text: String(2 * n) }]);
+    nodes.shift();
+    expect(await twiceOf(9)).toEqual([{ type: 'text', text: '18' }]);
   });
 
   test('an update on one is at once what the other tells, offers and refuses', async () => {
