@@ -1,4 +1,5 @@
 /** The documents of one session in memory. */
+import type { Room } from './memory-room.ts';
 import type { SharedString, SharedStrings } from './memory-strings.ts';
 import type { StoredValue } from './store.ts';
 
@@ -22,28 +23,48 @@ export function getDocument({ kept }: Documents, key: string): StoredValue | und
   return found && { value: found.value, version: found.version };
 }
 
-/** The new version; undefined where `version` is not the present one. */
-export function setDocument(documents: Documents, strings: SharedStrings, key: string, value: string, version?: number): number | undefined {
+/** Where documents are: what they share with others, and the room that they take. */
+export interface Place {
+  readonly strings: SharedStrings;
+  readonly room: Room;
+}
+
+/** Characters that a document takes beside those of its key and its value. */
+const entryChars = 100;
+const charsOf = (key: string, { value, shared }: Pick<Kept, 'value' | 'shared'>): number => entryChars + key.length + (shared === undefined ? value.length : 0);
+
+/** The new version; undefined where `version` is not the present one. @throws Error where there is no room; nothing has changed then */
+export function setDocument(documents: Documents, { strings, room }: Place, key: string, value: string, version?: number): number | undefined {
   const before = documents.kept.get(key);
   if (version !== undefined && version !== (before?.version ?? 0)) return undefined;
   // Taken before the old one is given back: the same value again stays the same string.
   const shared = strings.take(value);
+  try {
+    room.take(charsOf(key, { value, shared }) - (before === undefined ? 0 : charsOf(key, before)));
+  } catch (error) {
+    if (shared !== undefined) strings.give(shared);
+    throw error;
+  }
   const next = (before?.version ?? documents.floor) + 1;
   documents.kept.set(key, { value: shared?.value ?? value, version: next, shared });
   if (before?.shared !== undefined) strings.give(before.shared);
   return next;
 }
 
-export function deleteDocument(documents: Documents, strings: SharedStrings, key: string, version?: number): boolean {
+export function deleteDocument(documents: Documents, { strings, room }: Place, key: string, version?: number): boolean {
   const found = documents.kept.get(key);
   if (found === undefined || (version !== undefined && version !== found.version)) return false;
   documents.kept.delete(key);
   documents.floor = Math.max(documents.floor, found.version);
+  room.take(-charsOf(key, found));
   if (found.shared !== undefined) strings.give(found.shared);
   return true;
 }
 
-/** Gives back what the documents share with other sessions. */
-export function endDocuments({ kept }: Documents, strings: SharedStrings): void {
-  for (const { shared } of kept.values()) if (shared !== undefined) strings.give(shared);
+/** Gives back what the documents share with other sessions, and their room. */
+export function endDocuments({ kept }: Documents, { strings, room }: Place): void {
+  for (const [key, document] of kept) {
+    room.take(-charsOf(key, document));
+    if (document.shared !== undefined) strings.give(document.shared);
+  }
 }

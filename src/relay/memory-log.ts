@@ -1,4 +1,5 @@
 /** One log of a session in memory. */
+import type { Room } from './memory-room.ts';
 import type { LogEntry } from './store.ts';
 
 /** Plain data, as there are many. */
@@ -14,12 +15,18 @@ export function emptyLog(): Log {
   return { last: 0, values: [], start: 0 };
 }
 
-/** @param keep how many entries stay, at most */
-export function appendEntry(log: Log, value: string, keep: number): { readonly id: number; readonly dropped: readonly string[] } {
+/** Characters that an entry takes beside its own. */
+const entryChars = 20;
+const charsOf = (values: readonly string[]): number => values.reduce((sum, { length }) => sum + entryChars + length, 0);
+
+/** @param keep how many entries stay, at most @throws Error where there is no room; nothing has changed then */
+export function appendEntry(log: Log, room: Room, value: string, keep: number): { readonly id: number; readonly dropped: readonly string[] } {
+  room.take(charsOf([value]));
   log.values.push(value);
   log.last += 1;
   const end = Math.max(log.start, log.values.length - keep);
   const dropped = log.values.slice(log.start, end);
+  room.take(-charsOf(dropped));
   log.values.fill('', log.start, end);
   log.start = end;
   // The places go once they are more than the entries, so that each entry is moved once or so.
@@ -28,6 +35,11 @@ export function appendEntry(log: Log, value: string, keep: number): { readonly i
     log.start = 0;
   }
   return { id: log.last, dropped };
+}
+
+/** Gives its room back. */
+export function endLog({ values, start }: Log, room: Room): void {
+  room.take(-charsOf(values.slice(start)));
 }
 
 /** The oldest entries after an id. */

@@ -1,9 +1,12 @@
 /** The store in this process: fast, bounded by what lives, and gone with the process. */
-import { type Documents, deleteDocument, endDocuments, getDocument, noDocuments, setDocument } from './memory-documents.ts';
+import { MisuseError } from '../index.ts';
+import { describe } from '../internal.ts';
+import { type Documents, deleteDocument, endDocuments, getDocument, noDocuments, type Place, setDocument } from './memory-documents.ts';
 import { memoryDue } from './memory-due.ts';
 import { acquireLease, type Leases, leaseHolder, releaseLease, renewLease } from './memory-leases.ts';
-import { appendEntry, emptyLog, type Log, readEntries } from './memory-log.ts';
+import { appendEntry, emptyLog, endLog, type Log, readEntries } from './memory-log.ts';
 import { type Timed, timeQueue } from './memory-queue.ts';
+import { roomOf } from './memory-room.ts';
 import { sharedStrings } from './memory-strings.ts';
 import { memoryWindows } from './memory-windows.ts';
 import type { RelayStore } from './store.ts';
@@ -12,6 +15,11 @@ import type { RelayStore } from './store.ts';
 export interface MemoryStoreOptions {
   /** Epoch milliseconds: by it sessions expire, and windows end early. Leases and what is due run on a monotonic clock instead. @default `Date.now` */
   readonly now?: (() => number) | undefined;
+  /**
+   * Most characters of all that is kept, with some for each key and entry; equal documents that are shared count once. Over it writes reject, as those of a Redis
+   * do that has no memory left; over three quarters of it no session begins. From 1. @default 1 073 741 824, which is 1 to 2 GB
+   */
+  readonly maxChars?: number | undefined;
 }
 
 /** Plain data, as there are many. */
@@ -24,24 +32,34 @@ interface Session {
   readonly expiry: Timed<string>;
 }
 
+const defaultMaxChars = 1_024 ** 3;
+/** Characters that a session takes beside its documents and logs. */
+const sessionChars = 500;
+
 /** Most sessions, and most windows, that one operation frees: nobody waits long for many that ended at once. */
 const sweptAtOnce = 500;
 
 /**
  * Keeps sessions in this process. An expired session is gone for whoever asks from that very moment on; its memory is freed then, or by and by as sessions are
  * created, uses counted, and due items scheduled or asked for. It sets no timers. Equal documents of 1 KB to 1 MB share one string over all sessions.
+ * @throws MisuseError `invalid_option`.
  */
-export function memoryStore({ now = () => Date.now() }: MemoryStoreOptions = {}): RelayStore {
+export function memoryStore({ now = () => Date.now(), maxChars = defaultMaxChars }: MemoryStoreOptions = {}): RelayStore {
+  if (!(typeof maxChars === 'number' && maxChars >= 1))
+    throw new MisuseError('invalid_option', `memoryStore: expected \`maxChars\` to be a number from 1, got ${describe(maxChars)}.`);
   const sessions = new Map<string, Session>();
   const expiries = timeQueue<string>();
   const windows = memoryWindows(now);
   const dueItems = memoryDue();
-  const strings = sharedStrings();
+  const room = roomOf(maxChars);
+  const place: Place = { room, strings: sharedStrings(room) };
 
   const remove = (session: Session): void => {
     sessions.delete(session.name);
     expiries.remove(session.expiry);
-    endDocuments(session.documents, strings);
+    endDocuments(session.documents, place);
+    for (const log of session.logs.values()) endLog(log, room);
+    room.take(-sessionChars);
   };
   const find = (name: string): Session | undefined => {
     const session = sessions.get(name);
@@ -63,8 +81,15 @@ export function memoryStore({ now = () => Date.now() }: MemoryStoreOptions = {})
     async create(name, key, value, expiresAt) {
       sweep();
       if (find(name) !== undefined) return false;
+      room.admit();
       const documents = noDocuments();
-      setDocument(documents, strings, key, value);
+      room.take(sessionChars);
+      try {
+        setDocument(documents, place, key, value);
+      } catch (error) {
+        room.take(-sessionChars);
+        throw error;
+      }
       sessions.set(name, { name, documents, logs: new Map(), leases: new Map(), expiry: expiries.add(expiresAt, name) });
       return true;
     },
@@ -79,11 +104,11 @@ export function memoryStore({ now = () => Date.now() }: MemoryStoreOptions = {})
     },
     async set(name, key, value, version) {
       const session = find(name);
-      return session && setDocument(session.documents, strings, key, value, version);
+      return session && setDocument(session.documents, place, key, value, version);
     },
     async delete(name, key, version) {
       const session = find(name);
-      return session !== undefined && deleteDocument(session.documents, strings, key, version);
+      return session !== undefined && deleteDocument(session.documents, place, key, version);
     },
     async append(name, logName, value, keep) {
       const session = find(name);
@@ -93,7 +118,7 @@ export function memoryStore({ now = () => Date.now() }: MemoryStoreOptions = {})
         log = emptyLog();
         session.logs.set(logName, log);
       }
-      return appendEntry(log, value, keep);
+      return appendEntry(log, room, value, keep);
     },
     async read(name, logName, after, limit) {
       const log = find(name)?.logs.get(logName);

@@ -1,5 +1,6 @@
 /** Keeps one copy of large strings that many sessions have alike, such as the tools of one application, for as long as anybody has them. */
 import { createHash } from 'node:crypto';
+import type { Room } from './memory-room.ts';
 
 /** A string that may be shared. */
 export interface SharedString {
@@ -11,7 +12,7 @@ export interface SharedString {
 
 /** Shared strings. */
 export interface SharedStrings {
-  /** The one copy of a string, for one more who has it; undefined for a string that is kept as it is. */
+  /** The one copy of a string, for one more who has it; undefined for a string that is kept as it is. @throws Error where there is no room for a new one */
   take(value: string): SharedString | undefined;
   /** One who had it has it no more. */
   give(shared: SharedString): void;
@@ -25,7 +26,8 @@ const longest = 1_048_576;
 /** The engine tells longer strings than about this apart by their length alone. Many of one length would make a map slow, so those go by a digest. */
 const longestKey = 8_192;
 
-export function sharedStrings(): SharedStrings {
+/** @param room what the copies are counted in */
+export function sharedStrings(room: Room): SharedStrings {
   const strings = new Map<string, SharedString>();
   return {
     take(value) {
@@ -33,6 +35,7 @@ export function sharedStrings(): SharedStrings {
       const key = value.length <= longestKey ? value : createHash('sha256').update(value).digest('base64');
       const known = strings.get(key);
       if (known === undefined) {
+        room.take(value.length);
         const shared: SharedString = { value, key, count: 1 };
         strings.set(key, shared);
         return shared;
@@ -44,7 +47,9 @@ export function sharedStrings(): SharedStrings {
     },
     give(shared) {
       shared.count -= 1;
-      if (shared.count === 0) strings.delete(shared.key);
+      if (shared.count > 0) return;
+      strings.delete(shared.key);
+      room.take(-shared.value.length);
     },
     size: () => strings.size,
   };

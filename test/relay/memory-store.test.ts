@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { timeQueue } from '../../src/relay/memory-queue.ts';
+import { roomOf } from '../../src/relay/memory-room.ts';
 import { memoryStore } from '../../src/relay/memory-store.ts';
 import { sharedStrings } from '../../src/relay/memory-strings.ts';
 import { memoryWindows } from '../../src/relay/memory-windows.ts';
@@ -133,7 +134,7 @@ describe('shared strings', () => {
   const copy = (text: string): string => Buffer.from(text).toString();
 
   test.each([1_024, 8_192, 8_193, 100_000, 1_048_576])('of %d characters are kept once, for as long as anybody has them', (length) => {
-    const strings = sharedStrings();
+    const strings = sharedStrings(roomOf(1e9));
     const text = 'x'.repeat(length);
     const [one, two] = [strings.take(copy(text)), strings.take(copy(text))];
     const other = strings.take(`${copy(text).slice(1)}y`);
@@ -150,13 +151,13 @@ describe('shared strings', () => {
   });
 
   test.each([0, 1_023, 1_048_577])('are not made of %d characters', (length) => {
-    const strings = sharedStrings();
+    const strings = sharedStrings(roomOf(1e9));
     expect(strings.take('x'.repeat(length))).toBeUndefined();
     expect(strings.size()).toBe(0);
   });
 
   test('are never mixed up, also where the digest cannot tell them apart', () => {
-    const strings = sharedStrings();
+    const strings = sharedStrings(roomOf(1e9));
     const [one, other] = ['\uD800', '\uD801'].map((lone) => `${lone}${'x'.repeat(20_000)}`) as [string, string];
     expect(strings.take(one)?.value).toBe(one);
     expect(strings.take(other)).toBeUndefined();
@@ -210,6 +211,79 @@ describe('the queue by time', () => {
           expect(queue.size()).toBe(all.length);
         }
       }),
+    );
+  });
+});
+
+describe('room', () => {
+  const later = Number.MAX_SAFE_INTEGER;
+  const text = (length: number): string => 'x'.repeat(length);
+
+  test('what does not fit is rejected and changes nothing; what is smaller, deleted or ended gives room', async () => {
+    const store = memoryStore({ maxChars: 10_000 });
+    await store.create('s', 'k', 'v', later);
+    await store.set('s', 'big', text(900).repeat(7));
+    await expect(store.set('s', 'more', text(900).repeat(4))).rejects.toThrow(/full \(10000 characters\)/);
+    await expect(store.set('s', 'big', text(900).repeat(11))).rejects.toThrow(/full/);
+    await expect(store.append('s', 'log', text(900).repeat(4), 10)).rejects.toThrow(/full/);
+    expect(await store.get('s', ['more', 'big'])).toEqual([undefined, { value: text(6_300), version: 1 }]);
+    expect(await store.read('s', 'log', 0, 10)).toEqual({ entries: [], first: 0, last: 0 });
+    expect(await store.set('s', 'big', 'small')).toBe(2);
+    expect(await store.append('s', 'log', text(3_600), 10)).toMatchObject({ id: 1 });
+    expect(await store.set('s', 'more', text(800))).toBe(1);
+  });
+
+  test('no session begins in the last quarter, and those that are there go on', async () => {
+    const store = memoryStore({ maxChars: 10_000 });
+    await store.create('s', 'k', text(7_600), later);
+    await expect(store.create('t', 'k', 'v', later)).rejects.toThrow(/full/);
+    expect(await store.set('s', 'more', text(800))).toBe(1);
+    await store.drop('s');
+    expect(await store.create('t', 'k', 'v', later)).toBe(true);
+  });
+
+  test('what many sessions share counts once', async () => {
+    const store = memoryStore({ maxChars: 100_000 });
+    for (let n = 0; n < 50; n++) expect(await store.create(`s${n}`, 'tools', text(20_000), later)).toBe(true);
+  });
+
+  test.each([0, -1, Number.NaN, '9'])('%j characters are no room', (maxChars) => {
+    expect(() => memoryStore({ maxChars: maxChars as number })).toThrow('expected `maxChars` to be a number from 1');
+  });
+
+  test('whatever is done, all of it is free again when the sessions are gone', async () => {
+    const names = ['a', 'b', 'c'];
+    const command = fc.record({
+      name: fc.constantFrom(...names),
+      what: fc.constantFrom('create', 'drop', 'set', 'delete', 'append'),
+      key: fc.constantFrom('k', 'l'),
+      length: fc.constantFrom(0, 10, 900, 1_500, 3_000),
+      letter: fc.constantFrom('x', 'y'),
+      version: fc.constantFrom(undefined, 0, 1, 2),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { maxLength: 60 }), async (commands) => {
+        let now = 0;
+        const store = memoryStore({ maxChars: 12_000, now: () => now });
+        for (const { name, what, key, length, letter, version } of commands) {
+          const value = letter.repeat(length);
+          const run = {
+            create: () => store.create(name, key, value, now + 50),
+            drop: () => store.drop(name),
+            set: () => store.set(name, key, value, version),
+            delete: () => store.delete(name, key, version),
+            append: () => store.append(name, key, value, 2),
+          };
+          await run[what as keyof typeof run]().catch(() => {});
+          now += 1;
+        }
+        for (const name of names) await store.drop(name);
+        // To the last character but those of a session and a document.
+        now = 0;
+        await expect(store.create('all', 'k', text(12_000 - 500 - 101 + 1), later)).rejects.toThrow(/full/);
+        expect(await store.create('all', 'k', text(12_000 - 500 - 101), later)).toBe(true);
+      }),
+      { numRuns: 300 },
     );
   });
 });

@@ -1,0 +1,35 @@
+/** How much a store in memory keeps, and the most it may: no client can fill the process. */
+
+/** What is taken of the room, in characters. */
+export interface Room {
+  /** Takes so many more, or gives back where that is below zero. @throws Error where there is no room; giving back always works */
+  take(chars: number): void;
+  /** @throws Error where so much is taken that no session may begin: those that run are to end well. */
+  admit(): void;
+  readonly used: number;
+}
+
+/** Of the room, for the sessions that run alone. */
+const reserve = 0.25;
+
+export function roomOf(maxChars: number): Room {
+  let used = 0;
+  return {
+    take(chars) {
+      if (chars > 0 && used + chars > maxChars) throw full(maxChars);
+      used += chars;
+    },
+    admit() {
+      if (used > maxChars * (1 - reserve)) throw full(maxChars);
+    },
+    get used() {
+      return used;
+    },
+  };
+}
+
+function full(maxChars: number): Error {
+  return new Error(
+    `The store in memory is full (${maxChars} characters). Give \`memoryStore\` a higher \`maxChars\`, let sessions end sooner, or keep them in Redis.`,
+  );
+}
