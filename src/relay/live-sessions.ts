@@ -41,6 +41,10 @@ export interface LiveSessions {
 /** Milliseconds without a use after which a session is closed here; the store keeps all that is asked for again. Grants of approvals end with it. */
 const idleMs = 600_000;
 const sweepMs = 60_000;
+/** Most characters of definitions of all live sessions. What is made of them takes ten times that. Over it, sessions that nobody uses close sooner, longest unused first. */
+const mostLiveChars = 64 * 1_024 * 1_024;
+/** Milliseconds for which one that was asked for is used, if it is. */
+const freshMs = 1_000;
 
 interface Entry extends LiveSession {
   readonly tools: RelayedTools;
@@ -52,14 +56,17 @@ interface Entry extends LiveSession {
   syncing: Promise<void>;
   held: number;
   usedAt: number;
+  /** Of its definitions. */
+  chars: number;
 }
 
 /** Makes the live sessions of a node. @throws MisuseError for options that no session could be made with */
-export function createLiveSessions(options: RelaySessionOptions, settings: RelaySettings, hub: Hub, calls: Calls): LiveSessions {
+export function createLiveSessions(options: RelaySessionOptions, settings: RelaySettings, hub: Hub, calls: Calls, mostChars = mostLiveChars): LiveSessions {
   const { store, now, logger, requestTimeoutMs } = settings;
   const registry = (options.registry as HostToolRegistry | undefined) ?? makeRegistry(options, settings);
   const state = registryStateOf(registry);
   const entries = new Map<string, Promise<Entry>>();
+  const alive = new Set<Entry>();
 
   const sessionOptions = (code: string): SessionOptions => {
     const { profile, policies, hooks, services, facts, limits, exposeErrors = 'masked', approver, approvalMode, approvalTimeoutMs } = options;
@@ -80,6 +87,8 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
     const { document } = found;
     await entry.tools.show(document);
     entry.revision = document.revision;
+    entry.chars = entry.tools.chars;
+    makeRoom().catch(() => {});
   };
   const follow = (entry: Entry, wanted: number): Promise<void> => {
     entry.syncing = entry.syncing.catch(() => {}).then(() => sync(entry, wanted));
@@ -118,6 +127,7 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
       syncing: Promise.resolve(),
       held: 0,
       usedAt: performance.now(),
+      chars: 0,
     };
     session.events.on('approval:required', ({ request: { id: approvalId, callId: id, title, message, risk } }) => {
       const record: LogRecord = {
@@ -143,13 +153,27 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
       await session.close();
       throw error;
     }
+    alive.add(entry);
     return entry;
+  };
+  const isUnused = ({ held, usedAt }: Entry, ms: number): boolean => held === 0 && performance.now() - usedAt >= ms;
+  const makeRoom = async (): Promise<void> => {
+    let chars = 0;
+    for (const entry of alive) chars += entry.chars;
+    if (chars <= mostChars) return;
+    for (const entry of [...alive].sort((one, other) => one.usedAt - other.usedAt)) {
+      if (chars <= mostChars) return;
+      if (!isUnused(entry, freshMs) || !alive.delete(entry)) continue;
+      chars -= entry.chars;
+      await close(entry.code);
+    }
   };
   const close = async (code: string): Promise<void> => {
     const opening = entries.get(code);
     entries.delete(code);
     const entry = await opening?.catch(() => undefined);
     if (entry === undefined) return;
+    alive.delete(entry);
     entry.stop();
     for (const run of entry.closers.splice(0)) {
       try {
@@ -164,8 +188,7 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
     for (const [code, opening] of entries) {
       const entry = await opening.catch(() => undefined);
       if (entry === undefined) continue;
-      const isIdle = entry.held === 0 && performance.now() - entry.usedAt >= idleMs;
-      if (isIdle || entry.expiresAt <= now()) await close(code);
+      if (isUnused(entry, idleMs) || entry.expiresAt <= now()) await close(code);
     }
   }, sweepMs);
   // It keeps no process alive.

@@ -10,6 +10,8 @@ export interface RelayedTools {
   /** Makes the session's own tools those of the document; the node answers others meanwhile. One after another. */
   show(document: ToolsDocument): Promise<void>;
   has(name: string): boolean;
+  /** Of their definitions, as JSON. */
+  readonly chars: number;
 }
 
 /** Where they are put, and who runs them. */
@@ -88,5 +90,10 @@ export function createRelayedTools({ code, session, requestTimeoutMs, logger, ru
       }
     },
     has: (name) => shown.has(name),
+    get chars() {
+      let chars = 0;
+      for (const { text } of shown.values()) chars += text.length;
+      return chars;
+    },
   };
 }

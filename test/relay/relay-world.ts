@@ -33,6 +33,8 @@ export interface NodeOptions {
   readonly leaseMs?: number;
   readonly heartbeatMs?: number;
   readonly requestTimeoutMs?: number;
+  /** Most characters of definitions of the live sessions. */
+  readonly mostChars?: number;
   /** @default Date.now */
   readonly now?: () => number;
 }
@@ -56,7 +58,7 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
   return {
     store,
     bus,
-    node({ session = {}, leaseMs = 200, heartbeatMs = 30_000, requestTimeoutMs = 5_000, now = Date.now } = {}) {
+    node({ session = {}, leaseMs = 200, heartbeatMs = 30_000, requestTimeoutMs = 5_000, mostChars, now = Date.now } = {}) {
       const lines: string[] = [];
       const log = (level: string) => (data: object, message?: string) => void lines.push(`${level} ${message} ${JSON.stringify(data)}`);
       const settings: RelaySettings = {
@@ -75,7 +77,7 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
       };
       const own = createHub(bus, () => {});
       const calls = createCalls(settings, own);
-      const live = createLiveSessions(session, settings, own, calls);
+      const live = createLiveSessions(session, settings, own, calls, mostChars);
       const requests = createRequests(settings, own, live, calls);
       const streams = createEventStreams(settings, own, calls);
       const node = { settings, hub: own, calls, live, requests, streams, lines };

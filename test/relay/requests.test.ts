@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { defineTool, type ToolResult } from '../../src/index.ts';
 import type { RelayBus } from '../../src/relay/bus.ts';
-import { keys } from '../../src/relay/documents.ts';
+import { keys, type SessionDocument } from '../../src/relay/documents.ts';
 import { memoryBus } from '../../src/relay/memory-bus.ts';
 import { listen, relayed, relayWorld, type World } from './relay-world.ts';
 
@@ -124,6 +124,34 @@ test('a call that takes longer than sessions may be idle keeps its session', asy
   await vi.advanceTimersByTimeAsync(1_200_000);
   expect(node.live.count).toBe(0);
   application.close();
+});
+
+test('where live sessions have too many definitions, those that nobody uses close, longest unused first, and come back when they are asked for', async () => {
+  vi.useFakeTimers();
+  const definition = relayed('large', { description: 'x'.repeat(5_000) });
+  const node = world.node({ mostChars: 16_000, leaseMs: 60_000, requestTimeoutMs: 60_000 });
+  const sessions = [await world.session([definition]), await world.session([definition]), await world.session([definition])];
+  const [first, second, third] = sessions as [SessionDocument, SessionDocument, SessionDocument];
+  const busy = await listen(node, first);
+  const asked = node.requests.submit(first, { requestId: 'runs', tool: 'large', wait: true });
+  await vi.advanceTimersByTimeAsync(2_000);
+  const closed = new Set<string>();
+  for (const session of [second, third]) {
+    (await node.live.get(session)).onClose(() => void closed.add(session.code));
+    await vi.advanceTimersByTimeAsync(2_000);
+  }
+  expect([node.live.count, closed.size]).toEqual([3, 0]);
+  await node.live.get(await world.session([definition]));
+  await vi.advanceTimersByTimeAsync(0);
+  expect([...closed]).toEqual([second.code]);
+  expect((await node.live.get(second)).isRelayed('large')).toBe(true);
+  await vi.advanceTimersByTimeAsync(0);
+  expect([...closed]).toEqual([second.code, third.code]);
+  // The longest unused of all is in use: its call runs.
+  await node.calls.answer(first.code, 'runs', { result: 'done' });
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(resultOf(await asked)).toMatchObject({ success: true, output: 'done' });
+  busy.close();
 });
 
 describe('two nodes', () => {
