@@ -1,4 +1,5 @@
 /** Messages of streams, kept for a while so that a client which was cut off can fetch what it missed. */
+import { randomBytes } from 'node:crypto';
 import type { EventStore } from '@modelcontextprotocol/server';
 import type { McpEventStore } from './server-options.ts';
 
@@ -54,10 +55,12 @@ export function memoryEvents(now: () => number = () => performance.now()): Memor
   return {
     open(sessionId) {
       const shelf: Shelf = { events: new Map(), chars: 0, count: 0 };
+      // No event of one process, or of one life of a session, is taken for another's.
+      const mark = randomBytes(6).toString('hex');
       shelves.set(sessionId, shelf);
       return {
         async storeEvent(stream, message) {
-          const id = String(++shelf.count);
+          const id = `${mark}-${++shelf.count}`;
           const size = JSON.stringify(message).length;
           shelf.events.set(id, { stream, message, chars: size, at: now() });
           shelf.chars += size;

@@ -96,13 +96,12 @@ async function serve(request: Request, machine: Machine, settings: HandlerSettin
   const who = await authenticate(request, settings);
   if (who instanceof Response) return who;
   const { principal } = who;
-  const mcpSession = (): Promise<McpSession | Response> =>
-    finder.find(headers.get('mcp-session-id'), principal, () => makeSession({ principal, request, era: 'legacy' }));
-  if (method !== 'POST') {
+  const id = headers.get('mcp-session-id');
+  const mcpSession = (): Promise<McpSession | Response> => finder.find(id, principal, () => makeSession({ principal, request, era: 'legacy' }));
+  if (method === 'DELETE') return finder.end(id, principal, (found) => found.handle(request, undefined));
+  if (method === 'GET') {
     const found = await mcpSession();
-    if (found instanceof Response) return found;
-    const response = await found.handle(request, undefined);
-    return (method === 'DELETE' && response.ok && (await finder.ended(found.id))) || response;
+    return 'handle' in found ? found.handle(request, undefined) : found;
   }
   if (!sdk.isJsonContentType(headers.get('content-type'))) return refusal(415, rpcCodes.server, 'Unsupported Media Type: expected application/json.');
   const read = await readBody(request);
@@ -114,12 +113,12 @@ async function serve(request: Request, machine: Machine, settings: HandlerSettin
   const era = (await sdk.isLegacyRequest(request, body)) ? 'legacy' : 'modern';
   const source = (): Promise<Sourced> => makeSession({ principal, request, era });
   if (era === 'modern') return modern.fetch(request, body, source);
-  if (!Array.isArray(body) && headers.get('mcp-session-id') === null && (body as { method?: unknown }).method === 'initialize') {
+  if (!Array.isArray(body) && id === null && (body as { method?: unknown }).method === 'initialize') {
     if (!sdk.isInitializeRequest(body)) return refusal(400, -32_602, 'Invalid params: `initialize` needs protocolVersion, capabilities and clientInfo.');
     return initialize(request, body, machine, source, principal, settings.report);
   }
   const found = await mcpSession();
-  return found instanceof Response ? found : deliver(request, body, messages as RpcMessage[], found);
+  return 'handle' in found ? deliver(request, body, messages as RpcMessage[], found) : found;
 }
 
 async function initialize(

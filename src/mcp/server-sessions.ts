@@ -1,6 +1,6 @@
 /** MCP sessions of the 2025 era: a bounded table of servers, each with its transport, each belonging to the principal that opened it. */
 import { randomBytes } from 'node:crypto';
-import type { JSONRPCMessage, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import pTimeout from 'p-timeout';
 import type { ToolSession } from '../index.ts';
 import { bounded } from './server-body.ts';
 import { type MemoryEvents, memoryEvents, scopedEvents } from './server-events.ts';
@@ -8,6 +8,7 @@ import { createInstance, type Instance } from './server-instance.ts';
 import type { HandlerSettings } from './server-options.ts';
 import type { RpcId } from './server-rpc.ts';
 import type { Sdk } from './server-sdk.ts';
+import { markAsks, watchAnswers } from './server-wire.ts';
 
 /** A tool session, and whether it was made for this client. */
 export interface Sourced {
@@ -53,12 +54,21 @@ interface Entry {
 /** Milliseconds that a client has to go on before its session may make way for another's. */
 const evictableAfterMs = 60_000;
 const retryMs = 1_000;
+/** Milliseconds that closing waits for sessions that are being opened. */
+const openingMs = 1_000;
+
+/** Whether an id can be one of ours. */
+export function isSessionId(id: string): boolean {
+  return /^[A-Za-z0-9_-]{32}$/.test(id);
+}
 
 export function createMcpSessions(sdk: Sdk, settings: HandlerSettings): McpSessions {
   const entries = new Map<string, Entry>();
   const memory = settings.eventStore === undefined ? memoryEvents() : undefined;
   /** The principals of sessions that are being opened. */
   const opening: (string | undefined)[] = [];
+  const opens = new Set<Promise<unknown>>();
+  let closed = false;
   // Where nobody is asked who they are, all are one.
   const share = settings.authenticate === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(settings.maxSessions / 4));
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -69,7 +79,7 @@ export function createMcpSessions(sdk: Sdk, settings: HandlerSettings): McpSessi
     arm();
   };
   const arm = (): void => {
-    if (timer !== undefined || entries.size === 0) return;
+    if (timer !== undefined || entries.size === 0 || closed) return;
     timer = setTimeout(sweep, Math.max(10, Math.min(60_000, settings.sessionIdleMs / 2)));
     timer.unref();
   };
@@ -82,22 +92,29 @@ export function createMcpSessions(sdk: Sdk, settings: HandlerSettings): McpSessi
     for (const entry of entries.values()) if (entry.busy === 0 && (oldest === undefined || entry.idleSince < oldest.idleSince)) oldest = entry;
     return oldest !== undefined && performance.now() - oldest.idleSince >= evictableAfterMs && oldest;
   };
+  const open = async (source: () => Promise<Sourced>, principal: string | undefined, before: string | undefined): Promise<McpSession | undefined> => {
+    const leaving = makesWay(principal);
+    if (leaving === false) return undefined;
+    // Before anything is waited for: the place is taken.
+    opening.push(principal);
+    try {
+      await leaving?.mcp.close().catch(settings.report);
+      const sourced = await source();
+      const id = before ?? randomBytes(24).toString('base64url');
+      const mcp = await openSession(sdk, settings, memory, id, sourced, principal, entries, before !== undefined);
+      if (closed) await mcp.close().catch(settings.report);
+      arm();
+      return closed ? undefined : mcp;
+    } finally {
+      opening.splice(opening.indexOf(principal), 1);
+    }
+  };
   return {
     async open(source, principal, before) {
-      const leaving = makesWay(principal);
-      if (leaving === false) return undefined;
-      // Before anything is waited for: the place is taken.
-      opening.push(principal);
-      try {
-        await leaving?.mcp.close().catch(settings.report);
-        const sourced = await source();
-        const id = before ?? randomBytes(24).toString('base64url');
-        const mcp = await openSession(sdk, settings, memory, id, sourced, principal, entries, before !== undefined);
-        arm();
-        return mcp;
-      } finally {
-        opening.splice(opening.indexOf(principal), 1);
-      }
+      if (closed) return undefined;
+      const work = open(source, principal, before).finally(() => opens.delete(work));
+      opens.add(work);
+      return work;
     },
     find(id, principal) {
       const mcp = id === null ? undefined : entries.get(id)?.mcp;
@@ -107,8 +124,10 @@ export function createMcpSessions(sdk: Sdk, settings: HandlerSettings): McpSessi
       return entries.size;
     },
     async close() {
-      clearTimeout(timer);
+      closed = true;
       await Promise.all([...entries.values()].map(({ mcp }) => mcp.close()));
+      // A source that never answers holds nobody up: what it gives later is closed then.
+      await pTimeout(Promise.allSettled(opens), { milliseconds: openingMs, fallback: () => [] });
       clearTimeout(timer);
     },
   };
@@ -163,6 +182,7 @@ async function openSession(
   instance.server.onerror = settings.report;
   try {
     await instance.server.connect(transport);
+    markAsks(transport);
   } catch (error) {
     await close().catch(settings.report);
     throw error;
@@ -180,10 +200,12 @@ async function openSession(
     async handle(request, body) {
       entry.busy++;
       const listens = request.method === 'GET';
+      // A stream that is gone on with may be a call's, which tells of no changes.
+      const hears = listens && (request.headers.get('last-event-id') === null || (await isElsewhere(request)));
       const done = (): void => {
         entry.busy--;
         entry.idleSince = performance.now();
-        if (listens) heard = instance.changes();
+        if (hears) heard = instance.changes();
       };
       try {
         const anew = listens && (await isElsewhere(request));
@@ -215,16 +237,4 @@ function asAgreed(sdk: Sdk, request: Request, agreed: string | undefined, anew: 
   if (!isAgreed) headers.set('mcp-protocol-version', agreed);
   if (anew) headers.delete('last-event-id');
   return new Request(request.url, { method: request.method, headers, signal: request.signal });
-}
-
-/** An answer ends its request. */
-function watchAnswers(transport: WebStandardStreamableHTTPServerTransport, inFlight: Map<RpcId, OpenRequest>): void {
-  const send = transport.send.bind(transport);
-  transport.send = async (message: JSONRPCMessage, options) => {
-    try {
-      await send(message, options);
-    } finally {
-      if (!('method' in message) && message.id !== undefined) inFlight.delete(message.id);
-    }
-  };
 }

@@ -1,7 +1,7 @@
 /** Who may speak for a session: tokens and tickets. A wrong token and a code that there is not are told apart by nothing. */
 import { headerOf } from './direct-body.ts';
 import { keys, type SessionDocument, type Side } from './documents.ts';
-import { type RelayError, relayError } from './relay-error.ts';
+import { type RelayError, relayError, sessionNotFound } from './relay-error.ts';
 import { hashOf, sameHash } from './secrets.ts';
 import type { RelayStore } from './store.ts';
 
@@ -69,11 +69,6 @@ export async function findSession(store: RelayStore, now: number, code: string):
 export function checkHostKey(token: string | undefined, hostKeyHash: string): void {
   if (token === undefined) throw unauthorized('This needs `Authorization: Bearer` with the key of the host.');
   if (!sameHash(hashOf(token), hostKeyHash)) throw relayError(403, 'forbidden', 'This is not the key of the host.');
-}
-
-/** 404, in the same words whatever the reason. */
-export function sessionNotFound(): RelayError {
-  return relayError(404, 'session_not_found', 'Session not found or expired');
 }
 
 async function authorizeTicket(store: RelayStore, now: number, code: string, access: Side | 'either', ticket: string): Promise<Admitted> {

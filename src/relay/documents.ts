@@ -78,6 +78,8 @@ export interface RequestDocument {
   readonly waitsUntil?: number;
   /** A person has answered, and it runs since: it cannot be begun again. */
   readonly resumed?: true;
+  /** How often nodes have taken it over. */
+  readonly taken?: number;
 }
 
 /** `call:<id>`: a call on its way to the application, whoever asked for it. */

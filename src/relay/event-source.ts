@@ -5,7 +5,7 @@ import { keys, type SessionDocument } from './documents.ts';
 import type { StreamEvent, StreamRequest } from './event-stream.ts';
 import type { Hub } from './hub.ts';
 import { type LogReader, openLogReader } from './log-reader.ts';
-import { type RelayError, relayError } from './relay-error.ts';
+import { sessionNotFound } from './relay-error.ts';
 import type { RelaySettings } from './settings.ts';
 
 /** Why a connection ends. */
@@ -46,13 +46,13 @@ export async function openEventSource(
   over: (reason: EndReason) => void,
 ): Promise<EventSource> {
   const [session] = await store.get(code, [keys.session]);
-  if (session === undefined) throw gone();
+  if (session === undefined) throw sessionNotFound();
   const { toolsRevision } = JSON.parse(session.value) as SessionDocument;
   let lease: ApplicationLease | undefined;
   let left = false;
   if (side === 'application') {
     lease = await takeLease(store, code, leaseMs);
-    if (lease === undefined) throw gone();
+    if (lease === undefined) throw sessionNotFound();
     hub.wake(code, 'lease');
   }
 
@@ -92,8 +92,4 @@ export async function openEventSource(
       lease?.release().catch(() => {});
     },
   };
-}
-
-function gone(): RelayError {
-  return relayError(404, 'session_not_found', 'Session not found or expired');
 }

@@ -5,7 +5,7 @@ import { pushEvents } from './event-push.ts';
 import type { ConnectionParts, EndReason } from './event-source.ts';
 import type { EventStreams } from './event-stream.ts';
 import type { Hub } from './hub.ts';
-import { relayError } from './relay-error.ts';
+import { leaving, relayError } from './relay-error.ts';
 import type { RelaySettings } from './settings.ts';
 
 /** Most streams and polls of one side of a session on a node: one token is not to take all of a node's connections. */
@@ -21,7 +21,7 @@ export function createEventStreams(settings: RelaySettings, hub: Hub, calls: Cal
     hub,
     calls,
     enter({ code, side }, end) {
-      if (closed) throw relayError(503, 'shutting_down', 'This node is shutting down. Connect again.', { headers: { 'Retry-After': '1' } });
+      if (closed) throw leaving();
       const whose = `${code} ${side}`;
       const count = counts.get(whose) ?? 0;
       if (count >= mostOfSession)

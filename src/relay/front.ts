@@ -6,7 +6,7 @@ import { addressOf } from './client-address.ts';
 import { checkHost, checkOrigin, corsOf, preflightOf } from './door.ts';
 import { mcpRoute } from './mcp-route.ts';
 import { operationRoutes } from './operations.ts';
-import { type RelayError, relayError } from './relay-error.ts';
+import { leaving, type RelayError, relayError } from './relay-error.ts';
 import type { Exchange, OpenHandlers, RelayParts, SessionExchange, SessionHandlers } from './relay-parts.ts';
 import { type Answered, isReply, toResponse } from './reply.ts';
 import { responseRoute } from './response-route.ts';
@@ -61,8 +61,7 @@ export function createFront(parts: RelayParts): Front {
     const { code } = place.params;
     if (code !== undefined && !isCode(code)) throw relayError(400, 'invalid_session_code', 'Session code must be 8-character Base32 format');
     const route = routeOf(place, request.method);
-    if ((parts.draining.aborted && !route.late) || (parts.closed.aborted && route.access !== 'anyone'))
-      throw relayError(503, 'shutting_down', 'This node is shutting down. Try again: another one answers.', { headers: { 'Retry-After': '1' } });
+    if ((parts.draining.aborted && !route.late) || (parts.closed.aborted && route.access !== 'anyone')) throw leaving();
     const exchange: Exchange = { request, params: place.params, address: await addressOf(request, info.address, door), maxBody: route.maxBody ?? 0 };
     return { route, exchange: await authorized(route, exchange) };
   };

@@ -5,7 +5,7 @@ import type { Calls } from './calls.ts';
 import { type LogRecord, logKeep, type SessionDocument } from './documents.ts';
 import type { Hub } from './hub.ts';
 import type { RelaySessionOptions } from './options.ts';
-import { relayError } from './relay-error.ts';
+import { leaving, type RelayError, sessionNotFound } from './relay-error.ts';
 import { createRelayedTools, type RelayedTools } from './relayed-tools.ts';
 import type { RelaySettings } from './settings.ts';
 import { readTools } from './tools-document.ts';
@@ -43,8 +43,8 @@ const idleMs = 600_000;
 const sweepMs = 60_000;
 /** Most characters of definitions of all live sessions. What is made of them takes ten times that. Over it, sessions that nobody uses close sooner, longest unused first. */
 const mostLiveChars = 64 * 1_024 * 1_024;
-/** Milliseconds for which one that was asked for is used, if it is. */
-const freshMs = 1_000;
+/** Milliseconds after its last use for which none closes for that: its grants, windows and loop guard end with it. */
+const freshMs = 60_000;
 
 interface Entry extends LiveSession {
   readonly tools: RelayedTools;
@@ -58,6 +58,8 @@ interface Entry extends LiveSession {
   usedAt: number;
   /** Of its definitions. */
   chars: number;
+  /** Why nobody is to open it again. */
+  over: RelayError | undefined;
 }
 
 /** Makes the live sessions of a node. @throws MisuseError for options that no session could be made with */
@@ -67,6 +69,7 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
   const state = registryStateOf(registry);
   const entries = new Map<string, Promise<Entry>>();
   const alive = new Set<Entry>();
+  let ended = false;
 
   const sessionOptions = (code: string): SessionOptions => {
     const { profile, policies, hooks, services, facts, limits, exposeErrors = 'masked', approver, approvalMode, approvalTimeoutMs } = options;
@@ -128,6 +131,7 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
       held: 0,
       usedAt: performance.now(),
       chars: 0,
+      over: undefined,
     };
     session.events.on('approval:required', ({ request: { id: approvalId, callId: id, title, message, risk } }) => {
       const record: LogRecord = {
@@ -147,7 +151,7 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
       entry.stop = await hub.watch(code, (wake) => {
         // Whoever only listens, such as an MCP client, is told of a change too.
         if (wake === 'tools' || wake === undefined) follow(entry, Number.POSITIVE_INFINITY).catch(() => {});
-        if (wake === 'closed') void close(code);
+        if (wake === 'closed') void close(code, sessionNotFound());
       });
     } catch (error) {
       await session.close();
@@ -163,16 +167,18 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
     if (chars <= mostChars) return;
     for (const entry of [...alive].sort((one, other) => one.usedAt - other.usedAt)) {
       if (chars <= mostChars) return;
-      if (!isUnused(entry, freshMs) || !alive.delete(entry)) continue;
+      if (entry.chars === 0 || !isUnused(entry, freshMs) || !alive.delete(entry)) continue;
       chars -= entry.chars;
       await close(entry.code);
     }
   };
-  const close = async (code: string): Promise<void> => {
+  /** @param over for good */
+  const close = async (code: string, over?: RelayError): Promise<void> => {
     const opening = entries.get(code);
     entries.delete(code);
     const entry = await opening?.catch(() => undefined);
     if (entry === undefined) return;
+    entry.over = over;
     alive.delete(entry);
     entry.stop();
     for (const run of entry.closers.splice(0)) {
@@ -188,7 +194,8 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
     for (const [code, opening] of entries) {
       const entry = await opening.catch(() => undefined);
       if (entry === undefined) continue;
-      if (isUnused(entry, idleMs) || entry.expiresAt <= now()) await close(code);
+      if (entry.expiresAt <= now()) await close(code, sessionNotFound());
+      else if (isUnused(entry, idleMs)) await close(code);
     }
   }, sweepMs);
   // It keeps no process alive.
@@ -201,26 +208,35 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
     },
     async get(document) {
       const { code, toolsRevision } = document;
-      let opening = entries.get(code);
-      if (opening === undefined) {
-        const made = open(document);
-        opening = made;
-        entries.set(code, made);
-        made.catch(() => {
-          if (entries.get(code) === made) entries.delete(code);
-        });
+      for (;;) {
+        if (ended) throw leaving();
+        let opening = entries.get(code);
+        if (opening === undefined) {
+          const made = open(document);
+          opening = made;
+          entries.set(code, made);
+          made.catch(() => {
+            if (entries.get(code) === made) entries.delete(code);
+          });
+        }
+        const entry = await opening;
+        // Nobody closes it for want of room while it gets its tools.
+        const release = entry.hold();
+        try {
+          if (entry.revision < toolsRevision) await follow(entry, toolsRevision);
+        } finally {
+          release();
+        }
+        if (entries.get(code) === opening) return entry;
+        if (entry.over !== undefined) throw entry.over;
       }
-      const entry = await opening;
-      entry.usedAt = performance.now();
-      if (entry.revision < toolsRevision) await follow(entry, toolsRevision);
-      if (entries.get(code) !== opening) throw relayError(404, 'session_not_found', 'Session not found or expired');
-      return entry;
     },
     taken: (name) => state.twinOf(name),
-    close,
+    close: (code) => close(code, sessionNotFound()),
     async closeAll() {
       clearInterval(sweep);
-      await Promise.all([...entries.keys()].map(close));
+      ended = true;
+      await Promise.all([...entries.keys()].map((code) => close(code, leaving())));
       if (options.registry === undefined) await registry.close();
     },
   };

@@ -156,7 +156,8 @@ export async function openLogReader({ store, code, side, after, newWithinMs, del
         readAt = time;
         tools = undefined;
         // A change of tools is told once to whoever has no place of its own.
-        if (tells) await remember();
+        // Where it cannot be written, it is told twice.
+        if (tells) await remember().catch(() => {});
         if (entries.length < logKeep) return;
       }
     },

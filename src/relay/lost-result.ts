@@ -17,6 +17,16 @@ export function lostResult(callId: string, toolName: string, durationMs: number)
   };
 }
 
+/** Of a request that ran, and whose result the store did not take. */
+export function unkeptResult(callId: string, toolName: string, durationMs: number): ToolResult {
+  const { retryable, status } = errorCodes.executor_lost;
+  return {
+    success: false,
+    error: { code: 'executor_lost', message: 'The call has run; its result could not be kept.', reason: 'result_not_kept', retryable },
+    metadata: { callId, toolName, status, attempt: 1, durationMs: Math.max(0, durationMs) },
+  };
+}
+
 /** Of a request that waited for a person for too long. */
 export function unansweredResult(callId: string, { tool, createdAt, waitsUntil = createdAt }: RequestDocument): ToolResult {
   const { retryable, status } = errorCodes.approval_timeout;

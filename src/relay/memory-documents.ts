@@ -38,13 +38,17 @@ export function setDocument(documents: Documents, { strings, room }: Place, key:
   const before = documents.kept.get(key);
   if (version !== undefined && version !== (before?.version ?? 0)) return undefined;
   // Taken before the old one is given back: the same value again stays the same string.
+  const usedBefore = room.used;
   const shared = strings.take(value);
+  const more = charsOf(key, { value, shared }) - (before === undefined ? 0 : charsOf(key, before));
+  const freed = before?.shared === undefined ? 0 : strings.freed(before.shared);
   try {
-    room.take(charsOf(key, { value, shared }) - (before === undefined ? 0 : charsOf(key, before)));
+    room.check(room.used - usedBefore + more - freed, usedBefore);
   } catch (error) {
     if (shared !== undefined) strings.give(shared);
     throw error;
   }
+  room.add(more);
   const next = (before?.version ?? documents.floor) + 1;
   documents.kept.set(key, { value: shared?.value ?? value, version: next, shared });
   if (before?.shared !== undefined) strings.give(before.shared);
@@ -56,7 +60,7 @@ export function deleteDocument(documents: Documents, { strings, room }: Place, k
   if (found === undefined || (version !== undefined && version !== found.version)) return false;
   documents.kept.delete(key);
   documents.floor = Math.max(documents.floor, found.version);
-  room.take(-charsOf(key, found));
+  room.add(-charsOf(key, found));
   if (found.shared !== undefined) strings.give(found.shared);
   return true;
 }
@@ -64,7 +68,7 @@ export function deleteDocument(documents: Documents, { strings, room }: Place, k
 /** Gives back what the documents share with other sessions, and their room. */
 export function endDocuments({ kept }: Documents, { strings, room }: Place): void {
   for (const [key, document] of kept) {
-    room.take(-charsOf(key, document));
+    room.add(-charsOf(key, document));
     if (document.shared !== undefined) strings.give(document.shared);
   }
 }

@@ -21,12 +21,13 @@ const charsOf = (values: readonly string[]): number => values.reduce((sum, { len
 
 /** @param keep how many entries stay, at most @throws Error where there is no room; nothing has changed then */
 export function appendEntry(log: Log, room: Room, value: string, keep: number): { readonly id: number; readonly dropped: readonly string[] } {
-  room.take(charsOf([value]));
+  const over = Math.max(0, log.values.length - log.start + 1 - keep);
+  const end = log.start + over;
+  room.check(charsOf([value]) - charsOf(log.values.slice(log.start, end)));
   log.values.push(value);
   log.last += 1;
-  const end = Math.max(log.start, log.values.length - keep);
   const dropped = log.values.slice(log.start, end);
-  room.take(-charsOf(dropped));
+  room.add(charsOf([value]) - charsOf(dropped));
   log.values.fill('', log.start, end);
   log.start = end;
   // The places go once they are more than the entries, so that each entry is moved once or so.
@@ -39,7 +40,7 @@ export function appendEntry(log: Log, room: Room, value: string, keep: number): 
 
 /** Gives its room back. */
 export function endLog({ values, start }: Log, room: Room): void {
-  room.take(-charsOf(values.slice(start)));
+  room.add(-charsOf(values.slice(start)));
 }
 
 /** The oldest entries after an id. */

@@ -2,8 +2,10 @@
 
 /** What is taken of the room, in characters. */
 export interface Room {
-  /** Takes so many more, or gives back where that is below zero. @throws Error where there is no room; giving back always works */
-  take(chars: number): void;
+  /** Counts so many more, or less where that is below zero. */
+  add(chars: number): void;
+  /** @throws Error where so many more do not fit. What gives room always may. @param from what is taken otherwise. @default `used` */
+  check(more: number, from?: number): void;
   /** @throws Error where so much is taken that no session may begin: those that run are to end well. */
   admit(): void;
   readonly used: number;
@@ -15,9 +17,11 @@ const reserve = 0.25;
 export function roomOf(maxChars: number): Room {
   let used = 0;
   return {
-    take(chars) {
-      if (chars > 0 && used + chars > maxChars) throw full(maxChars);
+    add(chars) {
       used += chars;
+    },
+    check(more, from = used) {
+      if (more > 0 && from + more > maxChars) throw full(maxChars);
     },
     admit() {
       if (used > maxChars * (1 - reserve)) throw full(maxChars);

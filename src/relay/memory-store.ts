@@ -59,7 +59,7 @@ export function memoryStore({ now = () => Date.now(), maxChars = defaultMaxChars
     expiries.remove(session.expiry);
     endDocuments(session.documents, place);
     for (const log of session.logs.values()) endLog(log, room);
-    room.take(-sessionChars);
+    room.add(-sessionChars);
   };
   const find = (name: string): Session | undefined => {
     const session = sessions.get(name);
@@ -83,11 +83,11 @@ export function memoryStore({ now = () => Date.now(), maxChars = defaultMaxChars
       if (find(name) !== undefined) return false;
       room.admit();
       const documents = noDocuments();
-      room.take(sessionChars);
+      room.add(sessionChars);
       try {
         setDocument(documents, place, key, value);
       } catch (error) {
-        room.take(-sessionChars);
+        room.add(-sessionChars);
         throw error;
       }
       sessions.set(name, { name, documents, logs: new Map(), leases: new Map(), expiry: expiries.add(expiresAt, name) });

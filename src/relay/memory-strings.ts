@@ -12,10 +12,12 @@ export interface SharedString {
 
 /** Shared strings. */
 export interface SharedStrings {
-  /** The one copy of a string, for one more who has it; undefined for a string that is kept as it is. @throws Error where there is no room for a new one */
+  /** The one copy of a string, for one more who has it; undefined for a string that is kept as it is. */
   take(value: string): SharedString | undefined;
   /** One who had it has it no more. */
   give(shared: SharedString): void;
+  /** Characters that are free once this one is given back. */
+  freed(shared: SharedString): number;
   /** How many strings there are. */
   size(): number;
 }
@@ -35,7 +37,7 @@ export function sharedStrings(room: Room): SharedStrings {
       const key = value.length <= longestKey ? value : createHash('sha256').update(value).digest('base64');
       const known = strings.get(key);
       if (known === undefined) {
-        room.take(value.length);
+        room.add(value.length);
         const shared: SharedString = { value, key, count: 1 };
         strings.set(key, shared);
         return shared;
@@ -49,8 +51,9 @@ export function sharedStrings(room: Room): SharedStrings {
       shared.count -= 1;
       if (shared.count > 0) return;
       strings.delete(shared.key);
-      room.take(-shared.value.length);
+      room.add(-shared.value.length);
     },
+    freed: ({ count, value }) => (count === 1 ? value.length : 0),
     size: () => strings.size,
   };
 }

@@ -38,3 +38,13 @@ export function isRelayError(error: unknown): error is RelayError {
 export function storeUnavailable(cause: unknown): RelayError {
   return relayError(503, 'store_unavailable', 'The relay cannot reach its store at the moment. Try again.', { headers: { 'Retry-After': '1' }, cause });
 }
+
+/** 503: the node ends. */
+export function leaving(cause?: unknown): RelayError {
+  return relayError(503, 'shutting_down', 'This node is shutting down. Try again: another one answers.', { headers: { 'Retry-After': '1' }, cause });
+}
+
+/** 404, in the same words whatever the reason. */
+export function sessionNotFound(): RelayError {
+  return relayError(404, 'session_not_found', 'Session not found or expired');
+}

@@ -1,7 +1,7 @@
 /** Waiting for a request that another node, or another asker, began. */
 import type { ToolResult } from '../index.ts';
 import type { Hub } from './hub.ts';
-import { relayError } from './relay-error.ts';
+import { relayError, sessionNotFound } from './relay-error.ts';
 import type { RequestDocuments } from './request-documents.ts';
 
 /** What the waiting needs. */
@@ -26,7 +26,7 @@ export async function joinRequest({ hub, documents, leaseMs }: Joining, code: st
         timer = setTimeout(resolve, leaseMs);
       });
       const found = await documents.find(code, id);
-      if (found === undefined) throw relayError(404, 'session_not_found', 'Session not found or expired');
+      if (found === undefined) throw sessionNotFound();
       if (found.document.result !== undefined) return found.document.result;
       if (found.document.status === 'done') throw relayError(404, 'request_not_found', 'This request is done; its result was large, and is kept no more.');
       await wakes;

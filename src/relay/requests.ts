@@ -1,14 +1,15 @@
 /** What agents ask for over REST: written down before it runs, run by one node, taken over when that node dies, kept when it is done. */
 import { hash, randomUUID } from 'node:crypto';
 import pTimeout from 'p-timeout';
-import type { ApprovalAnswer, JsonValue, Surface, ToolResult } from '../index.ts';
-import { canonicalJson, errorName, resumeCall, stateOf } from '../internal.ts';
+import type { ApprovalAnswer, JsonValue, ToolResult } from '../index.ts';
+import { canonicalJson, errorName } from '../internal.ts';
 import type { Calls } from './calls.ts';
 import { keys, type RequestDocument, type SessionDocument } from './documents.ts';
 import type { Hub } from './hub.ts';
 import type { LiveSession, LiveSessions } from './live-sessions.ts';
-import { lostResult, unansweredResult } from './lost-result.ts';
-import { relayError } from './relay-error.ts';
+import { lostResult, unansweredResult, unkeptResult } from './lost-result.ts';
+import { leaving, relayError, sessionNotFound } from './relay-error.ts';
+import { createDecide, type RunRequest } from './request-decide.ts';
 import { createRequestDocuments, type FoundRequest } from './request-documents.ts';
 import { joinRequest } from './request-join.ts';
 import type { RelaySettings } from './settings.ts';
@@ -48,12 +49,16 @@ export interface Requests {
   close(waitMs: number): Promise<void>;
 }
 
-/** Calls the tool, by the session of this node. */
-type RunCall = (entry: LiveSession, surface: Surface) => Promise<ToolResult>;
+/** One that runs here. */
+interface Begun {
+  readonly work: Promise<ToolResult>;
+}
 
 /** Looks after requests that nobody has renewed for so many leases. */
 const dueLeases = 2;
 const mostAtOnce = 16;
+/** Takings after which a result that cannot be written gives way to a failure that says so. */
+const mostTaken = 3;
 /** Milliseconds after which to look again for a request that is not there. Until its session ends: what is written late must be found. */
 const absentMs = 60_000;
 
@@ -63,10 +68,14 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
   const dueMs = leaseMs * dueLeases;
   const running = new Map<string, Promise<ToolResult>>();
   const started = new Set<string>();
+  /** Requests that this node is about to have, and how many ask for it. */
+  const writing = new Map<string, number>();
+  let closing = false;
   let closed = false;
+  const isOwn = (key: string): boolean => running.has(key) || writing.has(key);
 
   /** Runs a request of which this node has the document's version. It is this node's from now on, however long its session takes to open. `passed` is told when its gates have passed. */
-  const run = (session: SessionDocument, id: string, found: FoundRequest, call: RunCall, passed: () => void): Promise<ToolResult> => {
+  const run: RunRequest = (session, id, found, call, passed) => {
     const { code } = session;
     const key = `${code} ${id}`;
     const renewal = setInterval(() => store.schedule(code, id, dueMs).catch(() => {}), leaseMs / 2);
@@ -87,8 +96,8 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
             passed();
           },
         });
-        // What ends because this node does is left to another.
-        if (closed && !result.success && result.error.code === 'session_closed') return result;
+        // What ends because this node does is left to another, and whoever waits here is to ask that one.
+        if (closed && !result.success && result.error.code === 'session_closed') throw leaving();
         ended = await conclude(code, id, found, result);
       } finally {
         clearInterval(renewal);
@@ -114,13 +123,23 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
   const giveUp = (code: string, id: string, found: FoundRequest): Promise<ToolResult | undefined> =>
     conclude(code, id, found, unansweredResult(id, found.document));
 
+  /** A result that cannot be kept, as where the store is full, does not make a request run for ever. */
+  const finish = async (code: string, id: string, found: FoundRequest, result: ToolResult): Promise<boolean> => {
+    try {
+      return await documents.finish(code, id, found, result);
+    } catch (error) {
+      const { taken = 0, tool, createdAt } = found.document;
+      if (taken < mostTaken) throw error;
+      return documents.finish(code, id, found, unkeptResult(id, tool, now() - createdAt));
+    }
+  };
   /** Writes down what came of it; undefined where another node has it now: then the call is that node's, too. */
   const conclude = async (code: string, id: string, found: FoundRequest, result: ToolResult): Promise<ToolResult | undefined> => {
     const isPending = !result.success && result.error.code === 'approval_pending';
     const waitsUntil = isPending ? result.approval?.expiresAt : undefined;
     const wrote = isPending
       ? (await documents.write(code, id, { ...found.document, status: 'queued', result, ...(waitsUntil && { waitsUntil }) }, found.version)) !== undefined
-      : await documents.finish(code, id, found, result);
+      : await finish(code, id, found, result);
     if (!wrote) return undefined;
     if (isPending) await lookAgain(code, id, waitsUntil);
     hub.wake(code, `request:${id}`);
@@ -136,6 +155,21 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
 
   const join = (code: string, id: string): Promise<ToolResult> => running.get(`${code} ${id}`) ?? joinRequest({ hub, documents, leaseMs }, code, id);
 
+  /** Writes a request down and begins it; undefined where it is there already. It is this node's from before it is written: the answer may be so late that it is due here. */
+  const accept = async (session: SessionDocument, id: string, document: RequestDocument, passed: () => void): Promise<Begun | undefined> => {
+    const { code } = session;
+    const key = `${code} ${id}`;
+    writing.set(key, (writing.get(key) ?? 0) + 1);
+    try {
+      const version = await documents.create(code, id, document, dueMs);
+      return version === undefined ? undefined : { work: begin(session, id, { document, version }, passed) };
+    } finally {
+      const left = (writing.get(key) ?? 1) - 1;
+      if (left > 0) writing.set(key, left);
+      else writing.delete(key);
+    }
+  };
+
   const submit: Requests['submit'] = async (session, { requestId, tool, args = {}, wait }) => {
     const { code } = session;
     const id = requestId ?? randomUUID();
@@ -143,23 +177,22 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     const document: RequestDocument = { tool, args, hash: callHash, status: 'queued', createdAt: now() };
     // What is there is not looked after anew: an agent that keeps asking would keep it from being taken over.
     const known = requestId === undefined ? undefined : await documents.find(code, id);
-    const version = known === undefined ? await documents.create(code, id, document, dueMs) : undefined;
-    if (version === undefined) {
+    let passed = (): void => {};
+    const gates = new Promise<undefined>((resolve) => {
+      passed = () => resolve(undefined);
+    });
+    const accepted = known === undefined ? await accept(session, id, document, passed) : undefined;
+    if (accepted === undefined) {
       const there = known ?? (await documents.find(code, id));
-      if (there === undefined) throw relayError(404, 'session_not_found', 'Session not found or expired');
+      if (there === undefined) throw sessionNotFound();
       if (there.document.hash !== callHash)
         throw relayError(409, 'request_id_conflict', 'This `requestId` stands for a call of another tool, or with other arguments. Take a new one.');
       if (isUnanswered(there.document)) return { requestId: id, result: (await giveUp(code, id, there)) ?? (await join(code, id)) };
       if (there.document.result === undefined && !wait && there.document.status !== 'done') return { requestId: id, status: 'queued' };
       return { requestId: id, result: there.document.result ?? (await join(code, id)) };
     }
-    let passed = (): void => {};
-    const gates = new Promise<undefined>((resolve) => {
-      passed = () => resolve(undefined);
-    });
-    const work = begin(session, id, { document, version }, passed);
-    if (wait) return { requestId: id, result: await work };
-    const result = await Promise.race([work, gates]);
+    const { work } = accepted;
+    const result = await (wait ? work : Promise.race([work, gates]));
     return result === undefined ? { requestId: id, status: 'queued' } : { requestId: id, result };
   };
 
@@ -181,25 +214,28 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
   const takeUp = async (code: string, id: string): Promise<void> => {
     const [stored] = await store.get(code, [keys.session]);
     const found = await documents.find(code, id);
-    const waits = found?.document.result !== undefined && found.document.resumed !== true;
+    const waits = found?.document.result !== undefined;
     if (stored === undefined) return store.unschedule(code, id);
     // Its node has said that it will write it, and may still do so; or is gone, and the agent was told of nothing.
     if (found === undefined) return store.schedule(code, id, absentMs);
     if (isUnanswered(found.document)) return void (await giveUp(code, id, found));
     if (waits && found.document.status !== 'done') return lookAgain(code, id, found.document.waitsUntil);
-    if (running.has(`${code} ${id}`)) return undefined;
+    const key = `${code} ${id}`;
+    if (isOwn(key)) return undefined;
     if (found.document.status === 'done') {
       // Its node went before it had told.
       await documents.tell(code, id);
       return hub.wake(code, 'log:agent');
     }
     // Whoever had it can write nothing from here on.
-    const version = await documents.write(code, id, found.document, found.version);
-    // Begun here meanwhile: it runs, and what comes of it is fetched when it is due again.
-    if (version === undefined || running.has(`${code} ${id}`)) return undefined;
+    const document: RequestDocument = { ...found.document, taken: (found.document.taken ?? 0) + 1 };
+    const version = await documents.write(code, id, document, found.version);
+    if (version === undefined) return undefined;
     const session = JSON.parse(stored.value) as SessionDocument;
-    const own = { document: found.document, version };
+    const own = { document, version };
     const [entry, call] = await Promise.all([live.get(session), calls.find(code, id)]);
+    // Begun here meanwhile: it runs, and what comes of it is fetched when it is due again.
+    if (isOwn(key) || closing) return undefined;
     logger.warn({ request: id, node }, 'relay: a request is taken over from a node that is gone');
     if (mayRunAgain(entry, own.document, call !== undefined)) {
       // It has what was left of its time; an answer that is there already is only fetched.
@@ -214,9 +250,10 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     let found: readonly DueItem[];
     do {
       found = await store.due(mostAtOnce, dueMs);
-      for (const { session, key } of found) await takeUp(session, key).catch((error: unknown) => warn(error, 'relay: a request could not be taken over'));
+      for (const { session, key } of closing ? [] : found)
+        await takeUp(session, key).catch((error: unknown) => warn(error, 'relay: a request could not be taken over'));
       // What was found is put off, so that there is an end to it.
-    } while (found.length === mostAtOnce && !closed);
+    } while (found.length === mostAtOnce && !closing);
   };
   let sweeping: Promise<void> | undefined;
   const takeOver = (): Promise<void> => {
@@ -234,37 +271,9 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     submit,
     status,
     takeOver,
-    async decide(document, approvalId, answer) {
-      const { code } = document;
-      const entry = await live.get(document);
-      const { session } = entry;
-      const asked = (await session.approvals.pending()).find(({ id }) => id === approvalId);
-      if (asked === undefined) return undefined;
-      const { callId: requestId, token } = asked;
-      if (token === undefined) return session.approvals.answer(approvalId, answer) ? { approvalId, requestId, status: 'queued' } : undefined;
-      const resume = (surface: Surface): Promise<ToolResult> => resumeCall(stateOf(session), token, answer, { surface });
-      const found = await documents.find(code, requestId);
-      let passed = (): void => {};
-      const gates = new Promise<undefined>((resolve) => {
-        passed = () => resolve(undefined);
-      });
-      // A call that came another way, such as over MCP, has no request: its result is here.
-      let work: Promise<ToolResult>;
-      if (found === undefined || found.document.status === 'done') work = resume({ name: 'relay', outside: true, exposeErrors: 'masked', started: passed });
-      else {
-        // Answered a moment ago, and runs; where it waits for a person again, it has a result again.
-        if (found.document.resumed === true && found.document.result === undefined) return undefined;
-        const { result: _pending, ...rest } = found.document;
-        const resumed: RequestDocument = { ...rest, resumed: true };
-        const version = await documents.write(code, requestId, resumed, found.version);
-        if (version === undefined) return undefined;
-        await store.schedule(code, requestId, dueMs);
-        work = run(document, requestId, { document: resumed, version }, (_, surface) => resume(surface), passed);
-      }
-      const result = await Promise.race([work, gates]);
-      return { approvalId, requestId, ...(result === undefined ? { status: 'running' } : { status: 'done', result }) };
-    },
+    decide: createDecide({ store, documents, live, dueMs, run }),
     async close(waitMs) {
+      closing = true;
       clearInterval(sweep);
       calls.drain();
       await pTimeout(Promise.allSettled(running.values()), { milliseconds: Math.max(1, waitMs), fallback: () => [] });

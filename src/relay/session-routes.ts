@@ -1,9 +1,9 @@
 /** The life of a session: created, paired, shown tickets for, deleted. */
-import { findSession, sessionNotFound, type TicketDocument } from './access.ts';
+import { findSession, type TicketDocument } from './access.ts';
 import { answer } from './answers.ts';
 import { fieldOf, readObject } from './bodies.ts';
 import { keys, type Side } from './documents.ts';
-import { relayError } from './relay-error.ts';
+import { relayError, sessionNotFound } from './relay-error.ts';
 import type { OpenHandlers, RelayParts, SessionHandlers } from './relay-parts.ts';
 import { hashOf, newToken } from './secrets.ts';
 import { changeSession, createSessionDocument } from './session-document.ts';

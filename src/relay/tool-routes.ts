@@ -1,12 +1,12 @@
 /** The application's tools: registered, updated, described. */
 import type { HostTool } from '../index.ts';
-import { sessionNotFound } from './access.ts';
 import { answer } from './answers.ts';
 import { readObject } from './bodies.ts';
 import { keys, type LogRecord, logKeep, type SessionDocument, type ToolsDocument } from './documents.ts';
 import { describeSession, negotiateVersion, type ShownTool } from './metadata.ts';
 import { type Registered, type RegistrationOptions, registerTools, updateTools } from './registration.ts';
 import { readRegistration, readUpdate } from './registration-body.ts';
+import { sessionNotFound } from './relay-error.ts';
 import type { RelayParts, SessionExchange, SessionHandlers } from './relay-parts.ts';
 import type { Answered } from './reply.ts';
 import { busy, changeSession } from './session-document.ts';

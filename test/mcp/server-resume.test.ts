@@ -1,9 +1,13 @@
 /** MCP sessions of the 2025 era over several processes: handlers that share a store of sessions. */
+
+import { getRequestListener } from '@hono/node-server';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { defineTool } from '../../src/index.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { defineTool, type ToolSession } from '../../src/index.ts';
 import { createMcpHandler, type McpHandler, type McpHandlerOptions, type McpSessionRecord, type McpSessionStore } from '../../src/mcp.ts';
-import { connectClient, initialize, jsonHeaders, listen, type Opened, opened, post, sampleRegistry, sse } from './server-kit.ts';
+import { anything, connectClient, initialize, jsonHeaders, listen, type Opened, opened, post, sampleRegistry, sse } from './server-kit.ts';
+
+const oddId = 'odd-odd-odd-odd-odd-odd-odd-odd-';
 
 let open: Opened;
 beforeEach(() => {
@@ -126,15 +130,147 @@ describe('a session that another process has begun', () => {
     const store = sessionStore();
     const [one, other] = [handlerOf({ sessionStore: store }), handlerOf({ sessionStore: store })];
     const id = await initialize(one.handler);
-    const response = await other.handler.fetch(ask('GET', id, { 'Last-Event-ID': 'of-the-other' }));
+    // Both have events; those of one are not those of the other.
+    let lastId = '';
+    for (const { handler } of [one, other])
+      for await (const { id: eventId, message } of sse(await handler.fetch(post(echo, { 'mcp-session-id': id })))) {
+        if (handler === one.handler) lastId = eventId ?? lastId;
+        if (message?.result !== undefined) break;
+      }
+    const response = await other.handler.fetch(ask('GET', id, { 'Last-Event-ID': lastId }));
     expect(response.status).toBe(200);
     for await (const { message } of sse(response)) if (message?.method !== undefined) return expect(message.method).toBe('notifications/tools/list_changed');
     expect.unreachable();
   });
 
-  test.each(['', 'x', 'x'.repeat(10_000), '__proto__', 'constructor'])('that nobody has begun is 404: %#', async (id) => {
-    const { handler } = handlerOf({ sessionStore: sessionStore() });
-    expect((await handler.fetch(post(echo, { 'mcp-session-id': id }))).status).toBe(404);
+  test.each(['', 'x', 'x'.repeat(10_000), '__proto__', 'constructor', '../../../../../../../../etc/passwd', oddId])(
+    'that nobody has begun is 404, and only what can be an id is looked up: %#',
+    async (id) => {
+      const load = vi.fn(async () => undefined);
+      const { handler } = handlerOf({ sessionStore: { ...sessionStore(), load } });
+      expect((await handler.fetch(post(echo, { 'mcp-session-id': id }))).status).toBe(404);
+      expect((await handler.fetch(ask('GET', id))).status).toBe(404);
+      expect((await handler.fetch(ask('DELETE', id))).status).toBe(404);
+      expect(load).toHaveBeenCalledTimes(id === oddId ? 3 : 0);
+    },
+  );
+
+  test.each([
+    ['null', async () => null],
+    ['an array', async () => []],
+    ['a value that is there at once', () => undefined],
+  ])('of which the store gives %s is 404', async (_, load) => {
+    const { handler } = handlerOf({ sessionStore: { ...sessionStore(), load: load as never } });
+    expect((await call(handler, oddId)).status).toBe(404);
+  });
+
+  test('is told to be unknown as well where another server has put classes of its own in the place of the global ones', async () => {
+    const { Request: request, Response: response } = globalThis;
+    getRequestListener(() => new Response('x'));
+    try {
+      const { handler } = handlerOf({ sessionStore: sessionStore() });
+      expect((await call(handler, oddId)).status).toBe(404);
+    } finally {
+      Object.defineProperty(globalThis, 'Request', { value: request, configurable: true, writable: true });
+      Object.defineProperty(globalThis, 'Response', { value: response, configurable: true, writable: true });
+    }
+  });
+
+  test('is ready for nobody before it has been begun again', async () => {
+    const store = sessionStore();
+    const slow = { storeEvent: async () => new Promise<string>((resolve) => setTimeout(() => resolve('event'), 5)), replayEventsAfter: async () => 'none' };
+    const one = handlerOf({ sessionStore: store });
+    const other = handlerOf({ sessionStore: store, eventStore: slow });
+    const seen: unknown[] = [];
+    const handler = (_: object, { client }: { client?: { sample?: unknown } }) => {
+      seen.push(typeof client?.sample);
+      return null;
+    };
+    other.registry.register(defineTool({ name: 'look', description: 'Looks.', parameters: anything, handler: handler as never }));
+    const id = await initialize(one.handler, {}, '2025-11-25', { sampling: {} });
+    const answers = Array.from({ length: 6 }, async (_, number) => {
+      for (let turn = 0; turn < number * 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+      return other.handler.fetch(post({ ...echo, id: number, params: { name: 'look', arguments: {} } }, { 'mcp-session-id': id }));
+    });
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(6).fill(200));
+    await expect.poll(() => seen).toEqual(Array(6).fill('function'));
+  });
+
+  test('that its client ends while it is begun again is over', async () => {
+    const store = sessionStore();
+    const [one, other] = [handlerOf({ sessionStore: store }), handlerOf({ sessionStore: store })];
+    const id = await initialize(one.handler);
+    const asked = call(other.handler, id);
+    await one.handler.fetch(ask('DELETE', id));
+    await asked;
+    expect((await call(other.handler, id)).status).toBe(404);
+  });
+
+  test('may be ended where it was never met', async () => {
+    const store = sessionStore();
+    const [one, other] = [handlerOf({ sessionStore: store }), handlerOf({ sessionStore: store })];
+    const id = await initialize(one.handler);
+    expect([(await other.handler.fetch(ask('DELETE', id))).status, store.kept.size]).toEqual([200, 0]);
+  });
+
+  test('is not begun again by a handler that closes meanwhile', async () => {
+    const store = sessionStore();
+    const registry = sampleRegistry();
+    const made: ToolSession[] = [];
+    const handler = createMcpHandler(
+      async () => {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        const session = registry.createSession({ sessionId: 'made' });
+        made.push(session);
+        return session;
+      },
+      { sessionStore: store },
+    );
+    const id = await initialize(handlerOf({ sessionStore: store }).handler);
+    const asked = call(handler, id);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    await handler.close();
+    expect((await asked).status).toBe(503);
+    expect(await Promise.all(made.map((session) => session.call('echo', { text: 'x' })))).toMatchObject([{ error: { code: 'session_closed' } }]);
+  });
+
+  test("answers of a client to another process's asks are none to this one's", async () => {
+    const store = sessionStore();
+    const [one, other] = [handlerOf({ sessionStore: store }), handlerOf({ sessionStore: store })];
+    const id = await initialize(one.handler, {}, '2025-11-25', { elicitation: {} });
+    const begin = async ({ handler }: typeof one, number: number) => {
+      const response = await handler.fetch(post({ ...echo, id: number, params: { name: 'danger', arguments: {} } }, { 'mcp-session-id': id }));
+      const messages = sse(response);
+      const next = async () => {
+        for (;;) {
+          const { value } = await messages.next();
+          if (value === undefined) return expect.unreachable();
+          if (value.message?.id !== undefined) return value.message;
+        }
+      };
+      return { ask: await next(), next };
+    };
+    const [here, there] = [await begin(one, 1), await begin(other, 2)];
+    expect(here.ask.id).not.toEqual(there.ask.id);
+    const result = { action: 'accept', content: { decision: 'allow_once' } };
+    const answerTo = (question: { id?: string | number }) => post({ jsonrpc: '2.0', id: question.id, result }, { 'mcp-session-id': id });
+    for (const stray of [there.ask, { id: 0 }, { id: '0' }]) await one.handler.fetch(answerTo(stray));
+    let isOver = false;
+    const over = here.next().finally(() => {
+      isOver = true;
+    });
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(isOver).toBe(false);
+    await one.handler.fetch(answerTo(here.ask));
+    expect(await over).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } });
+    await other.handler.fetch(post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } }, { 'mcp-session-id': id }));
+  });
+
+  test('is large in what it says of itself: it stays with its process', async () => {
+    const store = sessionStore();
+    const { handler } = handlerOf({ sessionStore: store });
+    const id = await initialize(handler, {}, '2025-11-25', { experimental: { large: { text: 'x'.repeat(20_000) } } });
+    expect([store.kept.size, (await call(handler, id)).status]).toEqual([0, 200]);
   });
 
   test('whose record is nonsense is 404, and the host is told', async () => {
@@ -142,8 +278,8 @@ describe('a session that another process has begun', () => {
     const errors: unknown[] = [];
     const { handler } = handlerOf({ sessionStore: store, onError: (error) => errors.push(error) });
     for (const initialize of [null, {}, { protocolVersion: 7 }]) {
-      store.kept.set('odd', JSON.stringify({ initialize }));
-      expect((await call(handler, 'odd')).status).toBe(404);
+      store.kept.set(oddId, JSON.stringify({ initialize }));
+      expect((await call(handler, oddId)).status).toBe(404);
     }
     expect(errors.length).toBeGreaterThanOrEqual(3);
   });

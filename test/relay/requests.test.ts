@@ -129,16 +129,16 @@ test('a call that takes longer than sessions may be idle keeps its session', asy
 test('where live sessions have too many definitions, those that nobody uses close, longest unused first, and come back when they are asked for', async () => {
   vi.useFakeTimers();
   const definition = relayed('large', { description: 'x'.repeat(5_000) });
-  const node = world.node({ mostChars: 16_000, leaseMs: 60_000, requestTimeoutMs: 60_000 });
+  const node = world.node({ mostChars: 16_000, leaseMs: 60_000, requestTimeoutMs: 600_000 });
   const sessions = [await world.session([definition]), await world.session([definition]), await world.session([definition])];
   const [first, second, third] = sessions as [SessionDocument, SessionDocument, SessionDocument];
   const busy = await listen(node, first);
   const asked = node.requests.submit(first, { requestId: 'runs', tool: 'large', wait: true });
-  await vi.advanceTimersByTimeAsync(2_000);
+  await vi.advanceTimersByTimeAsync(70_000);
   const closed = new Set<string>();
   for (const session of [second, third]) {
     (await node.live.get(session)).onClose(() => void closed.add(session.code));
-    await vi.advanceTimersByTimeAsync(2_000);
+    await vi.advanceTimersByTimeAsync(70_000);
   }
   expect([node.live.count, closed.size]).toEqual([3, 0]);
   await node.live.get(await world.session([definition]));
