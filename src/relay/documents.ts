@@ -11,6 +11,7 @@ export const keys = {
   request: (id: string): string => `request:${id}`,
   call: (id: string): string => `call:${id}`,
   ticket: (hash: string): string => `ticket:${hash}`,
+  mcpSessions: 'mcp',
   mcpSession: (hash: string): string => `mcp:${hash}`,
   /** How far a side's log was delivered while anybody listened. */
   cursor: (side: Side): string => `cursor:${side}`,

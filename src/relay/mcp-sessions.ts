@@ -4,28 +4,46 @@ import { keys } from './documents.ts';
 import { hashOf } from './secrets.ts';
 import type { RelayStore } from './store.ts';
 
-/** The log of those that are kept: over so many the oldest is forgotten, and ends with its node. */
-const log = 'mcp-sessions';
+/** Those that are kept, by the hashes of their ids; the one that was begun or looked for last stands last. */
+type Index = readonly string[];
+
+/** Over so many the one that nobody has looked for for longest is forgotten, and ends with its node. */
 const kept = 100;
-/** Characters of what a client says of itself. One that says more stays with its node. */
-const mostChars = 16_384;
+const mostTries = 20;
 
 /** @param store rejects where it cannot be reached, and so do these */
 export function mcpSessionStore(store: RelayStore, code: string): McpSessionStore {
+  const readIndex = async (): Promise<{ readonly index: Index; readonly version: number }> => {
+    const [stored] = await store.get(code, [keys.mcpSessions]);
+    return { index: stored === undefined ? [] : (JSON.parse(stored.value) as Index), version: stored?.version ?? 0 };
+  };
+  /** Moves one to the end, or takes it out. */
+  const change = async (hash: string, stays: boolean): Promise<void> => {
+    for (let tries = 0; tries < mostTries; tries++) {
+      const { index, version } = await readIndex();
+      const next = [...index.filter((one) => one !== hash), ...(stays ? [hash] : [])];
+      const forgotten = next.splice(0, Math.max(0, next.length - kept));
+      if ((await store.set(code, keys.mcpSessions, JSON.stringify(next), version)) === undefined) continue;
+      for (const old of forgotten) await store.delete(code, keys.mcpSession(old));
+      return;
+    }
+  };
   return {
     async save(id, record) {
-      const text = JSON.stringify(record);
-      const key = keys.mcpSession(hashOf(id));
-      if (text.length > mostChars || (await store.set(code, key, text, 0)) === undefined) return;
-      const added = await store.append(code, log, key, kept);
-      for (const old of added?.dropped ?? []) await store.delete(code, old);
+      const hash = hashOf(id);
+      if ((await store.set(code, keys.mcpSession(hash), JSON.stringify(record), 0)) !== undefined) await change(hash, true);
     },
     async load(id) {
-      const [stored] = await store.get(code, [keys.mcpSession(hashOf(id))]);
-      return stored && (JSON.parse(stored.value) as McpSessionRecord);
+      const hash = hashOf(id);
+      const [stored] = await store.get(code, [keys.mcpSession(hash)]);
+      if (stored === undefined) return undefined;
+      await change(hash, true);
+      return JSON.parse(stored.value) as McpSessionRecord;
     },
     async remove(id) {
-      await store.delete(code, keys.mcpSession(hashOf(id)));
+      const hash = hashOf(id);
+      await store.delete(code, keys.mcpSession(hash));
+      await change(hash, false);
     },
   };
 }

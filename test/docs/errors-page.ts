@@ -79,6 +79,7 @@ export const reasons: readonly { readonly code: ErrorCode; readonly reason: stri
   { code: 'handler_error', reason: 'mcp_error', meaning: 'The MCP server refused the call by an error of the protocol; `details.code` is its code.' },
   { code: 'handler_error', reason: 'mcp_invalid_result', meaning: 'The MCP server answered what is no result.' },
   { code: 'executor_lost', reason: 'node_lost', meaning: 'The relay node that ran the call went away, and the tool may not run twice.' },
+  { code: 'executor_lost', reason: 'result_not_kept', meaning: "The call has run, and the relay's store did not take its result, such as for want of room." },
   { code: 'executor_lost', reason: 'store_unavailable', meaning: 'The relay cannot reach its store.' },
   { code: 'handler_error', reason: 'result_too_large', meaning: 'The MCP server answered more than 4 MB.' },
 ];

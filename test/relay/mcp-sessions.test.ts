@@ -86,12 +86,24 @@ describe('what is kept', () => {
     expect(await sessions.load('late')).toBeUndefined();
   });
 
-  test('is the last hundred, and nothing that is large', async () => {
+  test('is a hundred: those that were begun or looked for last', async () => {
     const { store, made } = await world(1);
     const sessions = mcpSessionStore(store, made.code);
-    for (let n = 0; n <= 100; n++) await sessions.save(`id-${n}`, record);
-    expect([await sessions.load('id-0'), await sessions.load('id-1'), await sessions.load('id-100')]).toEqual([undefined, record, record]);
-    await sessions.save('large', { initialize: { ...record.initialize, more: 'x'.repeat(20_000) } });
-    expect(await sessions.load('large')).toBeUndefined();
+    await sessions.save('used', record);
+    for (let n = 0; n < 99; n++) await sessions.save(`id-${n}`, record);
+    expect(await sessions.load('used')).toEqual(record);
+    await sessions.save('one more', record);
+    expect([await sessions.load('id-0'), await sessions.load('id-1'), await sessions.load('used')]).toEqual([undefined, record, record]);
+  });
+
+  test('counts none that its client has ended', async () => {
+    const { store, made } = await world(1);
+    const sessions = mcpSessionStore(store, made.code);
+    await sessions.save('stays', record);
+    for (let n = 0; n < 150; n++) {
+      await sessions.save('comes and goes', record);
+      await sessions.remove('comes and goes');
+    }
+    expect(await sessions.load('stays')).toEqual(record);
   });
 });

@@ -247,6 +247,18 @@ describe('room', () => {
     for (let n = 0; n < 50; n++) expect(await store.create(`s${n}`, 'tools', text(20_000), later)).toBe(true);
   });
 
+  test('a full store takes what gives room', async () => {
+    const store = memoryStore({ maxChars: 8_000 });
+    await store.create('s', 'k', 'v', later);
+    await store.set('s', 'big', text(5_000));
+    for (let n = 0; n < 10; n++) await store.append('s', 'log', text(150), 10);
+    await expect(store.set('s', 'more', text(900))).rejects.toThrow(/full/);
+    expect(await store.append('s', 'log', text(150), 10)).toMatchObject({ id: 11 });
+    expect(await store.set('s', 'big', text(4_000))).toBe(2);
+    expect(await store.set('s', 'big', `${text(3_999)}y`)).toBe(3);
+    expect(await store.set('s', 'more', text(900))).toBe(1);
+  });
+
   test.each([0, -1, Number.NaN, '9'])('%j characters are no room', (maxChars) => {
     expect(() => memoryStore({ maxChars: maxChars as number })).toThrow('expected `maxChars` to be a number from 1');
   });

@@ -4,7 +4,9 @@ import { defineTool, type ToolResult } from '../../src/index.ts';
 import type { RelayBus } from '../../src/relay/bus.ts';
 import { keys, type SessionDocument } from '../../src/relay/documents.ts';
 import { memoryBus } from '../../src/relay/memory-bus.ts';
+import { memoryStore } from '../../src/relay/memory-store.ts';
 import { listen, relayed, relayWorld, type World } from './relay-world.ts';
+import { watchedStore } from './watched-ports.ts';
 
 let world: World;
 beforeEach(() => {
@@ -152,6 +154,57 @@ test('where live sessions have too many definitions, those that nobody uses clos
   await vi.advanceTimersByTimeAsync(20_000);
   expect(resultOf(await asked)).toMatchObject({ success: true, output: 'done' });
   busy.close();
+});
+
+test('a live session is not closed for want of room while it gets its tools', async () => {
+  vi.useFakeTimers();
+  await world.close();
+  const watched = watchedStore();
+  world = relayWorld(watched.store);
+  const definition = relayed('large', { description: 'x'.repeat(5_000) });
+  const node = world.node({ mostChars: 6_000, leaseMs: 600_000 });
+  const [slow, quick] = [await world.session([definition]), await world.session([definition])];
+  let go = (): void => {};
+  watched.holdUp('get', () => new Promise<void>((resolve) => (go = resolve)));
+  const opening = node.live.get(slow);
+  await vi.advanceTimersByTimeAsync(200_000);
+  await node.live.get(quick);
+  await vi.advanceTimersByTimeAsync(200_000);
+  go();
+  expect((await opening).isRelayed('large')).toBe(true);
+});
+
+test('a result that the store has no room for ends its request, and says so', async () => {
+  vi.useFakeTimers();
+  await world.close();
+  world = relayWorld(memoryStore({ maxChars: 50_000 }));
+  let ran = 0;
+  const large = defineTool({
+    name: 'large',
+    description: 'Gives much.',
+    parameters: { type: 'object' },
+    annotations: { idempotent: true },
+    handler: () => `${++ran} ${'x'.repeat(60_000)}`,
+  });
+  const node = world.node({ session: { tools: [large] }, leaseMs: 100 });
+  const session = await world.session();
+  await expect(node.requests.submit(session, { requestId: 'much', tool: 'large', wait: true })).rejects.toThrow(/full/);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect((await node.requests.status(session.code, 'much'))?.result).toMatchObject({ error: { code: 'executor_lost', reason: 'result_not_kept' } });
+  expect(ran).toBe(4);
+});
+
+test('whoever waits on a node that goes is sent to another', async () => {
+  const hang = defineTool({ name: 'hang', description: 'Hangs.', parameters: { type: 'object' }, handler: () => new Promise<never>(() => {}) });
+  const node = world.node({ session: { tools: [hang] } });
+  const session = await world.session();
+  const asked = node.requests.submit(session, { requestId: 'h', tool: 'hang', wait: true });
+  await vi.waitFor(async () => expect(await node.requests.status(session.code, 'h')).toMatchObject({ status: 'running' }));
+  await node.requests.close(0);
+  const over = expect(asked).rejects.toMatchObject({ status: 503, error: 'shutting_down' });
+  await node.live.closeAll();
+  await over;
+  await expect(node.live.get(session)).rejects.toMatchObject({ status: 503, error: 'shutting_down' });
 });
 
 describe('two nodes', () => {
