@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { connectRelay } from '../../src/relay/client.ts';
 import { createRelay, memoryBus, memoryStore, type Relay, type RelayBus, type RelayStore } from '../../src/relay.ts';
+import { askOf, base, type Told } from './front-kit.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -42,12 +43,8 @@ async function world(operations: number, last: Last) {
   const doomed = until(store, bus, operations, last);
   const node = createRelay({ ...settings, store: doomed.store, bus: doomed.bus });
   closers.push(() => Promise.all([survivor.close(), node.close()]));
-  const send = async (relay: Relay, method: string, path: string, token?: string, body?: object) => {
-    const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
-    const response = await relay.fetch(new Request(`http://relay.test/api/sessions${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) }));
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into it.
-    return { status: response.status, body: (await response.json()) as Readonly<Record<string, any>> };
-  };
+  const send = (relay: Relay, method: string, path: string, token?: string, body?: object): Promise<Told> =>
+    askOf(relay.fetch, method, `${base}${path}`, { token, body });
   const { body } = await send(survivor, 'POST', '', undefined, {});
   const session = body as { readonly code: string; readonly sessionToken: string; readonly agentToken: string };
   const runs: string[] = [];

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { defineTool } from '../../src/index.ts';
 import { connectRelay } from '../../src/relay/client.ts';
 import { createRelay, memoryBus, memoryStore, type Relay, type RelayBus, type RelayStore } from '../../src/relay.ts';
+import { askOf, base, type Told } from './front-kit.ts';
 
 const closers: (() => unknown)[] = [];
 beforeEach(() => {
@@ -73,12 +74,8 @@ async function world(operations: number, stall: Stall, othersLook: boolean) {
   const steady = createRelay({ ...settings, leaseMs: othersLook ? leaseMs : 30_000, store, bus });
   const slowed = createRelay({ ...settings, leaseMs, ...slow(store, bus, operations, stall) });
   closers.push(() => Promise.all([steady.close(), slowed.close()]));
-  const send = async (relay: Relay, method: string, path: string, token?: string, body?: object) => {
-    const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
-    const response = await relay.fetch(new Request(`http://relay.test/api/sessions${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) }));
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into it.
-    return { status: response.status, body: (await response.json()) as Readonly<Record<string, any>> };
-  };
+  const send = (relay: Relay, method: string, path: string, token?: string, body?: object): Promise<Told> =>
+    askOf(relay.fetch, method, `${base}${path}`, { token, body });
   const { body } = await send(steady, 'POST', '', undefined, {});
   const session = body as { readonly code: string; readonly sessionToken: string; readonly agentToken: string };
   const connect = async (relay: Relay): Promise<void> => {
