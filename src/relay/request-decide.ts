@@ -1,10 +1,9 @@
 /** A person's answer to a call that waits: found on whichever node, run on the one that was asked. */
-import type { Surface, ToolResult } from '../index.ts';
+import type { ApprovalAnswer, Surface, ToolResult } from '../index.ts';
 import { resumeCall, stateOf } from '../internal.ts';
 import type { RequestDocument, SessionDocument } from './documents.ts';
 import type { LiveSession, LiveSessions } from './live-sessions.ts';
-import type { FoundRequest, RequestDocuments } from './request-documents.ts';
-import type { Requests } from './requests.ts';
+import type { FoundRequest, RequestDocuments, RequestStatus } from './request-documents.ts';
 import type { RelayStore } from './store.ts';
 
 /** Calls the tool, by the session of this node. */
@@ -12,6 +11,13 @@ export type RunCall = (entry: LiveSession, surface: Surface) => Promise<ToolResu
 
 /** Runs a request of which this node has the document's version. */
 export type RunRequest = (session: SessionDocument, id: string, found: FoundRequest, call: RunCall, passed: () => void) => Promise<ToolResult>;
+
+/** A person's answer to a call that waits; undefined where none of that id does. */
+export type Decide = (
+  document: SessionDocument,
+  approvalId: string,
+  answer: ApprovalAnswer,
+) => Promise<(RequestStatus & { readonly approvalId: string }) | undefined>;
 
 /** What answers need. */
 export interface Deciding {
@@ -23,7 +29,7 @@ export interface Deciding {
   readonly run: RunRequest;
 }
 
-export function createDecide({ store, documents, live, dueMs, run }: Deciding): Requests['decide'] {
+export function createDecide({ store, documents, live, dueMs, run }: Deciding): Decide {
   return async (document, approvalId, answer) => {
     const entry = await live.get(document);
     const release = entry.hold();

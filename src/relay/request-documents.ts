@@ -9,6 +9,13 @@ export interface FoundRequest {
   readonly version: number;
 }
 
+/** What is known of a request. */
+export interface RequestStatus {
+  readonly requestId: string;
+  readonly status: 'queued' | 'running' | 'done';
+  readonly result?: ToolResult;
+}
+
 /** Requests as they are written down. */
 export interface RequestDocuments {
   /** Writes one down and has it looked after from then on; undefined where the id is there already, or the session is gone. */

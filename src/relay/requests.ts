@@ -1,7 +1,7 @@
 /** What agents ask for over REST: written down before it runs, run by one node, taken over when that node dies, kept when it is done. */
 import { hash, randomUUID } from 'node:crypto';
 import pTimeout from 'p-timeout';
-import type { ApprovalAnswer, JsonValue, ToolResult } from '../index.ts';
+import type { JsonValue, ToolResult } from '../index.ts';
 import { canonicalJson, errorName } from '../internal.ts';
 import type { Calls } from './calls.ts';
 import { keys, type RequestDocument, type SessionDocument } from './documents.ts';
@@ -9,8 +9,8 @@ import type { Hub } from './hub.ts';
 import type { LiveSession, LiveSessions } from './live-sessions.ts';
 import { lostResult, unansweredResult, unkeptResult } from './lost-result.ts';
 import { leaving, relayError, sessionNotFound } from './relay-error.ts';
-import { createDecide, type RunRequest } from './request-decide.ts';
-import { createRequestDocuments, type FoundRequest } from './request-documents.ts';
+import { createDecide, type Decide, type RunRequest } from './request-decide.ts';
+import { createRequestDocuments, type FoundRequest, type RequestStatus } from './request-documents.ts';
 import { joinRequest } from './request-join.ts';
 import type { RelaySettings } from './settings.ts';
 import type { DueItem } from './store.ts';
@@ -29,20 +29,13 @@ export interface AgentCall {
 /** What became of a request so far. */
 export type Submitted = { readonly requestId: string; readonly status: 'queued' } | { readonly requestId: string; readonly result: ToolResult };
 
-/** What is known of a request. */
-export interface RequestStatus {
-  readonly requestId: string;
-  readonly status: 'queued' | 'running' | 'done';
-  readonly result?: ToolResult;
-}
-
 /** The requests of a node. */
 export interface Requests {
   /** Runs a call, or joins it where the id is known. Rejects with the relay error 409 `request_id_conflict` for an id that stands for another call. */
   submit(document: SessionDocument, call: AgentCall): Promise<Submitted>;
   status(code: string, requestId: string): Promise<RequestStatus | undefined>;
   /** A person's answer to a call that waits; undefined where none of that id does. */
-  decide(document: SessionDocument, approvalId: string, answer: ApprovalAnswer): Promise<(RequestStatus & { readonly approvalId: string }) | undefined>;
+  readonly decide: Decide;
   /** Runs what dead nodes have left. Called by itself, now and then. */
   takeOver(): Promise<void>;
   /** Takes nothing over any more, and waits for what runs here, so long at most. */
