@@ -9,13 +9,14 @@ import { nowLua } from './redis-clock.ts';
 // The set of a session's ids is there for as long as the last of them.
 const indexScript = redisScript(`${nowLua}
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now))
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('(%.0f', now))
 local newest = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
 if newest then redis.call('PEXPIREAT', KEYS[1], newest) end
 return 1`);
 
+// Redis keeps a key through the very millisecond at which it expires, and so does the list: what is in it no more cannot be taken.
 const idsScript = redisScript(`${nowLua}
-return redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), '+inf')`);
+return redis.call('ZRANGEBYSCORE', KEYS[1], string.format('%.0f', now), '+inf')`);
 
 /**
  * The store of a registry's approvals, on Redis 6.2 or later. A record is gone once it was taken, and at its `expiresAt` by the clock of Redis. Like the token that is
