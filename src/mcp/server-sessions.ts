@@ -201,14 +201,14 @@ async function openSession(
       entry.busy++;
       const listens = request.method === 'GET';
       // A stream that is gone on with may be a call's, which tells of no changes.
-      const hears = listens && (request.headers.get('last-event-id') === null || (await isElsewhere(request)));
+      const anew = listens && (await isElsewhere(request));
+      const hears = listens && (anew || request.headers.get('last-event-id') === null);
       const done = (): void => {
         entry.busy--;
         entry.idleSince = performance.now();
         if (hears) heard = instance.changes();
       };
       try {
-        const anew = listens && (await isElsewhere(request));
         const response = bounded(
           await transport.handleRequest(asAgreed(sdk, request, mcp.version(), anew), body === undefined ? {} : { parsedBody: body }),
           done,
