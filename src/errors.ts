@@ -101,6 +101,11 @@ export interface ToolError {
   readonly retryable: boolean;
   /** Further data by the code or by the handler's `fail()`. Secrets are redacted. */
   readonly details?: JsonValue;
+  /**
+   * What the host's own code threw, where that ended the call: a policy, check, hook, approver, store or handler. Not enumerable, so that no JSON, event or
+   * model gets it; secrets are not scrubbed from it.
+   */
+  readonly cause?: unknown;
 }
 
 export interface ToolErrorParts {
@@ -119,6 +124,11 @@ export function toolError(code: ErrorCode, message: string, parts?: ToolErrorPar
   if (parts?.source !== undefined) error.source = parts.source;
   if (parts?.details !== undefined) error.details = parts.details;
   return error;
+}
+
+/** The same error with what was thrown as its `cause`, where only code finds it. */
+export function withCause(error: ToolError, cause: unknown): ToolError {
+  return Object.defineProperty(error, 'cause', { value: cause, enumerable: false, configurable: true, writable: false });
 }
 
 const misuseBrand = Symbol.for('host-tools.misuse');

@@ -5,8 +5,9 @@ import { createTokenSigner, type TokenSigner } from '../approval/token.ts';
 import { UsedTokens } from '../approval/used-tokens.ts';
 import type { CallOptions } from '../context.ts';
 import type { Effect } from '../decision.ts';
-import { errorName, MisuseError } from '../errors.ts';
+import { MisuseError } from '../errors.ts';
 import { type ChangeReason, EventHub } from '../events.ts';
+import { loggedError, logTo } from '../host-fault.ts';
 import { deepFreeze } from '../json.ts';
 import { AbortHub } from '../limits/abort-hub.ts';
 import { Deadlines } from '../limits/deadlines.ts';
@@ -278,15 +279,19 @@ export class RegistryState {
   }
 
   listenerFailed(error: unknown, type: string): void {
-    this.warn({ event: type, error: errorName(error) }, 'an event listener failed');
+    this.hostFault(error, { event: type, source: 'listener' }, 'an event listener failed');
   }
 
-  /** Logs; a logger that throws affects nothing. */
+  /** Logs; a logger that throws or rejects affects nothing. */
   warn(data: object, message: string, level: 'warn' | 'error' = 'warn'): void {
-    try {
-      this.logger?.[level](data, message);
-    } catch {
-      // A sink never affects a call.
-    }
+    logTo(this.logger, level, data, message);
+  }
+
+  /**
+   * Reports what the host's own code threw, with its stack: `logger.error({ err, ...where }, message)`.
+   * @param scrub Hides the secrets of the call that it was thrown in.
+   */
+  hostFault(thrown: unknown, where: object, message: string, scrub?: (text: string) => string): void {
+    if (this.logger !== undefined) logTo(this.logger, 'error', { err: loggedError(thrown, scrub), ...where }, message);
   }
 }

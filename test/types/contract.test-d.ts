@@ -43,7 +43,8 @@ same<Ours.InputOf<Ours.StandardSchema<1, 2>>, Contract.InputOf<Contract.Standard
 
 // ---------- results
 same<Ours.ErrorCode, Contract.ErrorCode>(true);
-adds<Ours.ToolError, Contract.ToolError>(true);
+adds<Ours.ToolError, Contract.ToolError, 'cause'>(true);
+// What was thrown, for code alone.
 fits<Contract.ToolError>(given<Ours.ToolError>());
 fits<Ours.ToolError>(given<Contract.ToolError>());
 adds<Ours.ResultMetadata, Contract.ResultMetadata>(true);

@@ -1,0 +1,76 @@
+/** Reading options: own members only, and one voice for the unknown ones. */
+import { describe, type MisuseCode, MisuseError } from './errors.ts';
+import { nearestNames } from './names.ts';
+
+/** What other libraries call what we call something else. Suggested only where the option it stands for exists. */
+const wordsOfOthers: ReadonlyMap<string, readonly string[]> = new Map([
+  ['execute', ['handler']],
+  ['run', ['handler']],
+  ['func', ['handler']],
+  ['fn', ['handler']],
+  ['invoke', ['handler']],
+  ['implementation', ['handler']],
+  ['inputSchema', ['parameters']],
+  ['input_schema', ['parameters']],
+  ['inputs', ['parameters']],
+  ['schema', ['parameters']],
+  ['args', ['arguments', 'parameters']],
+  ['input', ['arguments', 'parameters']],
+  ['output', ['outputSchema']],
+  ['output_schema', ['outputSchema']],
+  ['needsApproval', ['requiresApproval']],
+  ['requireApproval', ['requiresApproval']],
+  ['needs_approval', ['requiresApproval']],
+  ['interrupt', ['requiresApproval']],
+  ['confirm', ['requiresApproval']],
+  ['timeout', ['timeoutMs', 'defaultTimeoutMs', 'requestTimeoutMs']],
+  ['ttl', ['ttlMs', 'ttlSeconds']],
+  ['concurrency', ['maxConcurrency']],
+  ['hints', ['annotations']],
+  ['id', ['name', 'sessionId']],
+  ['user', ['principal']],
+  ['userId', ['principal']],
+  ['abortSignal', ['signal']],
+  ['onApproval', ['approver']],
+  ['middleware', ['hooks']],
+  ['log', ['logger']],
+  ['policy', ['policies']],
+]);
+
+/** The end of a message about an unknown name: the known one that was probably meant, else all of them. */
+export function suggestion(unknown: string, known: Iterable<string>): string {
+  const names = [...known];
+  const [near] = wordsOfOthers.get(unknown)?.filter((word) => names.includes(word)) ?? [];
+  const [nearest] = near === undefined ? nearestNames(unknown, names, 1) : [near];
+  return nearest === undefined
+    ? `; expected ${names.length === 1 ? '' : 'one of '}${names.map((name) => `\`${name}\``).join(', ')}`
+    : `; did you mean \`${nearest}\`?`;
+}
+
+/** How {@link readOptions} words and raises its faults. */
+export interface OptionsWording {
+  /** The code of the error. @default "invalid_option" */
+  readonly code?: MisuseCode | undefined;
+  /** What one of them is called. @default "option" */
+  readonly noun?: string | undefined;
+}
+
+/**
+ * The own members of an options object, in an object that inherits nothing: what a careless merge put on `Object.prototype` is no option, neither when the
+ * names are checked nor when the values are read. Undefined stands for no options. Each member is read once.
+ * @param where What was called, for messages: ``createSession: unknown option `rule`; did you mean `rules`?``
+ * @throws MisuseError for what is no object, and for a name that is not known.
+ */
+export function readOptions<T extends object>(where: string, options: T | undefined, known: readonly string[], wording: OptionsWording = {}): Partial<T> {
+  const { code = 'invalid_option', noun = 'option' } = wording;
+  const own = Object.create(null) as Record<string, unknown>;
+  if (options === undefined) return own as Partial<T>;
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new MisuseError(code, `${where}: expected an object of ${noun}s, got ${describe(options)}.`);
+  for (const key of Object.keys(options)) {
+    if (!known.includes(key))
+      throw new MisuseError(code, `${where}: unknown ${noun} \`${key.length > 60 ? `${key.slice(0, 57)}...` : key}\`${suggestion(key, known)}`);
+    own[key] = (options as Record<string, unknown>)[key];
+  }
+  return own as Partial<T>;
+}
