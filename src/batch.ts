@@ -9,6 +9,7 @@ import { cloneJson, copyJson, isJsonObject } from './json.ts';
 import { callTool } from './pipeline/spine.ts';
 import type { ToolResult } from './result.ts';
 import { Call } from './state/call.ts';
+import { readCallOptions } from './state/call-options.ts';
 import type { SessionState } from './state/session-state.ts';
 import type { ToolEntry } from './state/tool-entry.ts';
 import { type BatchPlan, checkCalls, type PlannedCall, planBatch, type ToolCall } from './workflow/plan.ts';
@@ -94,7 +95,7 @@ async function runPlan(
     if (accepted) session.ids?.delete(id);
     const stop = index > stopAfter ? abandoned : signal;
     const { input, resourceKey } = given[index] as (typeof given)[number];
-    settle(index, await callTool(session, name, readArguments(input), { callId: id, signal: stop, resourceKey, surface }));
+    settle(index, await callTool(session, name, readArguments(input), readCallOptions({ callId: id, signal: stop, resourceKey, surface })));
   };
   // Refused calls run nothing; they go first, so that nothing that the batch changes can let them in.
   const refused: Promise<void>[] = [];

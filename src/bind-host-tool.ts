@@ -5,10 +5,11 @@ import type { JsonValue } from './json.ts';
 import type { ToolResult } from './result.ts';
 import type { JsonSchema } from './schema/schema.ts';
 import type { Binding } from './state/binding.ts';
+import { type ReadCallOptions, readToolOptions } from './state/call-options.ts';
 import type { SessionState } from './state/session-state.ts';
 
 /** How a host tool calls: the session's own way. */
-export type CallByName = (session: SessionState, name: string, input: unknown, options: CallOptions | undefined) => Promise<ToolResult>;
+export type CallByName = (session: SessionState, name: string, input: unknown, options: ReadCallOptions | undefined) => Promise<ToolResult>;
 
 type Draft = { -readonly [K in keyof HostTool]: HostTool[K] };
 
@@ -30,7 +31,9 @@ export function createHostTool(binding: Binding, call: CallByName): HostTool {
     get fingerprint() {
       return entry.fingerprint;
     },
-    execute: Object.freeze((input: unknown, options?: CallOptions) => call(session, name, withoutCallId(readArguments(input), parameters), options)),
+    execute: Object.freeze((input: unknown, options?: CallOptions) =>
+      call(session, name, readToolArguments(input, parameters), readToolOptions(options, false)),
+    ),
   };
   if (title !== undefined) tool.title = title;
   if (version !== undefined) tool.version = version;
@@ -49,6 +52,11 @@ export function readArguments(input: unknown): unknown {
   } catch {
     return input;
   }
+}
+
+/** Arguments as runtimes hand them to a bound tool. */
+export function readToolArguments(input: unknown, parameters: JsonSchema): unknown {
+  return withoutCallId(readArguments(input), parameters);
 }
 
 /** Some orchestrators put the call's id among the arguments. */

@@ -50,13 +50,16 @@ export function isReason(value: unknown): value is string {
   return true;
 }
 
+const nothing = Object.freeze({ effect: undefined, prompt: undefined, reason: undefined, message: undefined });
+
 /**
  * Reads what a policy answered. `undefined` in, `undefined` out (a policy may have no opinion where its port says so);
  * anything that is not exactly a decision is `'nonsense'`, which the caller turns into a denial.
  */
 export function readDecision(value: unknown): Decision | 'nonsense' {
   if (typeof value !== 'object' || value === null) return 'nonsense';
-  const { effect, prompt, reason, message } = value as Record<string, unknown>;
+  // Own members alone: whatever somebody put on Object.prototype decides nothing.
+  const { effect, prompt, reason, message } = { ...nothing, ...value } as Record<string, unknown>;
   switch (effect) {
     case 'allow':
       return allow();

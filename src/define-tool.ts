@@ -4,6 +4,7 @@ import { isDefinition, longestTimeoutMs, type OutsideOrigin, type RawHandler, se
 import { describe, MisuseError } from './errors.ts';
 import type { JsonPrimitive } from './json.ts';
 import { checkToolName } from './names.ts';
+import { readOptions } from './options.ts';
 import { bindSchema } from './schema/bind.ts';
 import type { AnyTool, DefineTool, Executor, FactRule } from './tool-config.ts';
 import type { ToolAnnotations } from './tool-summary.ts';
@@ -13,11 +14,35 @@ type LooseConfig = { readonly [key: string]: unknown };
 
 const none: readonly never[] = Object.freeze([]);
 const noAnnotations: ToolAnnotations = Object.freeze({});
-const known = new Set(
-  'name description parameters outputSchema handler create executor scope category title version tags annotations requiresApproval timeoutMs idleTimeoutMs policy requires provides exposure parallelSafe resourceKey maxOutputChars outputStrategy maxConcurrency uses events'.split(
-    ' ',
-  ),
-);
+const known = [
+  'name',
+  'description',
+  'parameters',
+  'outputSchema',
+  'handler',
+  'create',
+  'executor',
+  'scope',
+  'category',
+  'title',
+  'version',
+  'tags',
+  'annotations',
+  'requiresApproval',
+  'timeoutMs',
+  'idleTimeoutMs',
+  'policy',
+  'requires',
+  'provides',
+  'exposure',
+  'parallelSafe',
+  'resourceKey',
+  'maxOutputChars',
+  'outputStrategy',
+  'maxConcurrency',
+  'uses',
+  'events',
+];
 
 /**
  * Makes a definition from a config whose types are not known.
@@ -25,16 +50,14 @@ const known = new Set(
  * @param origin True for the host's own; false, or where it came from, for a definition from outside: its patterns must be ones that RE2 can run,
  * and its marks hide nothing from people.
  */
-export function createDefinition(config: LooseConfig, extras?: PropertyDescriptorMap, origin: boolean | OutsideOrigin = true): AnyTool {
+export function createDefinition(given: LooseConfig, extras?: PropertyDescriptorMap, origin: boolean | OutsideOrigin = true): AnyTool {
   const trusted = origin === true;
-  if (typeof config !== 'object' || config === null)
-    throw new MisuseError('invalid_definition', `Expected defineTool() to be given an object, got ${describe(config)}.`);
-  const name = checkToolName(config.name);
+  if (typeof given !== 'object' || given === null)
+    throw new MisuseError('invalid_definition', `Expected defineTool() to be given an object, got ${describe(given)}.`);
+  const name = checkToolName(Object.hasOwn(given, 'name') ? given.name : undefined);
+  const config = readOptions<LooseConfig>(`Tool \`${name}\``, given, known, { code: 'invalid_definition', noun: 'field' });
   const fault = (field: string, expected: string): MisuseError =>
     new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`${field}\` to be ${expected}, got ${describe(config[field])}.`);
-  for (const key of Object.keys(config)) {
-    if (!known.has(key)) throw new MisuseError('invalid_definition', `Tool \`${name}\`: unknown field \`${key}\`. Known fields: ${[...known].join(', ')}.`);
-  }
   const { description } = config;
   if (typeof description !== 'string' || description.trim() === '') throw fault('description', 'a non-blank string that tells the model what the tool does');
   for (const field of ['title', 'version', 'category']) {
@@ -75,17 +98,16 @@ export function createDefinition(config: LooseConfig, extras?: PropertyDescripto
   if (config.parallelSafe !== undefined && typeof config.parallelSafe !== 'boolean') throw fault('parallelSafe', 'a boolean');
   if (config.resourceKey !== undefined && typeof config.resourceKey !== 'string' && typeof config.resourceKey !== 'function')
     throw fault('resourceKey', 'a string or a function of the input');
-  const policy = (config.policy === undefined ? {} : config.policy) as { knobs?: unknown; check?: unknown };
-  if (typeof policy !== 'object' || policy === null) throw fault('policy', 'an object with `knobs` and `check`');
   // A gate under a name that nobody reads would be no gate.
-  for (const key of Object.keys(policy))
-    if (key !== 'knobs' && key !== 'check')
-      throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`policy\` to have only \`knobs\` and \`check\`, got \`${key}\`.`);
+  const policy = readOptions<{ knobs?: unknown; check?: unknown }>(`Tool \`${name}\`: policy`, config.policy as object | undefined, ['knobs', 'check'], {
+    code: 'invalid_definition',
+    noun: 'field',
+  });
   if (policy.check !== undefined && typeof policy.check !== 'function')
     throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`policy.check\` to be a function, got ${describe(policy.check)}.`);
-  const annotations = readAnnotations(config.annotations, fault);
-  const tags = config.tags === undefined ? none : readStrings('tags', config.tags, fault);
   const where = `Tool \`${name}\``;
+  const annotations = readAnnotations(config.annotations, where, fault);
+  const tags = config.tags === undefined ? none : readStrings('tags', config.tags, fault);
   const rest: Omit<ToolInternals, 'definition'> = {
     input: bindSchema(config.parameters, { direction: 'input', where: `${where}, \`parameters\``, objectOnly: true, trusted }),
     output:
@@ -99,11 +121,11 @@ export function createDefinition(config: LooseConfig, extras?: PropertyDescripto
     handler: config.handler as RawHandler | undefined,
     create: config.create as ToolInternals['create'],
     executor,
-    check: policy.check === undefined ? undefined : (policy.check.bind(policy) as ToolInternals['check']),
+    check: policy.check === undefined ? undefined : (policy.check.bind(config.policy) as ToolInternals['check']),
     requiresApproval: readApproval(config.requiresApproval, fault),
     timeoutMs: config.timeoutMs as number | undefined,
     idleTimeoutMs: config.idleTimeoutMs as number | undefined,
-    requires: config.requires === undefined ? none : readFactRules(config.requires, fault),
+    requires: config.requires === undefined ? none : readFactRules(config.requires, where, fault),
     provides: config.provides === undefined ? none : readStrings('provides', config.provides, fault),
     parallelSafe: (config.parallelSafe as boolean | undefined) ?? annotations.readOnly === true,
     resourceKey: config.resourceKey as ToolInternals['resourceKey'],
@@ -121,13 +143,14 @@ export function createDefinition(config: LooseConfig, extras?: PropertyDescripto
 
 type FaultOf = (field: string, expected: string) => MisuseError;
 
-function readAnnotations(value: unknown, fault: FaultOf): ToolAnnotations {
+const annotationNames = ['readOnly', 'destructive', 'idempotent', 'openWorld'];
+
+function readAnnotations(value: unknown, where: string, fault: FaultOf): ToolAnnotations {
   if (value === undefined) return noAnnotations;
   if (typeof value !== 'object' || value === null) throw fault('annotations', 'an object of booleans');
+  const given = readOptions(`${where}: annotations`, value, annotationNames, { code: 'invalid_definition', noun: 'field' });
   const kept: Record<string, boolean> = {};
-  for (const [key, item] of Object.entries(value)) {
-    if (!['readOnly', 'destructive', 'idempotent', 'openWorld'].includes(key))
-      throw fault('annotations', `an object with readOnly, destructive, idempotent and openWorld only (\`${key}\` is unknown)`);
+  for (const [key, item] of Object.entries(given)) {
     if (item === undefined) continue;
     if (typeof item !== 'boolean') throw fault('annotations', `an object of booleans (\`${key}\` is ${describe(item)})`);
     kept[key] = item;
@@ -151,13 +174,17 @@ function readUses(value: unknown, fault: FaultOf): readonly string[] {
   );
 }
 
-function readFactRules(value: unknown, fault: FaultOf): readonly FactRule[] {
+function readFactRules(value: unknown, where: string, fault: FaultOf): readonly FactRule[] {
   const expected = 'an array of { fact, equals } or { fact, in: [...] }';
   if (!Array.isArray(value)) throw fault('requires', expected);
   const isPrimitive = (item: unknown): boolean => item === null || typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean';
   return Object.freeze(
-    value.map((rule: { fact?: unknown; equals?: unknown; in?: unknown }): FactRule => {
-      if (typeof rule !== 'object' || rule === null || typeof rule.fact !== 'string' || rule.fact === '') throw fault('requires', expected);
+    value.map((one: unknown): FactRule => {
+      const rule: { fact?: unknown; equals?: unknown; in?: unknown } = readOptions(`${where}: requires`, one as object, ['fact', 'equals', 'in'], {
+        code: 'invalid_definition',
+        noun: 'field',
+      });
+      if (typeof rule.fact !== 'string' || rule.fact === '') throw fault('requires', expected);
       if (Array.isArray(rule.in) && rule.equals === undefined && rule.in.every(isPrimitive))
         return Object.freeze({ fact: rule.fact, in: Object.freeze([...rule.in]) as readonly JsonPrimitive[] });
       if (rule.in === undefined && isPrimitive(rule.equals)) return Object.freeze({ fact: rule.fact, equals: rule.equals as JsonPrimitive });

@@ -6,12 +6,13 @@ import type { Decision } from './decision.ts';
 import type { ErrorCode, ToolError } from './errors.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { readInput } from './pipeline/admit.ts';
-import { decisionOf, judge } from './pipeline/decide.ts';
+import { judge } from './pipeline/decide.ts';
 import { gate, lookup } from './pipeline/lookup.ts';
 import { validate } from './pipeline/validate.ts';
 import type { Binding } from './state/binding.ts';
 import { Call } from './state/call.ts';
 import type { SessionState } from './state/session-state.ts';
+import { decisionOf } from './verdict.ts';
 
 /** What a call would come to, stage by stage. Frozen; nothing was run and nothing was recorded. */
 export interface Explanation {

@@ -1,13 +1,17 @@
 /** Mounting: a session's tools on a coordinator, kept in step with the session for as long as both live. */
-import type { CallOptions } from './context.ts';
+import { readToolArguments } from './bind-host-tool.ts';
+import type { CallOptions, Surface } from './context.ts';
 import type { CancellationPort, Coordinator } from './coordinator.ts';
 import { describe, errorName, MisuseError } from './errors.ts';
 import type { HostTool } from './host-tool.ts';
+import { callTool } from './pipeline/spine.ts';
 import type { HostToolRegistry } from './registry.ts';
 import type { ToolResult } from './result.ts';
 import { serializeOutput } from './serialize.ts';
 import { stateOf } from './session.ts';
 import type { SessionOptions } from './session-options.ts';
+import { type ReadCallOptions, readCallOptions, readToolOptions } from './state/call-options.ts';
+import type { SessionState } from './state/session-state.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** How {@link mount} treats the coordinator. */
@@ -71,7 +75,7 @@ export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator
         failed.set(name, `The coordinator has another tool named \`${name}\`; it stays. Mount with onConflict: "replace" to take its place.`);
         return;
       }
-      const mounted = mountable(tool, coordinator);
+      const mounted = mountable(tool, coordinator, state);
       await coordinator.mount(point, mounted, name);
       ours.set(name, { tool, mounted });
       failed.delete(name);
@@ -159,13 +163,16 @@ function isCoordinator(value: unknown): value is Coordinator {
   return typeof put === 'function' && typeof take === 'function' && typeof get === 'function';
 }
 
+const surface: Surface = Object.freeze({ name: 'mount' });
+
 /** The object that is mounted: plain, frozen, not callable, and still only a way into the session. */
-function mountable(tool: HostTool, coordinator: Coordinator): MountedTool {
-  const { inputSchema, requiresApproval } = tool;
+function mountable(tool: HostTool, coordinator: Coordinator, state: SessionState): MountedTool {
+  const { name, inputSchema, requiresApproval } = tool;
   const execute = (input: unknown, options?: CallOptions): Promise<MountedResult> => {
-    const own: CallOptions = { surface: { name: 'mount' }, ...options };
+    const own = readToolOptions(options, false) ?? readCallOptions({});
     // The runtime's cancellation is asked, not listened to: a call that comes after it does not start.
-    return tool.execute(input, isCancelled(coordinator) ? { ...own, signal: AbortSignal.abort() } : own).then(withText);
+    const signal = isCancelled(coordinator) ? AbortSignal.abort() : own?.signal;
+    return callTool(state, name, readToolArguments(input, inputSchema), { ...(own as ReadCallOptions), signal, surface }).then(withText);
   };
   return Object.freeze({
     ...tool,

@@ -2,6 +2,7 @@
 import type { Effect } from './decision.ts';
 import { describe, MisuseError } from './errors.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+import { readOptions } from './options.ts';
 import { type CompiledRule, compileRules, type Rule } from './rules.ts';
 
 /** Limits of one session. Absent: the library's default, or none where it says so. */
@@ -43,13 +44,10 @@ const limitRanges = new Map<LimitName, readonly [least: number, most: number]>([
  * @throws MisuseError `invalid_option`, naming the field.
  */
 export function checkLimits(limits: Limits, where: string): Limits {
-  if (typeof limits !== 'object' || limits === null || Array.isArray(limits))
-    throw new MisuseError('invalid_option', `${where}: Expected \`limits\` to be an object, got ${describe(limits)}`);
+  const given = readOptions(`${where}: limits`, limits, [...limitRanges.keys()], { noun: 'limit' });
   const copy: { -readonly [K in LimitName]?: number | false } = {};
-  for (const [key, value] of Object.entries(limits) as [LimitName, unknown][]) {
-    const range = limitRanges.get(key);
-    if (range === undefined)
-      throw new MisuseError('invalid_option', `${where}: Expected \`limits\` to have only ${[...limitRanges.keys()].join(', ')}, got \`${key}\``);
+  for (const [key, value] of Object.entries(given) as [LimitName, unknown][]) {
+    const range = limitRanges.get(key) as readonly [number, number];
     if (value === undefined) continue;
     const fits = typeof value === 'number' && Number.isInteger(value) && value >= range[0] && value <= range[1];
     if (!fits && !(key === 'loopGuard' && value === false)) {
@@ -155,9 +153,9 @@ export function resolveProfile(profile: Profile, lookup: (id: string) => Resolve
       'invalid_option',
       `Expected a profile to be plain data, got what JSON cannot hold${copied.path === '' ? '' : ` at \`${copied.path}\``}: ${copied.message}`,
     );
-  const source = copied.value;
-  if (!isJsonObject(source)) throw new MisuseError('invalid_option', `Expected a profile to be an object, got ${describe(profile)}`);
-  const { id } = source;
+  const { value } = copied;
+  if (!isJsonObject(value)) throw new MisuseError('invalid_option', `Expected a profile to be an object, got ${describe(profile)}`);
+  const id = Object.hasOwn(value, 'id') ? value.id : undefined;
   if (typeof id !== 'string' || id.trim() === '' || id.trim() !== id || id.length > 256) {
     throw new MisuseError(
       'invalid_option',
@@ -168,7 +166,7 @@ export function resolveProfile(profile: Profile, lookup: (id: string) => Resolve
   const expect = (passed: boolean, field: string, expected: string, got: unknown): void => {
     if (!passed) throw new MisuseError('invalid_option', `${where}: Expected \`${field}\` to be ${expected}, got ${describe(got)}`);
   };
-  for (const key of Object.keys(source)) expect(profileKeys.includes(key), 'key', `one of ${profileKeys.join(', ')}`, key);
+  const source: Partial<JsonObject> = readOptions(where, value, profileKeys, { noun: 'field' });
   const own = source.default;
   expect(own === undefined || own === 'allow' || own === 'ask' || own === 'deny', 'default', '`allow`, `ask` or `deny`', own);
 
@@ -180,7 +178,7 @@ export function resolveProfile(profile: Profile, lookup: (id: string) => Resolve
   const tools = new Map<string, ProfileTool>();
   for (const parent of parents)
     for (const tool of parent.tools.values()) merge(tools, { ...tool, optional: tool.optional && (tools.get(tool.name)?.optional ?? true) });
-  for (const entry of readTools(source.tools, expect)) merge(tools, entry);
+  for (const entry of readTools(source.tools, where, expect)) merge(tools, entry);
 
   const rules = compileRules((source.rules ?? []) as unknown as readonly Rule[], `profile:${id}`);
   const limits = source.limits === undefined ? {} : checkLimits(source.limits as Limits, where);
@@ -201,7 +199,8 @@ export interface KnownProfile {
 }
 
 /** The ids that a checked profile extends. */
-export function parentsOf({ extends: parents = [] }: Profile): readonly string[] {
+export function parentsOf(profile: Profile): readonly string[] {
+  const parents = Object.hasOwn(profile, 'extends') ? (profile.extends ?? []) : [];
   return typeof parents === 'string' ? [parents] : parents;
 }
 
@@ -234,15 +233,14 @@ function readParents(value: JsonValue | undefined, id: string, expect: Expect): 
   return list as readonly string[];
 }
 
-function readTools(value: JsonValue | undefined, expect: Expect): readonly ToolEntry[] {
+function readTools(value: JsonValue | undefined, where: string, expect: Expect): readonly ToolEntry[] {
   expect(Array.isArray(value), 'tools', 'a list of names or objects', value);
   const names = new Set<string>();
   return (value as readonly JsonValue[]).map((item, index) => {
     const field = `tools[${index}]`;
     expect(typeof item === 'string' || isJsonObject(item), field, 'a name or an object with `name`', item);
     const tool: JsonObject = typeof item === 'string' ? { name: item } : (item as JsonObject);
-    for (const key of Object.keys(tool)) expect(toolKeys.includes(key), `${field} key`, `one of ${toolKeys.join(', ')}`, key);
-    const { name, optional, knobs, requiresApproval, timeoutMs, maxOutputChars } = tool;
+    const { name, optional, knobs, requiresApproval, timeoutMs, maxOutputChars } = readOptions(`${where}: ${field}`, tool, toolKeys, { noun: 'field' });
     expect(typeof name === 'string' && name.trim() !== '', typeof item === 'string' ? field : `${field}.name`, 'a non-blank string', name);
     expect(!names.has(name as string), field, 'a tool that the list names once', name);
     names.add(name as string);

@@ -1,12 +1,13 @@
 /** The registry: holds definitions, rules, profiles and scopes; makes sessions. */
 
+import { exemplars } from './call/exemplars.ts';
 import { closeSession } from './close-session.ts';
 import { describe, MisuseError } from './errors.ts';
 import type { Emitter, ToolEvents } from './events.ts';
 import type { HostTool } from './host-tool.ts';
 import { nameSkeleton } from './names.ts';
+import { readOptions } from './options.ts';
 import { spine } from './pipeline/interrupt.ts';
-import { exemplars } from './pipeline/spine.ts';
 import type { Profile } from './profile.ts';
 import { checkRegistrable } from './registrable.ts';
 import { Registration, type ToolRegistration, type ToolTable, tellOrigin } from './registration.ts';
@@ -28,6 +29,14 @@ const host = 'host';
 
 /** The state behind a registry, undefined for what is none. Set by the class, the only code that can read the private field. */
 export let readState: (registry: object) => RegistryState | undefined;
+
+/** What {@link HostToolRegistry.scope} may be given. */
+export interface ScopeOptions {
+  /** Stands before the name of each of the scope's tools. @default "" */
+  readonly prefix?: string | undefined;
+  /** Rules for the scope's own tools. @default none */
+  readonly rules?: readonly Rule[] | undefined;
+}
 
 /**
  * Holds definitions, and makes sessions over them. Mutating calls are synchronous and throw a {@link MisuseError} at a host's mistake, changing nothing.
@@ -146,8 +155,10 @@ export class HostToolRegistry<S = unknown> {
   }
 
   /** What a plugin is given: it can register, list, drain and dispose its own tools, and nothing else. @throws MisuseError when the source is taken. */
-  scope(source: string, options: { readonly prefix?: string; readonly rules?: readonly Rule[] } = {}): ToolScope<S> {
+  scope(source: string, options: ScopeOptions = {}): ToolScope<S> {
     this.#checkOpen('make a scope');
+    const { prefix = '', rules } = readOptions('scope', options, ['prefix', 'rules']);
+    if (typeof prefix !== 'string') throw new MisuseError('invalid_option', `scope: expected \`prefix\` to be a string, got ${describe(prefix)}.`);
     if (typeof source !== 'string' || source.trim() === '' || source === host || source === 'session')
       throw new MisuseError(
         'invalid_option',
@@ -155,12 +166,12 @@ export class HostToolRegistry<S = unknown> {
       );
     if (this.#scopes.has(source))
       throw new MisuseError('duplicate_name', `The scope \`${source}\` exists already. Dispose it first, or choose another source.`);
-    const removeRules = options.rules === undefined ? undefined : this.#state.addRules(options.rules, `scope:${source}`, source);
+    const removeRules = rules === undefined ? undefined : this.#state.addRules(rules, `scope:${source}`, source);
     this.#scopes.add(source);
     const state = this.#state;
     return createScope<S>({
       source,
-      prefix: options.prefix ?? '',
+      prefix,
       add: (definitions) => this.#add(definitions, source),
       entries: () => [...state.tools.values()].filter((entry) => entry.owner === source),
       remove: (entries) => this.#remove(entries),
@@ -178,7 +189,7 @@ export class HostToolRegistry<S = unknown> {
     const setup = readSessionOptions(options as SessionOptions<never>, state);
     const session = new SessionState(state, setup);
     if (setup.overrides !== undefined) checkOverrides(session, setup.overrides);
-    const { signal, idleTimeoutMs } = options;
+    const { signal, idleTimeoutMs } = setup;
     if (signal !== undefined || idleTimeoutMs !== undefined) tieToTime(session, signal, idleTimeoutMs);
     if (state.hub.hears('session:start') || state.hub.hears('session:end')) {
       session.watch();

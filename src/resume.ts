@@ -9,6 +9,7 @@ import { errorName, type ToolError, toolError } from './errors.ts';
 import { callTool } from './pipeline/spine.ts';
 import type { ToolResult } from './result.ts';
 import { Call, type Resumed } from './state/call.ts';
+import { readCallOptions } from './state/call-options.ts';
 import { countReason } from './state/counters.ts';
 import type { SessionState } from './state/session-state.ts';
 
@@ -58,7 +59,7 @@ export async function resumeCall(
     return refuse(session, claims, 'token_used', 'The approval token was used before.');
   const { input, idempotencyKey } = opened.call;
   const resumed = { approvalId: claims.id, answer: read ?? unknownAnswer, idempotencyKey, fingerprint: claims.fingerprint, source: claims.source };
-  return callTool(session, claims.tool, input, options, undefined, resumed, claims.callId);
+  return callTool(session, claims.tool, input, readCallOptions(options), undefined, resumed, claims.callId);
 }
 
 const unknownAnswer: ReadAnswer = Object.freeze({

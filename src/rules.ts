@@ -3,9 +3,10 @@ import { type Effect, isReason } from './decision.ts';
 import { describe, MisuseError } from './errors.ts';
 import { compileGlob } from './glob.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonPrimitive, type JsonValue } from './json.ts';
+import { readOptions } from './options.ts';
 import { compilePattern } from './regex.ts';
 import type { ToolAnnotations, ToolSummary } from './tool-summary.ts';
-import { type Condition, holds } from './when.ts';
+import { type Condition, holds, type Judged } from './when.ts';
 
 /** Anchored and case-sensitive; `*` is any run of any characters, `?` is exactly one, nothing else is special. */
 export type Glob = string;
@@ -33,7 +34,8 @@ export interface Rule {
   readonly source?: Glob | undefined;
   /**
    * Conditions on the input, all of which must hold: paths (`"a.b"`; `*` walks arrays) to a scalar or a test, or a list with paths as lists for keys that hold dots.
-   * A path that the input does not have is looked up in the parsed input, where defaults are; absent there too, the rule does not match.
+   * Both the input as it was sent and the input as the handler gets it are read: a `deny` or `ask` matches if either one does, an `allow` only if both do. A
+   * path that only one of them has is judged there; if both lack it, the rule does not match.
    */
   readonly when?: Readonly<Record<string, JsonPrimitive | WhenTest>> | readonly ({ readonly path: readonly string[] } & WhenTest)[] | undefined;
   /** Of a deny; matches `^[a-z][a-z0-9_]*$`. @default 'denied_by_rule' */
@@ -52,8 +54,8 @@ export interface CompiledRule {
   readonly hasWhen: boolean;
   /** The static part: names, tags, annotations, source. */
   appliesTo(tool: ToolSummary): boolean;
-  /** The `when` part; true without one. `parsed` is asked only where the canonical input lacks a path. */
-  matches(input: JsonObject, parsed: () => unknown): boolean;
+  /** The `when` part, of the input as it was sent and as it was parsed; true without one. @throws `overBudget`. */
+  matches(judged: Judged): boolean;
 }
 
 const ruleKeys = ['id', 'effect', 'tools', 'tags', 'annotations', 'source', 'when', 'reason'];
@@ -87,9 +89,8 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
       'invalid_rule',
       `${where}: Expected plain data${copy.path === '' ? '' : ` at \`${copy.path}\``}, got what JSON cannot hold: ${copy.message}`,
     );
-  const rule = copy.value;
-  if (!isJsonObject(rule)) throw new MisuseError('invalid_rule', `${where}: Expected an object, got ${describe(source)}`);
-  for (const key of Object.keys(rule)) check(ruleKeys.includes(key), 'key', `one of ${ruleKeys.join(', ')}`, key);
+  if (!isJsonObject(copy.value)) throw new MisuseError('invalid_rule', `${where}: Expected an object, got ${describe(source)}`);
+  const rule: Partial<JsonObject> = readOptions(where, copy.value, ruleKeys, { code: 'invalid_rule', noun: 'field' });
 
   const { effect, id, reason } = rule;
   check(effect === 'allow' || effect === 'ask' || effect === 'deny', 'effect', '`allow`, `ask` or `deny`', effect);
@@ -115,7 +116,7 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
       (sources === undefined || sources.some((matches) => matches(tool.source))) &&
       (tags === undefined || tags.some((tag) => tool.tags.includes(tag))) &&
       (annotations === undefined || annotations.every(([key, value]) => (tool.annotations[key] === true) === value)),
-    matches: (input, parsed) => conditions === undefined || conditions.every((condition) => holds(condition, reading, input, parsed)),
+    matches: (judged) => conditions === undefined || conditions.every((condition) => holds(condition, reading, judged)),
   });
 }
 
@@ -160,7 +161,7 @@ function compileWhen(when: JsonValue, effect: Effect, check: Check): readonly Co
     return when.map((entry: JsonValue, index) => {
       const field = `when[${index}]`;
       check(isJsonObject(entry), field, 'an object with `path` and one test', entry);
-      const { path, ...test } = entry;
+      const { path, ...test } = { path: null, ...entry } as JsonObject;
       check(Array.isArray(path) && path.length > 0 && path.length <= maxSegments, `${field}.path`, `a list of 1 to ${maxSegments} strings`, path);
       const segments = path.map((segment: JsonValue, at) => {
         check(

@@ -3,6 +3,7 @@ import type { Approver } from './context.ts';
 import { describe, MisuseError } from './errors.ts';
 import type { Hook } from './hooks.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from './json.ts';
+import { readOptions } from './options.ts';
 import type { Policy } from './policy.ts';
 import { checkLimits, type Limits } from './profile.ts';
 import { compileRules, type Rule } from './rules.ts';
@@ -56,11 +57,28 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
   readonly signal?: AbortSignal | undefined;
 };
 
-const known = new Set(
-  'sessionId cwd environment metadata principal services profile facts overrides rules policies hooks approver approvalMode approvalTimeoutMs repair exposeErrors limits idleTimeoutMs signal'.split(
-    ' ',
-  ),
-);
+const known = [
+  'sessionId',
+  'cwd',
+  'environment',
+  'metadata',
+  'principal',
+  'services',
+  'profile',
+  'facts',
+  'overrides',
+  'rules',
+  'policies',
+  'hooks',
+  'approver',
+  'approvalMode',
+  'approvalTimeoutMs',
+  'repair',
+  'exposeErrors',
+  'limits',
+  'idleTimeoutMs',
+  'signal',
+];
 const none: readonly never[] = Object.freeze([]);
 const empty: JsonObject = Object.freeze({});
 const noLimits: Limits = Object.freeze({});
@@ -90,9 +108,7 @@ export function readSessionOptions(options: SessionOptions<never>, registry: Reg
     limits,
     idleTimeoutMs,
     signal,
-  } = options;
-  for (const key in options)
-    if (!known.has(key)) throw new MisuseError('invalid_option', `createSession: unknown option \`${key}\`. Known options: ${[...known].join(', ')}.`);
+  } = readOptions<SessionOptions<unknown>>('createSession', options, known);
   if (typeof sessionId !== 'string' || sessionId === '' || sessionId.length > 1_024) throw fault('sessionId', 'a string of 1 to 1024 characters', sessionId);
   if (typeof cwd !== 'string') throw fault('cwd', 'a string', cwd);
   if (principal !== undefined && (typeof principal !== 'string' || principal === '' || principal.length > 1_024))
@@ -139,6 +155,8 @@ export function readSessionOptions(options: SessionOptions<never>, registry: Reg
     repair,
     exposeErrors,
     limits: limits === undefined ? noLimits : checkLimits(limits, 'session'),
+    idleTimeoutMs,
+    signal,
   };
 }
 
@@ -151,9 +169,8 @@ export function changeFacts(before: JsonObject, facts: JsonObject): JsonObject {
 export function readOverrides(overrides: Overrides): Overrides {
   if (typeof overrides !== 'object' || overrides === null) throw fault('overrides', 'an object with enable, disable and force', overrides);
   const kept: { [K in keyof Overrides]?: readonly string[] } = {};
-  for (const [key, value] of Object.entries(overrides) as [string, unknown][]) {
-    if (key !== 'enable' && key !== 'disable' && key !== 'force')
-      throw fault('overrides', `an object with enable, disable and force (\`${key}\` is unknown)`, overrides);
+  const read = readOptions('createSession: overrides', overrides, ['enable', 'disable', 'force'], { noun: 'list' });
+  for (const [key, value] of Object.entries(read) as [string, unknown][]) {
     if (value === undefined) continue;
     if (!Array.isArray(value) || value.some((name) => typeof name !== 'string')) throw fault(`overrides.${key}`, 'an array of tool names', value);
     (kept as Record<string, readonly string[]>)[key] = [...(value as string[])];
@@ -178,9 +195,10 @@ function readObject(field: string, value: unknown): JsonObject {
   return deepFreeze(copy.value);
 }
 
-/** @throws MisuseError for what is no hook. */
+/** A hook of our own that calls the host's. @throws MisuseError for what is no hook. */
 export function readHook(hook: unknown): Hook {
-  const { before, after } = (typeof hook === 'object' && hook !== null ? hook : {}) as Hook;
+  // A hook may be an instance of a class of the host's; what stands on Object.prototype is nobody's.
+  const { before, after } = ownOrInherited(hook);
   if (
     (typeof before !== 'function' && typeof after !== 'function') ||
     (before !== undefined && typeof before !== 'function') ||
@@ -188,7 +206,21 @@ export function readHook(hook: unknown): Hook {
   ) {
     throw fault('hook', 'an object with `before`, `after` or both', hook);
   }
-  return hook as Hook;
+  return Object.freeze<Hook>({
+    ...(before === undefined ? undefined : { before: before.bind(hook) }),
+    ...(after === undefined ? undefined : { after: after.bind(hook) }),
+    __proto__: null,
+  } as Hook);
+}
+
+function ownOrInherited(hook: unknown): Partial<Hook> {
+  if (typeof hook !== 'object' || hook === null) return {};
+  const read = (name: 'before' | 'after'): unknown => {
+    for (let at: object | null = hook; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null)
+      if (Object.hasOwn(at, name)) return (hook as Record<string, unknown>)[name];
+    return undefined;
+  };
+  return { before: read('before'), after: read('after') } as Partial<Hook>;
 }
 
 function readHooks(hooks: readonly Hook[]): readonly Hook[] {

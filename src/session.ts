@@ -20,6 +20,7 @@ import { Registration, type ToolRegistration, type ToolTable, tellOrigin } from 
 import { resumeCall } from './resume.ts';
 import { changeFacts, readHook, readOverrides } from './session-options.ts';
 import type { Binding } from './state/binding.ts';
+import { readCallOptions } from './state/call-options.ts';
 import { holdExecutor, releaseExecutor } from './state/executors.ts';
 import type { SessionState } from './state/session-state.ts';
 import { ToolEntry } from './state/tool-entry.ts';
@@ -69,7 +70,8 @@ export class Session<S> implements ToolSession<S> {
 
   // Bound when first read: `const { call } = session` works, and sessions stay small.
   get call(): CallTool {
-    this.#call ??= ((tool: unknown, input?: unknown, options?: CallOptions) => callTool(this.#state, nameOf(tool), input, options)) as CallTool;
+    this.#call ??= ((tool: unknown, input?: unknown, options?: CallOptions) =>
+      callTool(this.#state, nameOf(tool), input, readCallOptions(options))) as CallTool;
     return this.#call;
   }
 
@@ -153,11 +155,7 @@ export class Session<S> implements ToolSession<S> {
   use(hook: Hook): () => void {
     const state = this.#state;
     state.checkOpen('add a hook');
-    const added = { hook: readHook(hook) };
-    const own: Hook = {
-      ...(added.hook.before === undefined ? {} : { before: (call) => added.hook.before?.(call) }),
-      ...(added.hook.after === undefined ? {} : { after: (call, result) => added.hook.after?.(call, result) }),
-    };
+    const own = readHook(hook);
     state.hooks = Object.freeze([...state.hooks, own]);
     return () => {
       state.hooks = Object.freeze(state.hooks.filter((one) => one !== own));

@@ -1,5 +1,6 @@
 /** What all gates together say of a call. The same code reaches it for `call` and for `explain`. */
 import type { ApprovalPrompt } from './approval/request.ts';
+import { allow, ask, type Decision, deny } from './decision.ts';
 import type { JsonObject } from './json.ts';
 
 export interface Verdict {
@@ -12,8 +13,22 @@ export interface Verdict {
   readonly text?: string;
   readonly ruleId?: string;
   readonly source?: string;
+  /** What a gate threw. */
+  readonly cause?: unknown;
   /** Of an ask. */
   readonly prompt?: ApprovalPrompt;
   /** What each gate said, in order; kept only for `explain`. */
   readonly steps?: readonly JsonObject[];
+}
+
+/** The verdict as `explain` and events show it. */
+export function decisionOf(verdict: Verdict): Decision {
+  switch (verdict.effect) {
+    case 'allow':
+      return allow();
+    case 'ask':
+      return ask(verdict.prompt?.title);
+    case 'deny':
+      return deny(verdict.reason ?? 'denied_by_rule', verdict.message);
+  }
 }

@@ -10,52 +10,104 @@ export interface Condition {
   readonly test: (value: JsonPrimitive) => boolean;
 }
 
-/** Values that one condition may look at. Far above what an accepted input holds; only a path of many `*` over nested arrays reaches it. */
-const maxSteps = 1_000_000;
 /** Deepest nesting that is followed; inputs are at most 64 deep, parsed values may be anything. */
 const maxDepth = 200;
+
+/** What the rules of one layer may cost together for one call, in values and characters looked at: some tens of milliseconds. */
+export const maxRuleSteps = 4_000_000;
+
+/** Thrown when the rules have cost more than they may. */
+export const overBudget = Symbol('over the budget of rules');
 
 interface Walk {
   readonly path: readonly string[];
   readonly test: (value: JsonPrimitive) => boolean;
-  steps: number;
-  /** Some branch led to nothing, so the parsed input has to be asked as well. */
+  readonly judged: Judged;
+  /** Some branch led to nothing. */
   hole: boolean;
   /** Scalars that were found. */
   found: number;
 }
 
-/** Thrown through the recursion when a walk is beyond its bounds: then restricting rules match and permitting ones do not. */
-const beyond = Symbol('beyond');
+/** Thrown through the recursion where a value is nested too deep to be read. */
+const tooDeep = Symbol('too deep');
+
+/** The two values of a call, and what is known about the tool's schema. */
+export interface Judged {
+  /** What was sent, as people and events are shown it. */
+  readonly input: JsonObject;
+  /** What the handler gets. The same object where the schema transforms nothing; undefined where there is none. */
+  readonly parsed: unknown;
+  /** Whether the tool's schema lists a name at its root. An allow does not rest on a member that the schema drops unread. */
+  readonly declares: (name: string) => boolean;
+  /** Steps that are left; starts at {@link maxRuleSteps}. */
+  left: number;
+}
+
+/** What one value says about an `all` condition. */
+type Finding = 'passes' | 'fails' | 'partly there' | 'absent';
 
 /**
- * True when the condition holds for the input. What the canonical input does not hold is looked up in the parsed one, where defaults are.
- * - `any` (deny, ask): one value that passes is enough. Arrays on the way or at the end are searched at every depth, `*` also stands for a value that
- *   is in no array, and a key that itself holds dots is found as well: the same value in another wrapping cannot slip through.
- * - `all` (allow): every value that the path leads to must pass, there must be one, and no branch may be empty. Arrays on the way are
- *   entered only by `*` (every element) or by an index; at the end all elements count.
+ * True when the condition holds for the call. Both values are read, since a schema may turn an input into what a rule would have stopped. A path that only
+ * one of them has is judged there.
+ * - `any` (deny, ask): one value that passes, in the input or in the parse, is enough. Arrays on the way or at the end are searched at every depth, `*` also
+ *   stands for a value that is in no array, and a key that itself holds dots is found as well: the same value in another wrapping cannot slip through.
+ * - `all` (allow): every value that the path leads to must pass, in the input and in the parse; there must be one, and no branch may be empty. Arrays on
+ *   the way are entered only by `*` (every element) or by an index; at the end all elements count.
+ *
+ * A value that is nested too deep, or throws when it is read, matches `any` and does not match `all`.
+ * @throws overBudget
  */
-export function holds(condition: Condition, reading: Reading, input: JsonObject, parsed: () => unknown): boolean {
-  const { path, test } = condition;
-  const walk: Walk = { path, test, steps: 0, hole: false, found: 0 };
-  const step = reading === 'any' ? anyOf : allOf;
+export function holds({ path, test }: Condition, reading: Reading, judged: Judged): boolean {
+  const { input, parsed, declares } = judged;
+  const walk: Walk = { path, test, judged, hole: false, found: 0 };
   try {
-    if (step(input, 0, walk, 0)) {
-      if (reading === 'any' || !walk.hole) return reading === 'any' || walk.found > 0;
-    } else if (reading === 'all') return false;
-    if (!walk.hole) return false;
-    walk.hole = false;
-    walk.found = 0;
-    const passed = step(parsed(), 0, walk, 0);
-    return reading === 'any' ? passed : passed && !walk.hole && walk.found > 0;
+    if (reading === 'any') return anyOf(input, 0, walk, 0) || (parsed !== input && anyOf(parsed, 0, walk, 0));
+    const sent = findingOf(input, walk);
+    if (sent === 'fails' || parsed === input || parsed === undefined) return sent === 'passes';
+    const got = findingOf(parsed, walk);
+    return got === 'absent' ? sent === 'passes' && declares(path[0] as string) : got === 'passes';
   } catch (error) {
-    if (error === beyond) return reading === 'any';
-    throw error;
+    if (error === overBudget) throw error;
+    return reading === 'any';
   }
 }
 
+function findingOf(value: unknown, walk: Walk): Finding {
+  walk.hole = false;
+  walk.found = 0;
+  if (!allOf(value, 0, walk, 0)) return 'fails';
+  if (walk.found === 0) return 'absent';
+  return walk.hole ? 'partly there' : 'passes';
+}
+
 function count(walk: Walk, depth: number): void {
-  if (++walk.steps > maxSteps || depth > maxDepth) throw beyond;
+  spend(walk, 1);
+  if (depth > maxDepth) throw tooDeep;
+}
+
+function spend({ judged }: Walk, steps: number): void {
+  judged.left -= steps;
+  if (judged.left < 0) throw overBudget;
+}
+
+/** A test of a scalar costs what the scalar is long. */
+function passes(walk: Walk, value: JsonPrimitive): boolean {
+  if (typeof value === 'string') spend(walk, value.length);
+  return walk.test(value);
+}
+
+/** What a parse may hold beside JSON, as the JSON that stands for it: a rule must see a date, a set or a URL that a schema made. */
+function plain(node: unknown): unknown {
+  if (typeof node === 'bigint') return Number.isSafeInteger(Number(node)) ? Number(node) : String(node);
+  if (typeof node !== 'object' || node === null) return node;
+  const prototype: unknown = Object.getPrototypeOf(node);
+  if (prototype === Object.prototype || prototype === Array.prototype || prototype === null) return node;
+  if (node instanceof Set) return [...node];
+  if (node instanceof Map) return Object.fromEntries(node);
+  if (node instanceof String || node instanceof Number || node instanceof Boolean) return node.valueOf();
+  const { toJSON } = node as { toJSON?: unknown };
+  return typeof toJSON === 'function' ? Reflect.apply(toJSON, node, ['']) : node;
 }
 
 function isScalar(value: unknown): value is JsonPrimitive {
@@ -67,55 +119,42 @@ function isIndex(segment: string): boolean {
 }
 
 /** True as soon as one value on any reading of the path passes. An array matches whenever one of its elements does, whatever is left of the path. */
-function anyOf(node: unknown, at: number, walk: Walk, depth: number): boolean {
+function anyOf(value: unknown, at: number, walk: Walk, depth: number): boolean {
   count(walk, depth);
+  const node = plain(value);
   const segment = walk.path[at];
   if (Array.isArray(node)) {
     if (segment === undefined) return node.some((item) => anyOf(item, at, walk, depth + 1));
-    if (node.length === 0) walk.hole = true;
     if (segment === '*') {
       return node.some(
-        (item) => anyOf(item, at + 1, walk, depth + 1) || (Array.isArray(item) ? anyOf(item, at, walk, depth + 1) : anyKey(item, at, walk, depth) === true),
+        (item) => anyOf(item, at + 1, walk, depth + 1) || (Array.isArray(item) ? anyOf(item, at, walk, depth + 1) : anyKey(item, at, walk, depth)),
       );
     }
-    if (!isIndex(segment) || Number(segment) >= node.length) return node.some((item) => anyOf(item, at, walk, depth + 1));
-    if (anyOf(node[Number(segment)], at + 1, walk, depth + 1)) return true;
-    // The index was there: that the elements have no such key is not a hole.
-    const { hole } = walk;
-    if (node.some((item) => anyOf(item, at, walk, depth + 1))) return true;
-    walk.hole = hole;
-    return false;
+    if (isIndex(segment) && Number(segment) < node.length && anyOf(node[Number(segment)], at + 1, walk, depth + 1)) return true;
+    return node.some((item) => anyOf(item, at, walk, depth + 1));
   }
-  if (segment === undefined) {
-    if (node === undefined) walk.hole = true;
-    return isScalar(node) && walk.test(node);
-  }
-  const found = anyKey(node, at, walk, depth);
-  if (found === true) return true;
+  if (segment === undefined) return isScalar(node) && passes(walk, node);
+  if (anyKey(node, at, walk, depth)) return true;
   // A value outside an array is read as an array of one: `T` for `T[]` is what lenient tools accept.
-  if (segment === '*' || segment === '0') return anyOf(node, at + 1, walk, depth + 1);
-  if (found === undefined) walk.hole = true;
+  return (segment === '*' || segment === '0') && anyOf(node, at + 1, walk, depth + 1);
+}
+
+/** Own keys of an object: the segment itself, and the segments from here on joined by dots. */
+function anyKey(value: unknown, at: number, walk: Walk, depth: number): boolean {
+  const node = plain(value);
+  if (!isJsonObject(node)) return false;
+  let key = '';
+  for (let end = at; end < walk.path.length; end++) {
+    key = end === at ? (walk.path[end] as string) : `${key}.${walk.path[end]}`;
+    if (Object.hasOwn(node, key) && anyOf(node[key], end + 1, walk, depth + 1)) return true;
+  }
   return false;
 }
 
-/** Own keys of an object: the segment itself, and the segments from here on joined by dots. Undefined when it has none of them. */
-function anyKey(node: unknown, at: number, walk: Walk, depth: number): boolean | undefined {
-  let present = false;
-  if (isJsonObject(node)) {
-    let key = '';
-    for (let end = at; end < walk.path.length; end++) {
-      key = end === at ? (walk.path[end] as string) : `${key}.${walk.path[end]}`;
-      if (!Object.hasOwn(node, key)) continue;
-      present = true;
-      if (anyOf(node[key], end + 1, walk, depth + 1)) return true;
-    }
-  }
-  return present ? false : undefined;
-}
-
 /** False as soon as one value does not pass. Branches that lead nowhere leave a hole, which the caller judges. */
-function allOf(node: unknown, at: number, walk: Walk, depth: number): boolean {
+function allOf(value: unknown, at: number, walk: Walk, depth: number): boolean {
   count(walk, depth);
+  const node = plain(value);
   const segment = walk.path[at];
   if (segment === undefined) {
     if (Array.isArray(node)) return node.length > 0 && node.every((item) => allOf(item, at, walk, depth + 1));
@@ -123,7 +162,7 @@ function allOf(node: unknown, at: number, walk: Walk, depth: number): boolean {
       walk.hole = true;
       return true;
     }
-    if (!isScalar(node) || !walk.test(node)) return false;
+    if (!isScalar(node) || !passes(walk, node)) return false;
     walk.found++;
     return true;
   }

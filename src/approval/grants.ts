@@ -10,6 +10,8 @@ interface Held {
   readonly key: string;
   usesLeft: number | undefined;
   readonly expiresAt: number | undefined;
+  /** Taken back, or replaced by another answer to the same question. */
+  revoked: boolean;
 }
 
 /** What a grant is for: a definition from a source, with one input or any. */
@@ -32,10 +34,10 @@ export class Grants {
     const { grant, allowed, by } = answer;
     if (grant === undefined) return;
     const key = keyOf(subject, grant.match);
-    for (const [other, held] of this.#held) if (held.key === key) this.#held.delete(other);
+    for (const [other, held] of this.#held) if (held.key === key) this.revoke(other);
     if (this.#held.size >= mostGrants) this.#held.delete(this.#held.keys().next().value as string);
     const expiresAt = grant.expiresInMs === undefined ? undefined : now + grant.expiresInMs;
-    this.#held.set(id, { id, tool: subject.tool, effect: allowed ? 'allow' : 'reject', by, key, usesLeft: grant.uses, expiresAt });
+    this.#held.set(id, { id, tool: subject.tool, effect: allowed ? 'allow' : 'reject', by, key, usesLeft: grant.uses, expiresAt, revoked: false });
   }
 
   /** The grant that would answer an ask, a rejection before an allowance; nothing is used up. */
@@ -50,12 +52,11 @@ export class Grants {
     return found && publicView(found);
   }
 
-  /** Uses a grant up by one. False when it is gone. */
-  use(id: string): boolean {
+  /** Uses a grant up by one. What comes back says later on whether it was revoked. Undefined when it is gone. */
+  use(id: string): { readonly revoked: boolean } | undefined {
     const held = this.#held.get(id);
-    if (held === undefined) return false;
-    if (held.usesLeft !== undefined && --held.usesLeft <= 0) this.#held.delete(id);
-    return true;
+    if (held?.usesLeft !== undefined && --held.usesLeft <= 0) this.#held.delete(id);
+    return held;
   }
 
   list(now: number): readonly Grant[] {
@@ -63,7 +64,10 @@ export class Grants {
     return [...this.#held.values()].map(publicView);
   }
 
+  /** Takes an answer back, also from a call that it let through and whose handler has not started. False when it is gone. */
   revoke(id: string): boolean {
+    const held = this.#held.get(id);
+    if (held !== undefined) held.revoked = true;
     return this.#held.delete(id);
   }
 

@@ -108,7 +108,11 @@ const choices: ReadonlyMap<unknown, { allowed: boolean; always: boolean }> = new
   ['reject_always', { allowed: false, always: true }],
 ]);
 
+/** What an approver may answer, in the order of the documentation. */
+export const approvalChoices = Object.freeze([...choices.keys()]) as readonly string[];
+
 const nothing = Object.freeze({ decision: undefined, by: undefined, message: undefined, input: undefined, grant: undefined });
+const noPrompt = Object.freeze({ title: undefined, message: undefined, risk: undefined });
 const noGrant = Object.freeze({ match: undefined, uses: undefined, expiresInMs: undefined });
 
 /** Reads an answer exactly; anything unknown is undefined, which rejects. No substring is ever matched. */
@@ -152,7 +156,8 @@ export function readAnswer(answer: unknown): ReadAnswer | undefined {
 /** Reads an approval prompt exactly; undefined when it is none. */
 export function readPrompt(value: unknown): ApprovalPrompt | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { title, message, risk } = value as Record<string, unknown>;
+  // Own members alone: whatever somebody put on Object.prototype asks nothing.
+  const { title, message, risk } = { ...noPrompt, ...value } as Record<string, unknown>;
   if (typeof title !== 'string' || title === '' || (message !== undefined && typeof message !== 'string')) return undefined;
   if (risk !== undefined && risk !== 'low' && risk !== 'medium' && risk !== 'high') return undefined;
   return deepFreeze({ title, ...(message === undefined ? {} : { message }), ...(risk === undefined ? {} : { risk }) });

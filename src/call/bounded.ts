@@ -1,6 +1,7 @@
 /** Waiting for host code: within its time, and no longer than the call lives. */
 import pTimeout from 'p-timeout';
 import type { Call } from '../state/call.ts';
+import { reportFault } from './report-fault.ts';
 
 /** Stands for an answer that did not come. */
 export const late: unique symbol = Symbol('late');
@@ -13,5 +14,13 @@ export function bounded<T>(call: Call, answer: PromiseLike<T>, milliseconds: num
     stop = () => resolve(late);
   });
   call.onEnd(stop);
-  return pTimeout<T | Late, Late>(Promise.race<T | Late>([answer, ended]), { milliseconds, fallback: (): Late => late }).finally(() => call.offEnd(stop));
+  let waiting = true;
+  // Nobody waits for it any more, but its failure is still the host's to know.
+  Promise.resolve(answer).then(undefined, (error: unknown) => {
+    if (!waiting) reportFault(call, error, 'gate', 'host code failed after the call had stopped waiting for it');
+  });
+  return pTimeout<T | Late, Late>(Promise.race<T | Late>([answer, ended]), { milliseconds, fallback: (): Late => late }).finally(() => {
+    waiting = false;
+    call.offEnd(stop);
+  });
 }

@@ -1,5 +1,5 @@
 /** Record: the one place where a call ends. Counts it, tells of it once, gives everything back, and resolves its promise. */
-import { errorCodes, type ToolError, toolError } from '../errors.ts';
+import { errorCodes, type ToolError, toolError, withCause } from '../errors.ts';
 import { cloneJson, type JsonObject, type JsonValue } from '../json.ts';
 import { redacted } from '../redact.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
@@ -35,13 +35,17 @@ function metadataOf(call: Call, status: ResultMetadata['status']): Writable<Resu
   const { session, callId, toolName, attempt, entry, extra } = call;
   const durationMs = Math.max(0, session.registry.monotonic() - call.startedAt);
   const metadata: Writable<ResultMetadata> =
-    entry === undefined ? { callId, toolName, status, attempt, durationMs } : { callId, toolName, status, attempt, durationMs, fingerprint: entry.fingerprint };
+    // A tool that is not there for this caller must look like a name that nobody has.
+    entry === undefined || extra?.hidden === true
+      ? { callId, toolName, status, attempt, durationMs }
+      : { callId, toolName, status, attempt, durationMs, fingerprint: entry.fingerprint };
   if (extra?.repaired !== undefined) metadata.repaired = extra.repaired;
   return metadata;
 }
 
 function scrubError(call: Call, error: ToolError): ToolError {
   const scrubbed: Writable<ToolError> = { ...error, message: scrubText(call, error.message) };
+  if (Object.hasOwn(error, 'cause')) withCause(scrubbed, error.cause);
   if (error.reason !== undefined) scrubbed.reason = scrubText(call, error.reason);
   if (error.details !== undefined) scrubbed.details = scrubJson(call, error.details);
   return scrubbed;

@@ -9,9 +9,9 @@ const EXACT_LIMIT = 1_024;
  * `limit` in any window, and may go on refusing for that 1 024th too long. Memory grows with use to 16 KB or so; time is O(1), amortised.
  */
 export class RateWindow {
-  readonly #limit: number;
+  #limit: number;
   readonly #windowMs: number;
-  readonly #mergeMs: number;
+  #mergeMs = 0;
   /** A ring of moments and how many happened at each; its length is a power of two. */
   #times: Float64Array = new Float64Array(0);
   #counts: Float64Array = new Float64Array(0);
@@ -27,9 +27,19 @@ export class RateWindow {
    * @param windowMs Length of the window in milliseconds. @default 60_000
    */
   constructor(limit: number, windowMs = 60_000) {
-    this.#limit = limit;
     this.#windowMs = windowMs;
-    this.#mergeMs = limit > EXACT_LIMIT ? windowMs / EXACT_LIMIT : 0;
+    this.#limit = limit;
+    this.limit = limit;
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** Changes the limit. What happened within the window still counts. */
+  set limit(limit: number) {
+    this.#limit = limit;
+    this.#mergeMs = limit > EXACT_LIMIT ? this.#windowMs / EXACT_LIMIT : 0;
   }
 
   /** Counts one and answers true, or answers false where the limit is reached. @param now Monotonic milliseconds, `performance.now()`. */
@@ -38,11 +48,22 @@ export class RateWindow {
     const at = now > this.#newest ? now : this.#newest;
     this.#forget(at);
     if (this.#total >= this.#limit) return false;
-    if (this.#length > 0 && at - this.#newestStart <= this.#mergeMs) this.#merge(at);
+    this.#add(at, this.#mergeMs);
+    return true;
+  }
+
+  /** Counts one that no limit applies to now, so that a limit which comes later knows of it. */
+  count(now: number): void {
+    const at = now > this.#newest ? now : this.#newest;
+    this.#forget(at);
+    this.#add(at, this.#windowMs / EXACT_LIMIT);
+  }
+
+  #add(at: number, mergeMs: number): void {
+    if (this.#length > 0 && at - this.#newestStart <= mergeMs) this.#merge(at);
     else this.#push(at);
     this.#newest = at;
     this.#total += 1;
-    return true;
   }
 
   /** Milliseconds from `now`, whole, until {@link take} would answer true if nothing else happens; 0 when it would now. With a limit of 0 it is the window's length, though waiting is in vain. */
@@ -50,11 +71,21 @@ export class RateWindow {
     const at = now > this.#newest ? now : this.#newest;
     this.#forget(at);
     if (this.#total < this.#limit) return 0;
-    const oldest = this.#times[this.#head];
-    if (this.#length === 0 || oldest === undefined) return this.#windowMs;
+    if (this.#length === 0 || this.#limit < 1) return this.#windowMs;
+    const oldest = this.#lastToGo();
     const wait = Math.max(1, Math.ceil(oldest + this.#windowMs - now));
     // Fractions of a millisecond may round the wrong way: never name a moment that is still too early.
     return oldest + this.#windowMs > now + wait ? wait + 1 : wait;
+  }
+
+  /** The moment that must leave the window before there is room: the oldest, or a later one where the limit was lowered. */
+  #lastToGo(): number {
+    let left = this.#total;
+    for (let index = 0; ; index++) {
+      const place = (this.#head + index) & (this.#times.length - 1);
+      left -= this.#counts[place] ?? 0;
+      if (left < this.#limit || index >= this.#length - 1) return this.#times[place] ?? 0;
+    }
   }
 
   #forget(at: number): void {

@@ -1,9 +1,11 @@
 /** Slots and locks: bounded concurrency, fair between sessions, never a deadlock between a parent and its child. */
 
 import { freshParse } from '../call/fresh-parse.ts';
+import { reportFault } from '../call/report-fault.ts';
 import type { Outcome, Step } from '../call/step.ts';
-import { type ToolError, toolError } from '../errors.ts';
+import { describe, type ToolError, toolError, withCause } from '../errors.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
+import { ignoreRejection, isThenable } from '../maybe-promise.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import { locksOf, slotsOf } from '../state/session-limits.ts';
@@ -110,13 +112,20 @@ function keyOf(call: Call): string | ToolError | undefined | Promise<string | To
     try {
       const key: unknown = resourceKey(input);
       if (typeof key === 'string') return key;
-    } catch {
-      // Without its key the call cannot be kept apart from others, so it does not run.
+      ignoreRejection(key);
+      return unknownKey(new TypeError(`Expected \`resourceKey\` to answer a string at once, got ${isThenable(key) ? 'a promise' : describe(key)}.`));
+    } catch (error) {
+      return unknownKey(error);
     }
-    return toolError('policy_error', `The resource key of \`${call.toolName}\` could not be worked out, so the call did not run.`, {
+  };
+  // Without its key the call cannot be kept apart from others, so it does not run.
+  const unknownKey = (thrown: unknown): ToolError => {
+    reportFault(call, thrown, 'resourceKey', 'a resource key could not be worked out');
+    const error = toolError('policy_error', `The resource key of \`${call.toolName}\` could not be worked out, so the call did not run.`, {
       reason: 'resource_key_failed',
       source: 'tool',
     });
+    return withCause(error, thrown);
   };
   const input = freshParse(call);
   return input instanceof Promise ? input.then(make) : make(input);

@@ -20,6 +20,8 @@ const defaultLimits = { maxDepth, maxValues, maxChars: defaultMaxBytes };
 export function admit(call: Call): Step {
   const { session } = call;
   const fault = readInput(call);
+  // Reading an input runs its getters; a call that they ended is not announced, as it could not be ended any more.
+  if (call.ended) return undefined;
   announce(call, fault === undefined);
   if (fault !== undefined) return fault;
   if (call.options?.signal?.aborted === true) return toolError('cancelled', 'The call was cancelled before it started.');
@@ -78,8 +80,10 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 function announce(call: Call, readable: boolean): void {
   const { session } = call;
-  call.announced = true;
-  if (!session.hears('tool:pre')) return;
+  if (!session.hears('tool:pre')) {
+    call.announced = true;
+    return;
+  }
   const { toolName, callId, attempt, parent } = call;
   const input = readable ? hideSecrets(call, call.extra?.text ?? call.canonical) : null;
   const surface = call.surface?.name;
@@ -96,6 +100,8 @@ function announce(call: Call, readable: boolean): void {
   };
   if (parent !== undefined) event.parentCallId = parent.callId;
   if (surface !== undefined) event.surface = surface;
+  if (call.ended) return;
+  call.announced = true;
   session.toldOf = call;
   session.toldAt = event.at;
   session.deliver('tool:pre', event);

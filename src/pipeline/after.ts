@@ -2,11 +2,13 @@
 
 import { bounded, late } from '../call/bounded.ts';
 import { failureResult, successResult } from '../call/record.ts';
+import { reportFault } from '../call/report-fault.ts';
 import { normalise, type Shaped } from '../call/snapshot.ts';
 import { contentParts, markContent } from '../content.ts';
 import { errorCodes, type ToolError, toolError } from '../errors.ts';
 import type { Hook } from '../hooks.ts';
 import { cloneJson, type JsonObject } from '../json.ts';
+import { isThenable } from '../maybe-promise.ts';
 import type { ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
@@ -19,34 +21,34 @@ export function after(call: Call, shaped: Shaped, handler: JsonObject | undefine
 
 function runFrom(call: Call, hooks: readonly Hook[], from: number, given: Shaped, handler: JsonObject | undefined): Shaped | Promise<Shaped> {
   let shaped = given;
-  for (let index = from; index < hooks.length; index++) {
+  for (let index = from; index < hooks.length && !call.ended; index++) {
     const hook = hooks[index] as Hook;
     const { session, callId, binding, canonical } = call;
     try {
       const shown = resultOf(call, shaped, handler);
       const answer = hook.after?.({ callId, tool: (binding as Binding).entry.summary, input: cloneJson(canonical), sessionId: session.sessionId }, shown);
-      if (typeof answer === 'object' && answer !== null && typeof (answer as unknown as PromiseLike<unknown>).then === 'function') {
+      if (isThenable(answer)) {
         const current = shaped;
         return bounded(call, answer as Promise<ToolResult | void>, session.registry.policyTimeoutMs).then(
           (settled) => {
             if (call.ended) return current;
             try {
-              if (settled === late) throw new TypeError('late');
+              if (settled === late) throw new Error(`The hook took longer than ${session.registry.policyTimeoutMs} ms.`);
               return runFrom(call, hooks, index + 1, read(call, settled, shown, current), handler);
-            } catch {
-              session.registry.warn({ tool: call.toolName }, 'an after hook failed');
+            } catch (error) {
+              reportFault(call, error, 'hook', 'an after hook failed; the result stays as it was');
               return runFrom(call, hooks, index + 1, current, handler);
             }
           },
-          () => {
-            session.registry.warn({ tool: call.toolName }, 'an after hook failed');
+          (error: unknown) => {
+            reportFault(call, error, 'hook', 'an after hook failed; the result stays as it was');
             return runFrom(call, hooks, index + 1, current, handler);
           },
         );
       }
       shaped = read(call, answer as ToolResult | void, shown, shaped);
-    } catch {
-      session.registry.warn({ tool: call.toolName }, 'an after hook failed');
+    } catch (error) {
+      reportFault(call, error, 'hook', 'an after hook failed; the result stays as it was');
     }
   }
   return shaped;
@@ -66,13 +68,17 @@ function copyOutput(output: unknown): unknown {
 function read(call: Call, answer: ToolResult | void, shown: ToolResult, before: Shaped): Shaped {
   if (answer === undefined || answer === null || answer === shown) return answer === shown && shown.success ? normalise(call, shown.output) : before;
   if (typeof answer !== 'object') return before;
-  if (answer.success === true) return normalise(call, answer.output);
-  if (answer.success === false) return { ok: false, error: readError(answer.error) };
+  const { success, output, error } = { ...noResult, ...answer } as { success?: unknown; output?: unknown; error?: unknown };
+  if (success === true) return normalise(call, output);
+  if (success === false) return { ok: false, error: readError(error) };
   return before;
 }
 
+const noResult = Object.freeze({ success: undefined, output: undefined, error: undefined });
+const noError: Partial<ToolError> = Object.freeze({ code: undefined, message: undefined, reason: undefined }) as object;
+
 function readError(error: unknown): ToolError {
-  const { code, message, reason } = (error ?? {}) as Partial<ToolError>;
+  const { code, message, reason } = { ...noError, ...(error as Partial<ToolError>) };
   const known = typeof code === 'string' && Object.hasOwn(errorCodes, code) ? code : 'handler_error';
   return toolError(known, typeof message === 'string' && message !== '' ? message : 'A hook replaced the result by a failure.', {
     reason: typeof reason === 'string' ? reason : undefined,

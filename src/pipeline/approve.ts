@@ -3,14 +3,15 @@ import { randomUUID } from 'node:crypto';
 import pTimeout from 'p-timeout';
 import type { ApprovalDesk } from '../approval/desk.ts';
 import { sealRecord } from '../approval/record.ts';
-import { type ReadAnswer, readAnswer } from '../approval/request.ts';
+import { approvalChoices, type ReadAnswer, readAnswer } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
 import { jsonDigest } from '../approval/token.ts';
 import { pendingOf } from '../call/pending.ts';
 import { announceQuestion, requestFor } from '../call/question.ts';
+import { reportFault } from '../call/report-fault.ts';
 import { scrubText } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
-import { errorName, type ToolError, toolError } from '../errors.ts';
+import { describe, MisuseError, type ToolError, toolError, withCause } from '../errors.ts';
 import { copyJson, isJsonObject } from '../json.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
@@ -34,8 +35,9 @@ export function approve(call: Call): Step {
   const subject = { tool: call.toolName, fingerprint: summary.fingerprint, source: summary.source, input: jsonDigest(call.canonical) };
   const grant = desk.grants.find(subject, session.registry.now());
   if (grant !== undefined) {
-    desk.grants.use(grant.id);
+    const standing = desk.grants.use(grant.id);
     if (grant.effect === 'reject') return rejected(call, grant.id, 'rejected_always', grant.by, undefined);
+    call.more.grant = standing;
     granted(call, grant.id, grant.by);
     return undefined;
   }
@@ -95,12 +97,19 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
         return timedOut(call, request.id);
       }
       const read = safeAnswer(answer);
-      return read === undefined ? rejected(call, request.id, 'invalid_answer', undefined, undefined) : take(call, request.id, read);
+      if (read !== undefined) return take(call, request.id, read);
+      const fault = new MisuseError(
+        'invalid_option',
+        `Expected the approver to answer ${approvalChoices.map((choice) => `"${choice}"`).join(', ')} or { decision, … }, got ${describe(answer)}.`,
+      );
+      reportFault(call, fault, 'approver', 'an approver answered what is no answer');
+      return withCause(rejected(call, request.id, 'invalid_answer', undefined, undefined), fault);
     },
-    () => {
+    (error: unknown) => {
       call.offEnd(stop);
       desk.waiting.delete(request.id);
-      return call.ended ? undefined : rejected(call, request.id, 'approver_failed', undefined, undefined);
+      reportFault(call, error, 'approver', 'an approver threw');
+      return call.ended ? undefined : withCause(rejected(call, request.id, 'approver_failed', undefined, undefined), error);
     },
   );
 }
@@ -144,6 +153,7 @@ function grantStanding(call: Call): void {
 }
 
 function granted(call: Call, approvalId: string, by: string | undefined): void {
+  if (call.ended) return;
   call.approved = true;
   const { session, toolName, callId } = call;
   if (session.hears('approval:granted')) session.emit('approval:granted', { toolName, callId, approvalId, ...(by === undefined ? {} : { by }) });
@@ -152,7 +162,7 @@ function granted(call: Call, approvalId: string, by: string | undefined): void {
 function rejected(call: Call, approvalId: string | undefined, reason: string, by: string | undefined, message: string | undefined): ToolError {
   const { session, toolName, callId } = call;
   const said = message === undefined ? undefined : scrubText(call, message);
-  if (session.hears('approval:denied'))
+  if (!call.ended && session.hears('approval:denied'))
     session.emit('approval:denied', {
       toolName,
       callId,
@@ -220,8 +230,8 @@ async function suspend(call: Call, verdict: Verdict, desk: ApprovalDesk): Promis
     call.more.pending = Object.freeze({ ...request, token });
   } catch (error) {
     own.refused = true;
-    registry.warn({ session: session.sessionId, error: errorName(error) }, 'the approval store failed');
-    return call.ended ? undefined : rejected(call, undefined, 'store_unavailable', undefined, 'Approvals cannot be stored at the moment.');
+    reportFault(call, error, 'approvals.store', 'the approval store failed');
+    return call.ended ? undefined : withCause(rejected(call, undefined, 'store_unavailable', undefined, 'Approvals cannot be stored at the moment.'), error);
   } finally {
     desk.suspending.delete(own);
   }

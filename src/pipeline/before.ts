@@ -1,12 +1,14 @@
 /** Before hooks: host code that may change the input or refuse the call. One that fails, refuses. */
 
 import { bounded, late } from '../call/bounded.ts';
+import { reportFault } from '../call/report-fault.ts';
 import { collectSecrets } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { isReason } from '../decision.ts';
-import { type ToolError, toolError } from '../errors.ts';
+import { type ToolError, toolError, withCause } from '../errors.ts';
 import type { BeforeAnswer, Hook } from '../hooks.ts';
 import { cloneJson, copyJson, isJsonObject } from '../json.ts';
+import { isThenable } from '../maybe-promise.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 
@@ -31,12 +33,11 @@ function runFrom(call: Call, hooks: readonly Hook[], from: number): Step {
         input: cloneJson(call.canonical),
         sessionId: call.session.sessionId,
       });
-      if (typeof answer === 'object' && answer !== null && typeof (answer as PromiseLike<unknown>).then === 'function')
-        return later(call, hooks, index, answer as Promise<BeforeAnswer>);
+      if (isThenable(answer)) return later(call, hooks, index, answer as Promise<BeforeAnswer>);
       const refused = read(call, answer as BeforeAnswer);
-      if (refused !== undefined) return refused;
-    } catch {
-      return hookFailed('threw');
+      if (refused !== undefined || call.ended) return refused;
+    } catch (error) {
+      return hookThrew(call, error);
     }
   }
   return undefined;
@@ -49,8 +50,8 @@ async function later(call: Call, hooks: readonly Hook[], index: number, answer: 
     const settled = await bounded(call, answer, call.session.registry.policyTimeoutMs);
     if (call.ended) return undefined;
     refused = settled === late ? hookFailed('took too long') : read(call, settled);
-  } catch {
-    return hookFailed('failed');
+  } catch (error) {
+    return hookThrew(call, error);
   }
   return refused ?? runFrom(call, hooks, index + 1);
 }
@@ -58,11 +59,13 @@ async function later(call: Call, hooks: readonly Hook[], index: number, answer: 
 function read(call: Call, answer: BeforeAnswer): ToolError | undefined {
   if (answer === undefined || answer === null) return undefined;
   if (typeof answer !== 'object') return hookFailed('answered nonsense');
-  switch (answer.action) {
+  // Own members alone: whatever somebody put on Object.prototype says nothing.
+  const { action, input, reason, message } = { ...nothing, ...answer };
+  switch (action) {
     case 'continue':
       return undefined;
     case 'modify': {
-      const copy = copyJson(answer.input, { maxDepth: 64, maxValues: 50_000 });
+      const copy = copyJson(input, { maxDepth: 64, maxValues: 50_000 });
       if (!copy.ok || !isJsonObject(copy.value)) return hookFailed('answered an input that is not a JSON object');
       call.canonical = copy.value;
       call.unsafe = copy.unsafe;
@@ -71,13 +74,24 @@ function read(call: Call, answer: BeforeAnswer): ToolError | undefined {
       return undefined;
     }
     case 'deny': {
-      if (!isReason(answer.reason)) return hookFailed('denied without a reason such as `not_now`');
-      const message = typeof answer.message === 'string' ? answer.message : `A hook refused the call (${answer.reason}).`;
-      return toolError('policy_denied', message, { reason: answer.reason, source: 'hook' });
+      if (!isReason(reason)) return hookFailed('denied without a reason such as `not_now`');
+      return toolError('policy_denied', typeof message === 'string' ? message : `A hook refused the call (${reason}).`, { reason, source: 'hook' });
     }
     default:
       return hookFailed('answered nonsense');
   }
+}
+
+const nothing: { readonly action?: unknown; readonly input?: unknown; readonly reason?: unknown; readonly message?: unknown } = Object.freeze({
+  action: undefined,
+  input: undefined,
+  reason: undefined,
+  message: undefined,
+});
+
+function hookThrew(call: Call, thrown: unknown): ToolError {
+  reportFault(call, thrown, 'hook', 'a before hook threw');
+  return withCause(hookFailed('threw'), thrown);
 }
 
 function hookFailed(what: string): ToolError {

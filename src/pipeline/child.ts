@@ -6,6 +6,17 @@ import type { Call } from '../state/call.ts';
 /** Longest chain of child calls. */
 const maxDepth = 8;
 
+/** Host code inside a gate that makes a call, whose gates make a call, and so on: a stack that is used up would end in the middle of ours. */
+const mostNested = 64;
+
+/** Why a call may not start inside the gates of others. @param nesting How many calls are being started right now, this one included. */
+export function nestingProblem(nesting: number): ToolError | undefined {
+  if (nesting <= mostNested) return undefined;
+  return toolError('tool_cycle', `Calls were made inside the gates of other calls, more than ${mostNested} deep. A hook, policy or listener calls itself.`, {
+    reason: 'too_deep',
+  });
+}
+
 /** Why a child may not be called by its parent; also ties the child to the parent's end. */
 export function childProblem(parent: Call, child: Call): ToolError | undefined {
   if (parent.ended) return toolError('cancelled', 'The call that made this call has ended.', { reason: 'parent_ended' });

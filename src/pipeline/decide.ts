@@ -2,15 +2,19 @@
 import { type ApprovalPrompt, readPrompt } from '../approval/request.ts';
 import { bounded, late } from '../call/bounded.ts';
 import { freshParse } from '../call/fresh-parse.ts';
+import { judgedOf, matchOf } from '../call/judged.ts';
+import { reportFault } from '../call/report-fault.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { allow, ask, type Decision, deny, readDecision } from '../decision.ts';
-import { toolError } from '../errors.ts';
+import { describe, MisuseError, toolError, withCause } from '../errors.ts';
 import { cloneJson, type JsonObject } from '../json.ts';
+import { isThenable } from '../maybe-promise.ts';
 import type { Policy } from '../policy.ts';
 import type { CompiledRule } from '../rules.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import type { Verdict } from '../verdict.ts';
+import type { Judged } from '../when.ts';
 
 const allowed: Verdict = Object.freeze({ effect: 'allow', source: 'default' });
 
@@ -32,7 +36,8 @@ function conclude(call: Call, verdict: Verdict): Outcome {
   call.verdict = verdict;
   if (verdict.effect !== 'deny') return undefined;
   const { code = 'policy_denied', reason, ruleId, source } = verdict;
-  return toolError(code, verdict.message ?? verdict.text ?? denialText(verdict), { reason, ruleId, source });
+  const error = toolError(code, verdict.message ?? verdict.text ?? denialText(verdict), { reason, ruleId, source });
+  return verdict.cause === undefined ? error : withCause(error, verdict.cause);
 }
 
 /** What the model is told of a denial that nobody worded. */
@@ -61,7 +66,7 @@ export function judge(call: Call, steps: JsonObject[] | undefined): Verdict | Pr
 }
 
 function weigh(call: Call, tally: Tally, judges: readonly Judge[], from: number): Verdict | Promise<Verdict> {
-  for (let index = from; index < judges.length && tally.deny === undefined; index++) {
+  for (let index = from; index < judges.length && tally.deny === undefined && !call.ended; index++) {
     const later = (judges[index] as Judge)(call, tally);
     if (later !== undefined) {
       call.waited = true;
@@ -117,11 +122,26 @@ function rulesJudge(rules: readonly CompiledRule[]): Judge {
     return effect === 'deny' ? Object.freeze({ ...denial, text: denialText(denial) }) : undefined;
   });
   return (call, tally) => {
-    // `when` may look for a default; the handler's parse is only read here, and only where the canonical input lacks the path.
-    const parse = (): unknown => call.parsed;
+    let judged: Judged | undefined;
     for (let index = 0; index < rules.length; index++) {
       const rule = rules[index] as CompiledRule;
-      if (rule.hasWhen && !rule.matches(call.canonical, parse)) continue;
+      if (rule.hasWhen) {
+        judged ??= judgedOf(call);
+        const verdict = matchOf(rule, judged);
+        if (verdict === 'over budget') {
+          tally.steps?.push({ source: rule.layer, ruleId: rule.id, effect: 'deny', reason: 'rules_over_budget' });
+          tally.deny = {
+            effect: 'deny',
+            code: 'policy_error',
+            reason: 'rules_over_budget',
+            ruleId: rule.id,
+            source: rule.layer,
+            message: 'The call was refused because its arguments are too large to be judged by the rules. Send less.',
+          };
+          return;
+        }
+        if (!verdict) continue;
+      }
       const { id: ruleId, layer: source } = rule;
       tally.steps?.push({ source, ruleId, effect: rule.effect });
       tally.spoken = true;
@@ -136,24 +156,30 @@ function rulesJudge(rules: readonly CompiledRule[]): Judge {
 }
 
 function policyJudge(policy: Policy<unknown>, source: string): Judge {
-  return (call, tally) =>
-    guarded(call, tally, policy.id, source, true, () => {
+  const gate: Gate = { source, what: 'policy', id: policy.id };
+  return (call, tally) => {
+    const run = (): unknown => {
       const { entry, knobs } = call.binding as Binding;
       return policy.check({ tool: entry.summary, input: cloneJson(call.canonical), context: call.info(), knobs: knobs as JsonObject });
-    });
+    };
+    return guarded(call, tally, gate, run, (answer) => vote(call, tally, gate, answer));
+  };
 }
 
+const checkGate: Gate = { source: 'tool', what: 'check' };
+
 function checkJudge(check: NonNullable<Binding['entry']['internals']['check']>): Judge {
-  return (call, tally) =>
-    lacksInput(call, tally)
-      ? undefined
-      : guarded(call, tally, undefined, 'tool', false, () => {
-          const { knobs } = call.binding as Binding;
-          const input = freshParse(call);
-          const context = call.info();
-          const run = (own: unknown): unknown => check({ input: own, knobs, context, allow, ask, deny });
-          return input instanceof Promise ? input.then(run) : run(input);
-        });
+  return (call, tally) => {
+    if (lacksInput(call, tally)) return undefined;
+    const run = (): unknown => {
+      const { knobs } = call.binding as Binding;
+      const input = freshParse(call);
+      const context = call.info();
+      const judgeInput = (own: unknown): unknown => check({ input: own, knobs, context, allow, ask, deny });
+      return input instanceof Promise ? input.then(judgeInput) : judgeInput(input);
+    };
+    return guarded(call, tally, checkGate, run, (answer) => vote(call, tally, checkGate, answer));
+  };
 }
 
 /** `explain` without an input that the schema takes: what a tool's own code would say of one cannot be told. A call is always validated before. */
@@ -163,39 +189,51 @@ function lacksInput(call: Call, tally: Tally): boolean {
   return true;
 }
 
+/** Host code that judges: where it stands, and what it is called in logs. */
+interface Gate {
+  readonly source: string;
+  readonly what: 'policy' | 'check' | 'requiresApproval';
+  /** The policy's. */
+  readonly id?: string | undefined;
+}
+
 /** Runs one gate of host code, now or later, within its time; whatever goes wrong denies. */
-function guarded(call: Call, tally: Tally, id: string | undefined, source: string, mayAbstain: boolean, run: () => unknown): void | Promise<void> {
-  const note = (answer: unknown): void => vote(call, tally, id, source, answer, mayAbstain);
-  const failed = (reason: string): void => {
-    tally.steps?.push({ source, effect: 'deny', reason });
-    tally.deny = { effect: 'deny', code: 'policy_error', reason, source, ...(id === undefined ? {} : { ruleId: id }) };
+function guarded(call: Call, tally: Tally, gate: Gate, run: () => unknown, read: (answer: unknown) => void): void | Promise<void> {
+  const threw = (thrown: unknown): void => {
+    reportFault(call, thrown, gate.what, `\`${gate.id ?? gate.what}\` threw, so the call was refused`);
+    refuse(tally, gate, 'policy_threw', thrown);
   };
   try {
     const answer = run();
-    if (typeof answer !== 'object' || answer === null || typeof (answer as PromiseLike<unknown>).then !== 'function') {
-      note(answer);
-      return undefined;
-    }
-    const { policyTimeoutMs } = call.session.registry;
-    return bounded(call, answer as PromiseLike<unknown>, policyTimeoutMs).then(
-      (settled) => (settled === late ? failed('policy_timeout') : note(settled)),
-      () => failed('policy_threw'),
+    if (!isThenable(answer)) return read(answer);
+    return bounded(call, answer, call.session.registry.policyTimeoutMs).then(
+      (settled) => (settled === late ? refuse(tally, gate, 'policy_timeout') : read(settled)),
+      threw,
     );
-  } catch {
-    failed('policy_threw');
-    return undefined;
+  } catch (error) {
+    return threw(error);
   }
 }
 
-function vote(call: Call, tally: Tally, id: string | undefined, source: string, answer: unknown, mayAbstain: boolean): void {
-  if (answer === undefined && mayAbstain) return;
+/** A gate that failed rather than decided. */
+function refuse(tally: Tally, { source, id }: Gate, reason: string, cause?: unknown): void {
+  tally.steps?.push({ source, effect: 'deny', reason });
+  tally.deny = { effect: 'deny', code: 'policy_error', reason, source, ...(id === undefined ? {} : { ruleId: id }), ...(cause === undefined ? {} : { cause }) };
+}
+
+/** A gate answered what is no decision: the host has to be told what came, and what was expected. */
+function nonsense(call: Call, tally: Tally, gate: Gate, expected: string, answer: unknown): void {
+  const fault = new MisuseError('invalid_option', `Expected \`${gate.id ?? gate.what}\` to answer ${expected}, got ${describe(answer)}.`);
+  reportFault(call, fault, gate.what, `\`${gate.id ?? gate.what}\` answered what is no decision, so the call was refused`);
+  refuse(tally, gate, 'policy_nonsense', fault);
+}
+
+function vote(call: Call, tally: Tally, gate: Gate, answer: unknown): void {
+  if (answer === undefined && gate.what === 'policy') return;
   const decision = safeRead(answer);
+  if (decision === 'nonsense') return nonsense(call, tally, gate, `allow(), ask(), deny(reason)${gate.what === 'policy' ? ' or undefined' : ''}`, answer);
+  const { source, id } = gate;
   const named = id === undefined ? {} : { ruleId: id };
-  if (decision === 'nonsense') {
-    tally.steps?.push({ source, effect: 'deny', reason: 'policy_nonsense' });
-    tally.deny = { effect: 'deny', code: 'policy_error', reason: 'policy_nonsense', source, ...named };
-    return;
-  }
   tally.spoken = true;
   tally.steps?.push({ source, ...named, effect: decision.effect, ...(decision.effect === 'deny' ? { reason: decision.reason } : {}) });
   switch (decision.effect) {
@@ -218,6 +256,8 @@ function safeRead(answer: unknown): Decision | 'nonsense' {
   }
 }
 
+const approvalGate: Gate = { source: 'tool', what: 'requiresApproval' };
+
 /** `requiresApproval` of the definition and of the profile. An allow never lifts it. */
 const approvalJudge: Judge = (call, tally) => {
   const { entry, profileAsks } = call.binding as Binding;
@@ -225,8 +265,10 @@ const approvalJudge: Judge = (call, tally) => {
   const asks = (prompt: ApprovalPrompt): void => {
     tally.steps?.push({ source: 'tool', effect: 'ask' });
     // The tool's own wording beats a rule's, the rule stays named.
-    const { ruleId, source = 'tool' } = tally.ask ?? {};
-    const words = tally.ask?.prompt;
+    const { ask: asked } = tally;
+    const ruleId = asked?.ruleId;
+    const source = asked?.source ?? 'tool';
+    const words = asked?.prompt;
     const message = prompt.message ?? (words !== undefined && words.title !== titleOf(call.binding as Binding, undefined).title ? words.title : undefined);
     tally.ask = { effect: 'ask', source, ...(ruleId === undefined ? {} : { ruleId }), prompt: message === undefined ? prompt : { ...prompt, message } };
   };
@@ -235,42 +277,17 @@ const approvalJudge: Judge = (call, tally) => {
     if (answer === true || (answer === false && profileAsks)) return asks(plain);
     if (answer === false) return undefined;
     const prompt = readPrompt(answer);
-    if (prompt !== undefined) return asks(prompt);
-    tally.steps?.push({ source: 'tool', effect: 'deny', reason: 'policy_nonsense' });
-    tally.deny = { effect: 'deny', code: 'policy_error', reason: 'policy_nonsense', source: 'tool' };
-    return undefined;
+    return prompt === undefined ? nonsense(call, tally, approvalGate, 'a boolean or { title, message?, risk? }', answer) : asks(prompt);
   };
   if (typeof requiresApproval !== 'function') return read(requiresApproval);
   if (lacksInput(call, tally)) return profileAsks ? asks(plain) : undefined;
-  const failed = (reason: string): void => {
-    tally.steps?.push({ source: 'tool', effect: 'deny', reason });
-    tally.deny = { effect: 'deny', code: 'policy_error', reason, source: 'tool' };
-  };
-  try {
+  const run = (): unknown => {
     const input = freshParse(call);
-    const answer = input instanceof Promise ? input.then((own) => requiresApproval(own, call.info())) : requiresApproval(input, call.info());
-    if (typeof answer !== 'object' || answer === null || typeof (answer as PromiseLike<unknown>).then !== 'function') return read(answer);
-    return bounded(call, answer as PromiseLike<unknown>, call.session.registry.policyTimeoutMs).then(
-      (settled) => (settled === late ? failed('policy_timeout') : read(settled)),
-      () => failed('policy_threw'),
-    );
-  } catch {
-    return failed('policy_threw');
-  }
+    return input instanceof Promise ? input.then((own) => requiresApproval(own, call.info())) : requiresApproval(input, call.info());
+  };
+  return guarded(call, tally, approvalGate, run, read);
 };
 
 function titleOf(binding: Binding, prompt: string | undefined): ApprovalPrompt {
   return { title: prompt ?? `Allow \`${binding.entry.definition.title ?? binding.entry.name}\` to run?` };
-}
-
-/** The verdict as `explain` and events show it. */
-export function decisionOf(verdict: Verdict): Decision {
-  switch (verdict.effect) {
-    case 'allow':
-      return allow();
-    case 'ask':
-      return ask(verdict.prompt?.title);
-    case 'deny':
-      return deny(verdict.reason ?? 'denied_by_rule', verdict.message);
-  }
 }

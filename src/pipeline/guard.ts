@@ -5,11 +5,14 @@ import { toolError } from '../errors.ts';
 import { canonicalJson } from '../json.ts';
 import type { Call } from '../state/call.ts';
 
-/** Allows `loopGuard` identical calls in a row. Off unless set; a resumed or re-judged call counts once. */
+/**
+ * Allows `loopGuard` identical calls in a row. Off unless set; a resumed or re-judged call counts once. Only what the model calls counts: the calls that a
+ * tool makes would break up the row of its own calls, and a tool may poll another one as it sees fit.
+ */
 export function guard(call: Call): Step {
   const { session } = call;
   const { loopGuard } = session.limits;
-  if (loopGuard === undefined || loopGuard === false || call.resumed !== undefined || call.more.guarded) return undefined;
+  if (loopGuard === undefined || loopGuard === false || call.parent !== undefined || call.resumed !== undefined || call.more.guarded) return undefined;
   call.more.guarded = true;
   const key = canonicalJson([call.toolName, call.canonical]);
   if (session.loop?.key === key) session.loop.count++;

@@ -57,6 +57,7 @@ function notAvailable(call: Call, drop: string): ToolError {
   if (drop !== 'not_in_profile' || call.surface?.outside !== true) return error;
   // An outsider learns nothing of it; events keep the truth.
   call.more.unmasked = error;
+  call.more.hidden = true;
   return notFound(call);
 }
 

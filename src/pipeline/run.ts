@@ -1,11 +1,12 @@
 /** Run: the handler, once, under its deadline. A timeout stops the waiting at once; what the handler does afterwards is only counted. */
 import { emitEvent, HandlerContext, progress } from '../call/handler-context.ts';
-import { scrubJson, scrubText } from '../call/secrets.ts';
-import { shortened } from '../call/shortened.ts';
+import { reportFault } from '../call/report-fault.ts';
+import { failureError, thrownError } from '../call/thrown-error.ts';
 import type { MadeHandler } from '../definition.ts';
-import { describe, type ToolError, toolError } from '../errors.ts';
+import { describe, errorName, type ToolError } from '../errors.ts';
 import { cloneJson, type JsonObject } from '../json.ts';
-import { type Failure, readOutcome } from '../result.ts';
+import { ignoreRejection } from '../maybe-promise.ts';
+import { readOutcome } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 
@@ -20,12 +21,18 @@ export interface RunOptions {
 
 /** Starts the clock and the handler. */
 export function run(call: Call, options: RunOptions): void {
+  if (call.ended) return;
   const { session } = call;
   const binding = call.binding as Binding;
   const { internals } = binding.entry;
   const { registry } = session;
   const asked = call.options?.timeoutMs;
   const timeoutMs = asked !== undefined && asked > 0 && asked < binding.timeoutMs ? asked : binding.timeoutMs;
+  const started = call.options?.surface?.started;
+  if (started !== undefined) {
+    tellStarted(call, started);
+    if (call.ended) return;
+  }
   call.timeoutMs = timeoutMs;
   call.state = 'running';
   call.handlerLive = true;
@@ -35,7 +42,6 @@ export function run(call: Call, options: RunOptions): void {
   registry.deadlines.add(call, timeoutMs, now);
   if (internals.idleTimeoutMs !== undefined) startIdle(call, internals.idleTimeoutMs, now);
   try {
-    call.options?.surface?.started?.();
     if (internals.handler !== undefined) {
       settle(call, options, internals.handler(call.parsed, new HandlerContext(call)));
     } else if (internals.executor !== undefined) {
@@ -45,6 +51,15 @@ export function run(call: Call, options: RunOptions): void {
     }
   } catch (thrown) {
     caught(call, options, thrown);
+  }
+}
+
+/** An adapter only hears of the start: what it throws changes nothing. */
+function tellStarted(call: Call, started: () => unknown): void {
+  try {
+    ignoreRejection(started());
+  } catch (error) {
+    reportFault(call, error, 'surface', 'a surface failed when it was told that the call starts');
   }
 }
 
@@ -139,7 +154,10 @@ function finish(call: Call, options: RunOptions, value: unknown, metadata: JsonO
 }
 
 function caught(call: Call, options: RunOptions, thrown: unknown): void {
-  if (settledOnce(call, options, 'threw')) options.threw(call, thrownError(call, thrown));
+  if (settledOnce(call, options, 'threw')) return options.threw(call, thrownError(call, thrown));
+  // That it stopped because it was told to is no failure.
+  if (thrown !== call.extra?.abortReason && errorName(thrown) !== 'AbortError')
+    reportFault(call, thrown, 'handler', 'a handler threw after its call had ended');
 }
 
 /** Whether the call still waits for its handler; one that has ended only learns of the late settling. */
@@ -156,6 +174,12 @@ function isGenerator(value: object): value is AsyncGenerator {
   return typeof next === 'function' && typeof close === 'function' && (Symbol.asyncIterator in value || Symbol.iterator in value);
 }
 
+/** Milliseconds that a generator which never waits may hold the event loop at a time. */
+const longestTurnMs = 5;
+// Taken when loaded: a test's fake of it must not keep a generator from going on.
+const { setImmediate: soon = (run: () => void) => setTimeout(run, 0) } = globalThis;
+const nextTurn = (): Promise<void> => new Promise((resolve) => void soon(resolve));
+
 /** Runs a generator to its end: what it yields is progress, what it returns is the result. */
 async function drive(call: Call, options: RunOptions, generator: AsyncGenerator): Promise<void> {
   call.onEnd(() => {
@@ -164,11 +188,17 @@ async function drive(call: Call, options: RunOptions, generator: AsyncGenerator)
       .then(() => generator.return(undefined))
       .then(undefined, () => {});
   });
+  const { registry } = call.session;
+  let turn = registry.monotonic();
   try {
     for (let step = await generator.next(); ; step = await generator.next()) {
       if (step.done === true) return returned(call, options, await step.value);
       if (call.ended) return finish(call, options, null, undefined);
       yielded(call, step.value);
+      if (registry.monotonic() - turn < longestTurnMs) continue;
+      // A generator that never waits yields to microtasks alone, and no timer would fire: neither its own deadline nor anybody's.
+      await nextTurn();
+      turn = registry.monotonic();
     }
   } catch (thrown) {
     caught(call, options, thrown);
@@ -197,70 +227,4 @@ function startIdle(call: Call, idleTimeoutMs: number, now: number): void {
   };
   call.more.idle = idle;
   registry.deadlines.add(idle, idleTimeoutMs, now);
-}
-
-const longestMessage = 8_192;
-
-/** Whatever was thrown becomes a non-empty message; reading it may itself throw. */
-function thrownError(call: Call, thrown: unknown): ToolError {
-  let message = '';
-  try {
-    if (typeof thrown === 'string') message = thrown;
-    else if (typeof thrown === 'object' && thrown !== null && 'message' in thrown && typeof thrown.message === 'string') message = thrown.message;
-  } catch {
-    // An error whose getters throw tells nothing.
-  }
-  if (message.trim() === '') message = `The tool failed: it threw ${kindOf(thrown)} without a message.`;
-  const lost = lostExecutor(thrown);
-  const error = toolError(
-    lost ?? 'handler_error',
-    shortened(scrubText(call, message), longestMessage),
-    lost === undefined ? undefined : { reason: faultReason(thrown) },
-  );
-  const masked = (call.session.setup.exposeErrors ?? call.surface?.exposeErrors ?? 'message') === 'masked';
-  if (!masked || lost !== undefined) return error;
-  call.more.unmasked = error;
-  return toolError('handler_error', 'The tool failed. Its error is not shown here; try another way.');
-}
-
-/** An executor says by `code` that the call's place of execution is gone or cannot be had, or that what it would run is no longer what was defined. */
-function lostExecutor(thrown: unknown): 'executor_lost' | 'sandbox_unavailable' | 'tool_not_available' | undefined {
-  try {
-    const code: unknown = typeof thrown === 'object' && thrown !== null && executorFault in thrown ? (thrown as { code?: unknown }).code : undefined;
-    return code === 'executor_lost' || code === 'sandbox_unavailable' || code === 'tool_not_available' ? code : undefined;
-  } catch {
-    return undefined;
-  }
-}
-const executorFault = Symbol.for('host-tools.executor-fault');
-
-/** The `reason` that an executor gave beside its `code`. */
-function faultReason(thrown: unknown): string | undefined {
-  try {
-    const { reason } = thrown as { reason?: unknown };
-    return typeof reason === 'string' ? reason : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** What was thrown, in words. Even asking whether it is an error may throw. */
-function kindOf(thrown: unknown): string {
-  if (thrown === null || thrown === undefined) return String(thrown);
-  if (typeof thrown !== 'object') return `a ${typeof thrown}`;
-  try {
-    if (thrown instanceof Error) return 'an error';
-  } catch {
-    // A revoked proxy.
-  }
-  return 'an object';
-}
-
-function failureError(call: Call, failure: Failure): ToolError {
-  const { message, reason, details, retryable } = failure;
-  return toolError('handler_error', shortened(scrubText(call, message), longestMessage), {
-    reason,
-    retryable,
-    ...(details === undefined ? {} : { details: scrubJson(call, details) }),
-  });
 }

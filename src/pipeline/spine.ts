@@ -1,26 +1,25 @@
 /** The spine: sequences the stages of one call and holds no detail. Every surface goes through it. */
 
 import { idsInFlight, newId } from '../call/call-id.ts';
-import { HandlerContext } from '../call/handler-context.ts';
 import { failureResult, late, link } from '../call/record.ts';
 import { releaseAll } from '../call/release.ts';
 import { collectSecrets } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { tellVerdict } from '../call/tell-verdict.ts';
-import { wrongOption } from '../call/wrong-option.ts';
 import type { CallOptions } from '../context.ts';
-import { type ToolError, toolError } from '../errors.ts';
+import { toolError } from '../errors.ts';
 import { cloneJson } from '../json.ts';
 import { nameOf } from '../names.ts';
 import type { ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import { Call, type Resumed } from '../state/call.ts';
+import { type ReadCallOptions, readToolOptions } from '../state/call-options.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { acquire } from './acquire.ts';
 import { admit } from './admit.ts';
 import { approve } from './approve.ts';
 import { before } from './before.ts';
-import { childProblem } from './child.ts';
+import { childProblem, nestingProblem } from './child.ts';
 import { decide } from './decide.ts';
 import { guard } from './guard.ts';
 import { gate, lookup, removedMeanwhile } from './lookup.ts';
@@ -36,7 +35,7 @@ export function callTool(
   session: SessionState,
   toolName: string,
   input: unknown,
-  options: CallOptions | undefined,
+  options: ReadCallOptions | undefined,
   parent?: Call,
   resumed?: Resumed,
   callId?: string,
@@ -47,11 +46,13 @@ export function callTool(
   call.startedAt = registry.monotonic();
   const result = new Promise<ToolResult>(takeResolve);
   call.resolve = taken;
+  registry.nesting++;
   try {
     begin(call, given !== undefined);
   } catch (error) {
-    // Options that are none, such as a signal that is no signal.
     broken(call, error);
+  } finally {
+    registry.nesting--;
   }
   return result;
 }
@@ -86,7 +87,7 @@ function begin(call: Call, namedByCaller: boolean): void {
     session.ids.set(callId, call);
   }
   link(call);
-  const wrong = options === undefined || options === null ? undefined : wrongOption(options);
+  const wrong = options?.fault ?? nestingProblem(session.registry.nesting);
   if (wrong !== undefined) {
     void admit(call);
     fail(call, wrong);
@@ -123,13 +124,16 @@ function advance(call: Call, from: number): void {
   }
 }
 
-/** Runs the stages in order, but for those that the call has no use for, until one refuses, waits or sends the call back: then the step to go on with, or -1 when the walk is over. */
+/**
+ * Runs the stages in order, but for those that the call has no use for, until one refuses, waits or sends the call back: then the step to go on with, or -1
+ * when the walk is over. A stage may run host code, and host code may end the call: what has ended goes no further.
+ */
 function walk(call: Call, from: number): number {
   const { session } = call;
   let outcome: Step;
   if (from <= 0) {
     outcome = admit(call);
-    if (outcome !== undefined) return leave(call, outcome, 1);
+    if (outcome !== undefined || call.ended) return leave(call, outcome, 1);
   }
   if (from <= 1) {
     outcome = lookup(call);
@@ -137,15 +141,15 @@ function walk(call: Call, from: number): number {
   }
   if (from <= 2 && call.binding?.drop !== undefined) {
     outcome = gate(call);
-    if (outcome !== undefined) return leave(call, outcome, 3);
+    if (outcome !== undefined || call.ended) return leave(call, outcome, 3);
   }
   if (from <= 3 && session.hooks.length > 0) {
     outcome = before(call);
-    if (outcome !== undefined) return leave(call, outcome, validateStep);
+    if (outcome !== undefined || call.ended) return leave(call, outcome, validateStep);
   }
   if (from <= validateStep) {
     outcome = validated(call);
-    if (outcome !== undefined) return leave(call, outcome, 5);
+    if (outcome !== undefined || call.ended) return leave(call, outcome, 5);
   }
   if (from <= 5 && session.limits.loopGuard !== undefined) {
     outcome = guard(call);
@@ -153,29 +157,30 @@ function walk(call: Call, from: number): number {
   }
   if (from <= 6) {
     outcome = judged(call);
-    if (outcome !== undefined) return leave(call, outcome, approveStep);
+    if (outcome !== undefined || call.ended) return leave(call, outcome, approveStep);
   }
   // A call that was resumed brings an answer, whether or not anything asks by now.
   if (from <= approveStep && (call.extra !== undefined || call.verdict?.effect === 'ask')) {
     outcome = approve(call);
-    if (outcome !== undefined) return leave(call, outcome, 9);
+    if (outcome !== undefined || call.ended) return leave(call, outcome, 9);
   }
   if (from <= 9 && wasEdited(call)) return validateStep;
   if (from <= 10 && (call.binding?.isBounded === true || call.options?.resourceKey !== undefined)) {
     outcome = acquire(call);
-    if (outcome !== undefined) return leave(call, outcome, recheckStep);
+    if (outcome !== undefined || call.ended) return leave(call, outcome, recheckStep);
   }
   if (from <= recheckStep) {
     outcome = recheck(call);
-    if (outcome !== undefined) return leave(call, outcome, recheckStep + 1);
+    if (outcome !== undefined || call.ended) return leave(call, outcome, recheckStep + 1);
     if (call.goto >= 0) return takeGoto(call);
   }
   start(call);
   return -1;
 }
 
-/** Ends the call, or lets it wait and go on with the step given. */
-function leave(call: Call, outcome: ToolError | Promise<Outcome>, next: number): -1 {
+/** Ends the call, or lets it wait and go on with the step given. A call that has ended only takes care of the promise that a stage left. */
+function leave(call: Call, outcome: Step, next: number): -1 {
+  if (outcome === undefined) return -1;
   if (!(outcome instanceof Promise)) {
     fail(call, outcome);
     return -1;
@@ -216,7 +221,7 @@ function judged(call: Call): Step {
       return settled;
     });
   }
-  tellVerdict(call);
+  if (!call.ended) tellVerdict(call);
   return outcome;
 }
 
@@ -232,7 +237,9 @@ function wasEdited(call: Call): boolean {
 /** What waited is judged again: availability, policy and fingerprint, until nothing changed meanwhile. */
 function recheck(call: Call): Step {
   const { session } = call;
-  if (!call.waited && call.judgedAt === session.current()) return undefined;
+  const { grant } = call.extra ?? none;
+  if (grant?.revoked === true) withdrawApproval(call);
+  else if (!call.waited && call.judgedAt === session.current()) return undefined;
   if (++call.more.rounds > mostRounds)
     return toolError('policy_error', 'The rules changed faster than the call could be judged. Try again.', { reason: 'rules_unstable', retryable: true });
   const binding = session.binding(call.toolName);
@@ -244,8 +251,17 @@ function recheck(call: Call): Step {
   return outcome instanceof Promise ? outcome.then((settled) => settled ?? again(call)) : (outcome ?? again(call));
 }
 
+const none: { readonly grant?: undefined } = Object.freeze({});
+
+/** The grant that answered was revoked before the handler started: its yes is none any more. */
+function withdrawApproval(call: Call): void {
+  call.approved = false;
+  call.more.grant = undefined;
+}
+
 function again(call: Call): Outcome {
   if (call.ended) return undefined;
+  if (call.extra?.grant?.revoked === true) withdrawApproval(call);
   // The second judging may itself have waited for a policy; that wait alone asks for no third one, a change does.
   call.waited = false;
   if (call.verdict?.effect === 'ask' && !call.approved) {
@@ -269,19 +285,14 @@ const runOptions: RunOptions = {
 
 /** Calls a tool for a handler, the whole way. */
 export function callChild(parent: Call, tool: unknown, input: unknown, options: CallOptions | undefined): Promise<ToolResult> {
-  const { session, more } = parent;
-  const name = nameOf(tool);
-  const { callId: _ignored, ...rest } = options ?? {};
-  return callTool(session, name, input, rest, parent, undefined, `${parent.callId}/${++more.childCount}`);
+  return callTool(parent.session, nameOf(tool), input, readToolOptions(options, true), parent, undefined, childId(parent));
 }
 
-/**
- * A call and a context that stand for nothing. A registry keeps them: an engine forgets the shape of objects of which none is left after a collection,
- * and the compiled code with it, which costs the next ten thousand calls several times as much.
- */
-export function exemplars(): readonly object[] {
-  const call = new Call(undefined as never, '', '', undefined, undefined, undefined, undefined);
-  call.startedAt = 0.5;
-  call.dlAt = 0.5;
-  return [call, new HandlerContext(call)];
+/** The parent's id and a number. A caller may have given such an id to a call that is in flight; then the next number. */
+function childId(parent: Call): string {
+  const { session, callId, more } = parent;
+  let id: string;
+  do id = `${callId}/${++more.childCount}`;
+  while (session.ids?.has(id) === true);
+  return id;
 }

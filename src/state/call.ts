@@ -1,7 +1,7 @@
 /** The record of one call: what the stages read and write on its way. */
 import { randomUUID } from 'node:crypto';
 import type { PendingApproval, ReadAnswer } from '../approval/request.ts';
-import type { CallInfo, CallOptions, Surface } from '../context.ts';
+import type { CallInfo, Surface } from '../context.ts';
 import type { ToolError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { AbortEntry } from '../limits/abort-hub.ts';
@@ -10,6 +10,7 @@ import type { Holder, Semaphore } from '../limits/semaphore.ts';
 import type { ToolResult } from '../result.ts';
 import type { Verdict } from '../verdict.ts';
 import type { Binding } from './binding.ts';
+import type { ReadCallOptions } from './call-options.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
@@ -32,7 +33,7 @@ export class Call implements Deadline, Holder, AbortEntry {
   readonly callId: string;
   /** As it came. */
   readonly input: unknown;
-  readonly options: CallOptions | undefined;
+  readonly options: ReadCallOptions | undefined;
   readonly parent: Call | undefined;
   /** Monotonic milliseconds. */
   startedAt = 0;
@@ -85,7 +86,7 @@ export class Call implements Deadline, Holder, AbortEntry {
     toolName: string,
     callId: string,
     input: unknown,
-    options: CallOptions | undefined,
+    options: ReadCallOptions | undefined,
     parent: Call | undefined,
     resumed: Resumed | undefined,
   ) {
@@ -201,8 +202,12 @@ export class CallExtra {
   eventCount = 0;
   /** The approval that was answered, for the events. */
   approvalId: string | undefined;
+  /** The caller must not learn that the tool exists. */
+  hidden = false;
   /** The error as it happened, where the model is shown a masked one. */
   unmasked: ToolError | undefined;
+  /** The standing answer that let the call through; it may still be revoked. */
+  grant: { readonly revoked: boolean } | undefined;
   /** An answer for always that waits until the call's input is settled. */
   standing: { readonly approvalId: string; readonly answer: ReadAnswer } | undefined;
   /** The suspended request with its token, for the host. */

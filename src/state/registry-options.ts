@@ -43,7 +43,7 @@ export interface RegistryOptions<S = unknown> {
 }
 
 const longestTimeout = 2 ** 31 - 1;
-export const knownOptions = new Set([
+export const knownOptions = [
   'rules',
   'policies',
   'default',
@@ -56,7 +56,7 @@ export const knownOptions = new Set([
   'now',
   'newId',
   'logger',
-]);
+];
 
 /** @throws MisuseError when a policy is not `{ id, check }`. */
 export function checkPolicies(policies: readonly Policy<unknown>[], layer: string): readonly Policy<unknown>[] {

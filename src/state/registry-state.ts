@@ -1,11 +1,10 @@
 /** What a registry's sessions share: the tool table, rules, profiles, clocks, timers and events. */
 
 import { type ApprovalStore, memoryApprovalStore } from '../approval/store.ts';
-import { createTokenSigner, type TokenSigner } from '../approval/token.ts';
+import { createTokenSigner, type Key, type TokenSigner } from '../approval/token.ts';
 import { UsedTokens } from '../approval/used-tokens.ts';
 import type { CallOptions } from '../context.ts';
 import type { Effect } from '../decision.ts';
-import { MisuseError } from '../errors.ts';
 import { type ChangeReason, EventHub } from '../events.ts';
 import { loggedError, logTo } from '../host-fault.ts';
 import { deepFreeze } from '../json.ts';
@@ -15,6 +14,7 @@ import { createLocks, type Locks } from '../limits/locks.ts';
 import { RateWindow } from '../limits/rate-window.ts';
 import { createWaitGraph, type WaitGraph } from '../limits/semaphore.ts';
 import { nameSkeleton } from '../names.ts';
+import { readOptions } from '../options.ts';
 import type { Policy } from '../policy.ts';
 import { type KnownProfile, type Limits, type ResolvedProfile, tightestLimits } from '../profile.ts';
 import { createRedactor, type Redactor } from '../redact.ts';
@@ -79,6 +79,8 @@ export class RegistryState {
   readonly removed = new Map<string, number>();
   /** Grows with every change of tools; what hosts see. */
   revision = 0;
+  /** Calls that are being started right now, one inside the gates of another. */
+  nesting = 0;
   /** Grows with every change that may change a verdict or a listing: tools, rules, profiles. */
   epoch = 0;
   closed = false;
@@ -102,10 +104,6 @@ export class RegistryState {
 
   constructor(options: RegistryOptions<never>, spine: Spine) {
     this.spine = spine;
-    if (typeof options !== 'object' || options === null) throw misuse('options', 'an object', options);
-    for (const key of Object.keys(options))
-      if (!knownOptions.has(key))
-        throw new MisuseError('invalid_option', `HostToolRegistry: unknown option \`${key}\`. Known options: ${[...knownOptions].join(', ')}.`);
     const {
       rules = none,
       policies = none,
@@ -119,7 +117,7 @@ export class RegistryState {
       now,
       newId,
       logger,
-    } = options;
+    } = readOptions<RegistryOptions<unknown>>('HostToolRegistry', options, knownOptions);
     checkDuration('defaultTimeoutMs', defaultTimeoutMs);
     checkDuration('policyTimeoutMs', policyTimeoutMs);
     checkDuration('graceMs', graceMs);
@@ -138,11 +136,15 @@ export class RegistryState {
     this.now = now === undefined ? () => Date.now() : safeClock(now);
     this.newId = newId ?? createIds();
     this.logger = logger;
-    if (approvals !== undefined && (typeof approvals !== 'object' || approvals === null)) throw misuse('approvals', 'an object with a `secret`', approvals);
-    this.ttlMs = approvals?.ttlMs ?? 3_600_000;
+    const {
+      secret,
+      ttlMs = 3_600_000,
+      store,
+    } = readOptions<NonNullable<RegistryOptions['approvals']>>('HostToolRegistry: approvals', approvals, ['secret', 'ttlMs', 'store']);
+    this.ttlMs = ttlMs;
     checkDuration('approvals.ttlMs', this.ttlMs);
-    this.signer = approvals === undefined ? undefined : createTokenSigner(approvals.secret);
-    this.store = checkStore(approvals?.store) ?? memoryApprovalStore(this.now);
+    this.signer = approvals === undefined ? undefined : createTokenSigner(secret as Key);
+    this.store = checkStore(store) ?? memoryApprovalStore(this.now);
     this.locks = locks === 'registry' ? createLocks(this.waits) : undefined;
     this.#layers = [{ rules: compileRules(rules, 'registry'), source: undefined }];
     this.#ruleCount = rules.length;

@@ -23,10 +23,13 @@ export function locksOf(session: SessionState): Locks {
 /** Admits one more call this minute. Milliseconds to wait when not. */
 export function admitRate(session: SessionState, now: number): number | undefined {
   const { callsPerMinute } = session.limits;
-  if (callsPerMinute === undefined) return undefined;
-  if (session.rate === undefined || session.rateLimit !== callsPerMinute) {
-    session.rate = new RateWindow(callsPerMinute);
-    session.rateLimit = callsPerMinute;
+  if (callsPerMinute === undefined) {
+    // A profile without a limit may be left for one with a limit: what was called meanwhile counts there.
+    session.rate?.count(now);
+    return undefined;
   }
+  session.rate ??= new RateWindow(callsPerMinute);
+  // What happened in the last minute counts whatever the limit was then.
+  session.rate.limit = callsPerMinute;
   return session.rate.take(now) ? undefined : session.rate.retryAfterMs(now);
 }

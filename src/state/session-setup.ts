@@ -27,4 +27,6 @@ export interface SessionSetup {
   readonly repair: 'off' | 'safe';
   readonly exposeErrors: 'message' | 'masked' | undefined;
   readonly limits: Limits;
+  readonly idleTimeoutMs: number | undefined;
+  readonly signal: AbortSignal | undefined;
 }

@@ -68,7 +68,6 @@ export class SessionState {
   fallbackIds = 0;
   /** Told after each call has left, for sessions that close when idle. */
   idled: (() => void) | undefined;
-  rateLimit = 0;
   locks: Locks | undefined;
   loop: { key: string; count: number } | undefined;
   metrics: SessionMetrics | undefined;

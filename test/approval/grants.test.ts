@@ -126,7 +126,7 @@ describe('grants behave as this model says', () => {
               expect(found?.id).toBe(expected?.id);
               expect(found?.effect).toBe(expected?.effect);
               if (found !== undefined && expected !== undefined) {
-                expect(grants.use(found.id)).toBe(true);
+                expect(grants.use(found.id)).toMatchObject({ revoked: false });
                 expected.uses--;
               }
               break;

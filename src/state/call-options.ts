@@ -1,0 +1,95 @@
+/** The options of one call: read once, from own members alone, and checked. A call never throws, so that a wrong option ends it as a result. */
+import type { CallOptions, Surface } from '../context.ts';
+import { describe, messageOf, type ToolError, toolError } from '../errors.ts';
+import { suggestion } from '../options.ts';
+
+/** What a call keeps of its options. */
+export interface ReadCallOptions {
+  readonly callId: string | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly resourceKey: string | undefined;
+  readonly surface: Surface | undefined;
+  /** The first thing that is wrong; the call ends with it. */
+  readonly fault: ToolError | undefined;
+}
+
+const known = ['callId', 'signal', 'timeoutMs', 'idempotencyKey', 'resourceKey', 'surface'] as const;
+
+type Draft = { -readonly [K in keyof ReadCallOptions]: ReadCallOptions[K] };
+
+/** Reads options whose author wrote them for us: an unknown one is a mistake. */
+export function readCallOptions(options: CallOptions | undefined): ReadCallOptions | undefined {
+  return options === undefined || options === null ? undefined : read(options, true);
+}
+
+/**
+ * Reads the options that a bound tool or a handler gives. Who asks is for adapters to say, so `surface` is left out: its approver could approve the call.
+ * @param strict Whether unknown options are refused. A runtime that holds a bound tool passes options of its own.
+ */
+export function readToolOptions(options: CallOptions | undefined, strict: boolean): ReadCallOptions | undefined {
+  if (options === undefined || options === null) return undefined;
+  return { ...read(options, strict), surface: undefined };
+}
+
+function read(options: object, strict: boolean): ReadCallOptions {
+  const draft: Draft = {
+    callId: undefined,
+    signal: undefined,
+    timeoutMs: undefined,
+    idempotencyKey: undefined,
+    resourceKey: undefined,
+    surface: undefined,
+    fault: undefined,
+  };
+  if (typeof options !== 'object') {
+    draft.fault = invalid(`Expected the call's options to be an object, got ${describe(options)}.`);
+    return draft;
+  }
+  try {
+    for (const key of Object.keys(options)) {
+      if ((known as readonly string[]).includes(key)) (draft as Record<string, unknown>)[key] = (options as Record<string, unknown>)[key];
+      else if (strict) draft.fault ??= invalid(`Unknown option of a call: \`${key.slice(0, 60)}\`${suggestion(key, known)}`);
+    }
+    if (draft.surface !== undefined) draft.surface = readSurface(draft.surface);
+    draft.fault ??= wrongOption(draft);
+  } catch (error) {
+    draft.fault ??= invalid(`The call's options could not be read: ${messageOf(error)}`);
+  }
+  // What is wrong is not used on the way to the end of the call.
+  if (draft.fault !== undefined) draft.signal = undefined;
+  return draft;
+}
+
+function wrongOption({ timeoutMs, signal, resourceKey, idempotencyKey, surface }: Draft): ToolError | undefined {
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) return refuse('timeoutMs', 'a number of milliseconds above 0', timeoutMs);
+  if (signal !== undefined && !isSignal(signal)) return refuse('signal', 'an AbortSignal', signal);
+  if (resourceKey !== undefined && typeof resourceKey !== 'string') return refuse('resourceKey', 'a string', resourceKey);
+  if (idempotencyKey !== undefined && typeof idempotencyKey !== 'string') return refuse('idempotencyKey', 'a string', idempotencyKey);
+  if (surface !== undefined && typeof surface.name !== 'string') return refuse('surface.name', 'a string', surface.name);
+  return undefined;
+}
+
+/** A signal of another realm is one too, but not an object that only looks like half of one. */
+function isSignal(signal: unknown): boolean {
+  if (typeof signal !== 'object' || signal === null) return false;
+  const { aborted, addEventListener, removeEventListener } = signal as Partial<AbortSignal>;
+  return typeof aborted === 'boolean' && typeof addEventListener === 'function' && typeof removeEventListener === 'function';
+}
+
+/** Own members alone: an approver on `Object.prototype` is none. */
+function readSurface(surface: unknown): Surface {
+  if (typeof surface !== 'object' || surface === null) return { name: surface as string };
+  const own: { [K in keyof Surface]: Surface[K] } = Object.assign(Object.create(null), surface);
+  const { name, outside, approver, client, exposeErrors, strictNulls, started } = own;
+  return { name, outside, approver, client, exposeErrors, strictNulls, started };
+}
+
+function refuse(option: string, expected: string, got: unknown): ToolError {
+  return invalid(`Expected the call's option \`${option}\` to be ${expected}, got ${describe(got)}.`);
+}
+
+function invalid(message: string): ToolError {
+  return toolError('invalid_input', message, { reason: 'invalid_option' });
+}
