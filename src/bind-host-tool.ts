@@ -27,7 +27,7 @@ export function createHostTool(binding: Binding, call: CallByName): HostTool {
     inputSchema: parameters,
     parameters,
     getSchema: entry.getSchema,
-    requiresApproval: binding.profileAsks || internals.requiresApproval !== false,
+    requiresApproval: binding.asks || internals.requiresApproval !== false,
     get fingerprint() {
       return entry.fingerprint;
     },

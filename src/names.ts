@@ -99,6 +99,17 @@ export function nameSkeleton(name: string): string {
   return skeleton;
 }
 
+/** How a name with letters of other scripts looks in Latin ones; undefined where it holds none. For matching what a rule means, never for display. */
+export function latinForm(name: string): string | undefined {
+  for (let index = 0; index < name.length; index++) {
+    if (name.charCodeAt(index) < 128) continue;
+    let form = '';
+    for (const char of name.normalize('NFKD')) form += lookAlikes.get(char) ?? char;
+    return form;
+  }
+  return undefined;
+}
+
 function wideSkeleton(name: string): string {
   // Decomposed, so that a look-alike with an accent is found too; folded through upper case, so that ß and SS, ſ and s meet.
   const folded = fold(name.normalize('NFKD')).toUpperCase().toLowerCase().normalize('NFKD');

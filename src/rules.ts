@@ -3,6 +3,7 @@ import { type Effect, isReason } from './decision.ts';
 import { describe, MisuseError } from './errors.ts';
 import { compileGlob } from './glob.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonPrimitive, type JsonValue } from './json.ts';
+import { latinForm } from './names.ts';
 import { readOptions } from './options.ts';
 import { compilePattern } from './regex.ts';
 import type { ToolAnnotations, ToolSummary } from './tool-summary.ts';
@@ -112,12 +113,19 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
     layer,
     hasWhen: conditions !== undefined,
     appliesTo: (tool) =>
-      (tools === undefined || tools.some((matches) => matches(tool.name))) &&
-      (sources === undefined || sources.some((matches) => matches(tool.source))) &&
+      named(tools, tool.name, effect) &&
+      named(sources, tool.source, effect) &&
       (tags === undefined || tags.some((tag) => tool.tags.includes(tag))) &&
       (annotations === undefined || annotations.every(([key, value]) => (tool.annotations[key] === true) === value)),
     matches: (judged) => conditions === undefined || conditions.every((condition) => holds(condition, reading, judged)),
   });
+}
+
+/** A name that only looks like one that a rule restricts is restricted as well. */
+function named(globs: readonly ((text: string) => boolean)[] | undefined, name: string, effect: Effect): boolean {
+  if (globs === undefined || globs.some((matches) => matches(name))) return true;
+  const form = effect === 'allow' ? undefined : latinForm(name);
+  return form !== undefined && globs.some((matches) => matches(form));
 }
 
 function isText(value: unknown): value is string {

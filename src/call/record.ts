@@ -54,9 +54,19 @@ function scrubError(call: Call, error: ToolError): ToolError {
 /** Ends a call with a result. The first end counts; a second finds the call ended and does nothing. */
 export function end(call: Call, result: ToolResult, release: (call: Call) => void): void {
   if (call.state === 'ended') return;
+  call.state = 'ended';
+  try {
+    settleAccounts(call, result, release);
+  } catch (error) {
+    // Whatever fails on the way out, the caller gets an answer.
+    call.session.registry.hostFault(error, { callId: call.callId, toolName: call.toolName }, 'the end of a call met a fault');
+  }
+  call.resolve(result);
+}
+
+function settleAccounts(call: Call, result: ToolResult, release: (call: Call) => void): void {
   const { session, binding, extra } = call;
   const { registry } = session;
-  call.state = 'ended';
   if (session.toldOf === call) session.toldOf = undefined;
   if (call.dlList !== undefined) registry.deadlines.remove(call);
   unlink(call);
@@ -67,7 +77,6 @@ export function end(call: Call, result: ToolResult, release: (call: Call) => voi
   count(call, result, binding);
   if (call.announced) tell(call, result);
   if (call.counted && binding !== undefined) (call.entry as Binding['entry']).ended();
-  call.resolve(result);
 }
 
 function endExtra(call: Call, extra: NonNullable<Call['extra']>, result: ToolResult, release: (call: Call) => void): void {

@@ -111,11 +111,11 @@ async function compare(a: Side, b: Side, io: CliIo): Promise<ProfileDiff> {
 async function factsOf(session: ToolSession, name: string, io: CliIo): Promise<JsonObject> {
   const { registry } = stateOf(session);
   const entry = entryOf(session, name);
-  const { knobs, timeoutMs, maxOutputChars, profileAsks } = registry.standingOf(stateOf(session), entry);
+  const { knobs, timeoutMs, maxOutputChars, profileAsks, rulesAsk, defaultAsks } = registry.standingOf(stateOf(session), entry);
   const { decision } = await untilInterrupted(session.explain(name), io.signal);
   const flat: Record<string, JsonValue> = {
     decision: decision?.effect ?? null,
-    requiresApproval: profileAsks || entry.internals.requiresApproval !== false,
+    requiresApproval: profileAsks || rulesAsk || defaultAsks || entry.internals.requiresApproval !== false,
     timeoutMs,
     maxOutputChars: Number.isFinite(maxOutputChars) ? maxOutputChars : null,
   };

@@ -9,6 +9,7 @@ import { ignoreRejection } from '../maybe-promise.ts';
 import { readOutcome } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
+import { createSessionHandler, type SessionHandler } from '../state/session-handler.ts';
 
 export interface RunOptions {
   /** Takes what the handler returned, at most once, and never after the call has ended. */
@@ -73,14 +74,16 @@ function runSessionScoped(call: Call, options: RunOptions, binding: Binding, cre
     }
     return undefined;
   };
-  if (binding.madeNow !== undefined) return start(binding.madeNow);
-  binding.made ??= make(call, binding, create);
-  void binding.made.then(start, (thrown: unknown) => caught(call, options, thrown));
+  binding.handler ??= createSessionHandler(binding.entry);
+  const { handler } = binding;
+  if (handler.now !== undefined) return start(handler.now);
+  handler.made ??= make(call, handler, create);
+  void handler.made.then(start, (thrown: unknown) => caught(call, options, thrown));
   return undefined;
 }
 
 /** Makes a session's handler once. A failure is not kept: the next call tries again. */
-function make(call: Call, binding: Binding, create: NonNullable<Binding['entry']['internals']['create']>): Promise<MadeHandler> {
+function make(call: Call, handler: SessionHandler, create: NonNullable<Binding['entry']['internals']['create']>): Promise<MadeHandler> {
   const { callId: _callId, toolName: _toolName, ...info } = call.info();
   const { session } = call;
   session.hold();
@@ -89,12 +92,12 @@ function make(call: Call, binding: Binding, create: NonNullable<Binding['entry']
     .then((one) => {
       if (typeof one !== 'object' || one === null || typeof one.handler !== 'function')
         throw new TypeError(`Expected \`create\` to answer { handler, dispose? }, got ${describe(one)}.`);
-      if (binding.made === made) binding.madeNow = one;
+      if (handler.made === made) handler.now = one;
       return one;
     })
     .catch((error: unknown) => {
-      if (binding.made === made) {
-        binding.made = undefined;
+      if (handler.made === made) {
+        handler.made = undefined;
         session.releaseHold();
       }
       throw error;

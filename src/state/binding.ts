@@ -1,12 +1,11 @@
 /** One tool in one session: what applies to it there, worked out when first asked for and again when something changed. */
 
 import type { Effect } from '../decision.ts';
-import type { MadeHandler } from '../definition.ts';
-import { errorName } from '../errors.ts';
 import type { HostTool } from '../host-tool.ts';
 import type { Policy } from '../policy.ts';
 import type { CompiledRule } from '../rules.ts';
 import type { Counters } from './counters.ts';
+import type { SessionHandler } from './session-handler.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
@@ -28,6 +27,8 @@ export class Binding {
   judges: readonly unknown[] | undefined;
   /** The profile demands approval. */
   profileAsks = false;
+  /** The profile, or rules that look at no input, ask for every call. */
+  asks = false;
   /** Slots or a lock are to be taken before the handler runs. */
   isBounded = false;
   /** Nothing judges the tool: every call is allowed. */
@@ -37,8 +38,8 @@ export class Binding {
   maxOutputChars = Number.POSITIVE_INFINITY;
   secretive = false;
   hostTool: HostTool | undefined;
-  made: Promise<MadeHandler> | undefined;
-  madeNow: MadeHandler | undefined;
+  /** Of a tool with `create`, once it has been called. */
+  handler: SessionHandler | undefined;
   // Counters.
   calls = 0;
   succeeded = 0;
@@ -71,8 +72,10 @@ export class Binding {
     const { session, entry } = this;
     const { registry, limits } = session;
     const standing = registry.standingOf(session, entry);
-    // What the host tool shows of approvals follows the profile.
-    if (standing.profileAsks !== this.profileAsks) this.hostTool = undefined;
+    const asks = standing.profileAsks || standing.rulesAsk || (standing.defaultAsks && session.policies.length === 0);
+    // What the host tool shows of approvals follows profile and rules.
+    if (asks !== this.asks) this.hostTool = undefined;
+    this.asks = asks;
     this.judges = undefined;
     this.drop = standing.drop;
     this.registryRules = standing.registryRules;
@@ -90,23 +93,35 @@ export class Binding {
     this.stamp = stamp;
   }
 
+  /** Goes on with the handler of the binding that it replaces, where both are made by the same `create`. */
+  adopt(before: Binding): void {
+    const { handler } = before;
+    if (handler === undefined || before.entry.internals.create !== this.entry.internals.create) return;
+    before.handler = undefined;
+    this.handler = handler;
+    handler.entries.add(this.entry);
+    for (const entry of handler.entries) if (entry.inFlight === 0 && entry !== this.entry) handler.entries.delete(entry);
+  }
+
   /** The tool was replaced or removed here: its handler is disposed once the calls that run on it have ended. */
   retire(): void {
-    if (this.made === undefined) return;
-    void this.entry.drain().then(() => this.discard());
+    if (this.handler === undefined) return;
+    const drained = Promise.all([...this.handler.entries].map((entry) => entry.drain()));
+    void drained.then(() => this.discard());
   }
 
   /** Disposes a session-scoped handler that was made; resolves when it has been, however that went. */
   discard(): Promise<void> | undefined {
-    const { made } = this;
-    this.made = undefined;
-    this.madeNow = undefined;
+    const made = this.handler?.made;
+    this.handler = undefined;
     if (made === undefined) return undefined;
-    const { registry } = this.session;
+    const { registry, sessionId } = this.session;
     this.session.releaseHold();
     return made
       .then((one) => one.dispose?.())
-      .then(undefined, (error: unknown) => registry.warn({ tool: this.entry.name, error: errorName(error) }, 'disposing a session-scoped handler failed'));
+      .then(undefined, (error: unknown) =>
+        registry.hostFault(error, { sessionId, toolName: this.entry.name, source: 'dispose' }, 'disposing a session-scoped handler failed'),
+      );
   }
 }
 

@@ -166,6 +166,7 @@ export class SessionState {
     const binding = known !== undefined && known.entry === entry ? known : new Binding(this, entry, known);
     binding.refresh(stamp);
     if (binding !== known) {
+      if (known !== undefined) binding.adopt(known);
       known?.retire();
       this.bindings ??= new Map();
       this.bindings.set(name, binding);
@@ -264,6 +265,7 @@ export class SessionState {
   /** Compares what is shown with what was shown, and tells once. */
   changed(reason: ChangeReason): void {
     this.current();
+    if (this.holds > 0) this.#retireHandlers();
     const before = this.shown;
     if (before !== undefined) {
       const after = this.registry.viewOf(this).entries;
@@ -272,6 +274,11 @@ export class SessionState {
       if (change !== undefined) this.hub?.emit('tools:changed', deepFreeze({ type: 'tools:changed', at: this.registry.now(), ...change, reason }));
     }
     if (this.followers !== undefined) for (const follower of [...this.followers]) follower();
+  }
+
+  /** Handlers of tools that are gone or replaced are disposed now, not when somebody asks for the tool again. */
+  #retireHandlers(): void {
+    for (const [name, { entry, handler }] of [...(this.bindings ?? [])]) if (handler !== undefined && this.entryOf(name) !== entry) this.binding(name);
   }
 
   /** Who waits and what was granted, made when first needed. */

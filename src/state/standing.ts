@@ -17,6 +17,10 @@ export interface Standing {
   readonly default: Effect;
   /** The profile demands approval. */
   readonly profileAsks: boolean;
+  /** Rules ask for every call, whatever its input. */
+  readonly rulesAsk: boolean;
+  /** The default asks for every call, unless a session's own policy allows it. */
+  readonly defaultAsks: boolean;
   /** Frozen; undefined when they are missing. */
   readonly knobs: unknown;
   /** But for a session's own policies nothing judges the tool: every call is allowed. */
@@ -47,13 +51,17 @@ export function standingOf(session: SessionState, entry: ToolEntry): Standing {
   );
   const effect = strictest(registry.default, profile?.default ?? 'allow');
   const profileAsks = profileTool?.requiresApproval === true;
-  const unjudged = registryRules.length === 0 && sessionRules.length === 0 && registry.policies.length === 0 && effect === 'allow';
+  const rules = [...registryRules, ...sessionRules];
+  const mayAllow = rules.some((rule) => rule.effect === 'allow') || registry.policies.length > 0 || internals.check !== undefined;
+  const unjudged = rules.length === 0 && registry.policies.length === 0 && effect === 'allow';
   return {
     drop,
     registryRules,
     sessionRules,
     default: effect,
     profileAsks,
+    rulesAsk: rules.some((rule) => rule.effect === 'ask' && !rule.hasWhen),
+    defaultAsks: effect === 'ask' && !mayAllow,
     knobs,
     open: unjudged && !profileAsks && internals.check === undefined && internals.requiresApproval === false,
     timeoutMs: profileTool?.timeoutMs ?? internals.timeoutMs ?? registry.defaultTimeoutMs,
