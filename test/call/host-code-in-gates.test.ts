@@ -26,8 +26,6 @@ const gates = [
   'toJSON',
   'output refinement',
   'after hook',
-  'now',
-  'newId',
 ] as const;
 type Gate = (typeof gates)[number];
 
@@ -98,6 +96,10 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
     }
     return waiting;
   };
+  const passing = async (gate: Gate): Promise<boolean> => {
+    await at(gate);
+    return true;
+  };
   /** For gates that answer at once: what they left waiting is looked after here. */
   const now = (gate: Gate): void => {
     const waiting = at(gate);
@@ -107,22 +109,13 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
   const registry = new HostToolRegistry({
     logger: { warn: () => Promise.reject(new Error('logger')), error: () => Promise.reject(new Error('logger')) },
     policies: [{ id: 'registry', check: () => at('registry policy')?.then(() => undefined) }],
-    now: () => {
-      now('now');
-      return Date.now();
-    },
-    newId: () => {
-      now('newId');
-      return `id-${++ids}`;
-    },
   });
-  let ids = 0;
   const other = defineTool({ name: 'other', description: 'Another.', parameters: { type: 'object' }, handler: () => 'other' });
   const tool = defineTool({
     name: 'tool',
     description: 'The tool.',
-    parameters: z.object({ n: z.number().refine(async () => (await at('refinement'), true)) }),
-    outputSchema: z.object({ n: z.number().refine(async () => (await at('output refinement'), true)) }),
+    parameters: z.object({ n: z.number().refine(() => passing('refinement')) }),
+    outputSchema: z.object({ n: z.number().refine(() => passing('output refinement')) }),
     uses: ['other'],
     policy: { check: ({ allow }) => at('check')?.then(() => allow()) ?? allow() },
     requiresApproval: () => at('requiresApproval')?.then(() => true as const) ?? true,
@@ -153,6 +146,7 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
       policies: [{ id: 'session', check: () => at('session policy')?.then(() => undefined) }],
       hooks: [{ before: () => at('before hook'), after: () => at('after hook') }],
       approver: () => at('approver')?.then(() => 'allow_always' as const) ?? 'allow_always',
+      limits: { callsPerMinute: 1_000 },
     });
   const session = open('one');
   const bystander = open('two');
@@ -205,7 +199,7 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
   };
 
   ready = true;
-  const surface = { name: 'test', started: () => now('started') };
+  const surface = { name: 'test', ...(list.some(({ gate }) => gate === 'started') ? { started: () => now('started') } : {}) };
   for (let index = 0; index < callers; index++) {
     results.push((index % 2 === 0 ? session : bystander).call('tool', { n: 1 }, { callId: `call-${index}`, signal: caller.signal, surface }));
   }
@@ -290,27 +284,39 @@ describe('a call that host code ends inside a gate', () => {
     const caller = new AbortController();
     const ends: string[] = [];
     let ran = 0;
-    const end = (): void => (act === 'close' ? void session.close() : caller.abort());
-    const on = (here: Gate): void => (here === gate ? end() : undefined);
-    const registry = new HostToolRegistry({ policies: [{ id: 'p', check: () => on('registry policy') as undefined }] });
+    const end = (): undefined => (act === 'close' ? void session.close() : void caller.abort()) as undefined;
+    let armed = false;
+    const on = (here: Gate): undefined => (armed && here === gate ? end() : undefined);
+    const registry = new HostToolRegistry({ policies: [{ id: 'p', check: () => on('registry policy') }] });
     registry.register(
       defineTool({
         name: 't',
         description: 'd',
         parameters: { type: 'object' },
-        policy: { check: ({ allow }) => (on('check'), allow()) },
-        requiresApproval: () => (on('requiresApproval'), true),
-        resourceKey: () => (on('resourceKey'), 'k'),
+        policy: { check: ({ allow }) => on('check') ?? allow() },
+        requiresApproval: () => on('requiresApproval') ?? true,
+        resourceKey: () => on('resourceKey') ?? 'k',
         handler: () => ran++,
       }),
     );
-    const session = registry.createSession({ sessionId: 's', hooks: [{ before: () => on('before hook') }], approver: () => 'allow_once' });
+    const session = registry.createSession({ sessionId: 's', hooks: [{ before: () => on('before hook') }], approver: () => 'allow_always' });
+    // From here on a grant answers, so that nothing waits between the first gate and the handler.
+    expect(await session.call('t')).toMatchObject({ success: true });
+    ran = 0;
+    armed = true;
     for (const type of ['tool:pre', 'policy:check', 'approval:granted'] as const) registry.events.on(type, () => on(type));
-    for (const type of ['tool:post', 'tool:error'] as const) registry.events.on(type, () => void ends.push(type));
-    const result = await session.call('t', {}, { signal: caller.signal, surface: { name: 'x', started: () => on('started') } });
+    for (const type of ['tool:post', 'tool:error'] as const) registry.events.on(type, () => void (armed && ends.push(type)));
+    const result = await session.call(
+      't',
+      {},
+      {
+        signal: caller.signal,
+        ...(gate === 'started' ? { surface: { name: 'x', started: () => on('started') } } : {}),
+      },
+    );
     expect(result).toMatchObject({ success: false, error: { code: act === 'close' ? 'session_closed' : 'cancelled' } });
     expect({ ran, ends }).toEqual({ ran: 0, ends: ['tool:error'] });
-    expect(session.metrics()).toMatchObject({ calls: 1, cancelled: 1 });
+    expect(session.metrics()).toMatchObject({ calls: 2, succeeded: 1, cancelled: 1 });
   });
 
   test('does not keep the calls of other sessions from being closed and drained', async () => {
