@@ -1,7 +1,6 @@
 /** Ending a session: what is in flight, what it made, who listens. */
 
-import pTimeout from 'p-timeout';
-import { errorName } from './errors.ts';
+import { withDeadline } from './limits/with-deadline.ts';
 import type { MaybePromise } from './maybe-promise.ts';
 import { releaseExecutor } from './state/executors.ts';
 import type { SessionState } from './state/session-state.ts';
@@ -31,7 +30,7 @@ export function closeSession(state: SessionState): Promise<void> {
     try {
       disposals.push(cleanup());
     } catch (error) {
-      registry.warn({ session: state.sessionId, error: errorName(error) }, 'closing a session: a clean-up failed');
+      registry.hostFault(error, { sessionId: state.sessionId, source: 'clean-up' }, 'closing a session: a clean-up failed');
     }
   }
   state.atClose = undefined;
@@ -40,10 +39,9 @@ export function closeSession(state: SessionState): Promise<void> {
   const disposed = Promise.allSettled(disposals);
   // Host code that never comes back must not hold the closing.
   if (disposals.some((one) => one !== undefined))
-    void pTimeout(disposed, {
-      milliseconds: registry.graceMs,
-      fallback: () => registry.warn({ session: state.sessionId }, 'closing a session: a clean-up took too long'),
-    }).then(resolve);
+    void withDeadline<unknown, void>(disposed, registry.graceMs, () =>
+      registry.warn({ session: state.sessionId }, 'closing a session: a clean-up took too long'),
+    ).then(() => resolve());
   else resolve();
   return state.closing;
 }

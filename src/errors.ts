@@ -116,13 +116,17 @@ export interface ToolErrorParts {
   readonly details?: JsonValue | undefined;
 }
 
+const noParts: ToolErrorParts = Object.freeze({ reason: undefined, ruleId: undefined, source: undefined, retryable: undefined, details: undefined });
+
 /** Builds a {@link ToolError}; leaves absent parts out, so that results compare and serialise cleanly. */
 export function toolError(code: ErrorCode, message: string, parts?: ToolErrorParts): ToolError {
-  const error: { -readonly [K in keyof ToolError]: ToolError[K] } = { code, message, retryable: parts?.retryable ?? errorCodes[code].retryable };
-  if (parts?.reason !== undefined) error.reason = parts.reason;
-  if (parts?.ruleId !== undefined) error.ruleId = parts.ruleId;
-  if (parts?.source !== undefined) error.source = parts.source;
-  if (parts?.details !== undefined) error.details = parts.details;
+  // Own members alone: a `reason` on `Object.prototype` is none of this error's.
+  const { reason, ruleId, source, retryable, details }: ToolErrorParts = parts === undefined ? noParts : { ...noParts, ...parts };
+  const error: { -readonly [K in keyof ToolError]: ToolError[K] } = { code, message, retryable: retryable ?? errorCodes[code].retryable };
+  if (reason !== undefined) error.reason = reason;
+  if (ruleId !== undefined) error.ruleId = ruleId;
+  if (source !== undefined) error.source = source;
+  if (details !== undefined) error.details = details;
   return error;
 }
 

@@ -45,7 +45,8 @@ const limitRanges = new Map<LimitName, readonly [least: number, most: number]>([
  */
 export function checkLimits(limits: Limits, where: string): Limits {
   const given = readOptions(`${where}: limits`, limits, [...limitRanges.keys()], { noun: 'limit' });
-  const copy: { -readonly [K in LimitName]?: number | false } = {};
+  // What is not given is not inherited either: limits are read member by member at each call.
+  const copy = Object.create(null) as { -readonly [K in LimitName]?: number | false };
   for (const [key, value] of Object.entries(given) as [LimitName, unknown][]) {
     const range = limitRanges.get(key) as readonly [number, number];
     if (value === undefined) continue;
@@ -61,7 +62,7 @@ export function checkLimits(limits: Limits, where: string): Limits {
 
 /** The smallest of each limit over all that are given. `loopGuard: false` has no opinion. */
 export function tightestLimits(...limits: readonly (Limits | undefined)[]): Limits {
-  const tightest: { -readonly [K in LimitName]?: number } = {};
+  const tightest = Object.create(null) as { -readonly [K in LimitName]?: number };
   for (const given of limits) {
     if (given === undefined) continue;
     for (const key of limitRanges.keys()) {
@@ -187,7 +188,7 @@ export function resolveProfile(profile: Profile, lookup: (id: string) => Resolve
     tools,
     // A rule that arrives through two parents is still one rule.
     rules: Object.freeze([...new Set([...parents.flatMap((parent) => parent.rules), ...rules])]),
-    limits: Object.freeze({ ...tightestLimits(...parents.map((parent) => parent.limits)), ...limits }),
+    limits: Object.freeze(Object.assign(tightestLimits(...parents.map((parent) => parent.limits)), limits)),
     default: (own as Effect | undefined) ?? strictest(parents.map((parent) => parent.default)),
   });
 }

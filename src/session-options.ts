@@ -81,7 +81,7 @@ const known = [
 ];
 const none: readonly never[] = Object.freeze([]);
 const empty: JsonObject = Object.freeze({});
-const noLimits: Limits = Object.freeze({});
+const noLimits: Limits = Object.freeze(Object.create(null) as Limits);
 
 /** Checks everything, names the field, and copies what the host could change later. @throws MisuseError. */
 export function readSessionOptions(options: SessionOptions<never>, registry: RegistryState): SessionSetup {
@@ -168,7 +168,7 @@ export function changeFacts(before: JsonObject, facts: JsonObject): JsonObject {
 /** Three lists of names, copied. Whether the names are known is the registry's to say. */
 export function readOverrides(overrides: Overrides): Overrides {
   if (typeof overrides !== 'object' || overrides === null) throw fault('overrides', 'an object with enable, disable and force', overrides);
-  const kept: { [K in keyof Overrides]?: readonly string[] } = {};
+  const kept = Object.create(null) as { [K in keyof Overrides]?: readonly string[] };
   const read = readOptions('createSession: overrides', overrides, ['enable', 'disable', 'force'], { noun: 'list' });
   for (const [key, value] of Object.entries(read) as [string, unknown][]) {
     if (value === undefined) continue;

@@ -6,19 +6,36 @@ import type { JsonObject } from './json.ts';
 export interface Verdict {
   readonly effect: 'allow' | 'ask' | 'deny';
   /** Of a deny. `policy_error` where a gate failed rather than decided. */
-  readonly code?: 'policy_denied' | 'policy_error';
-  readonly reason?: string;
-  readonly message?: string;
+  readonly code: 'policy_denied' | 'policy_error' | undefined;
+  readonly reason: string | undefined;
+  readonly message: string | undefined;
   /** What the model is told where there is no message; written beforehand where it never changes. */
-  readonly text?: string;
-  readonly ruleId?: string;
-  readonly source?: string;
+  readonly text: string | undefined;
+  readonly ruleId: string | undefined;
+  readonly source: string | undefined;
   /** What a gate threw. */
-  readonly cause?: unknown;
+  readonly cause: unknown;
   /** Of an ask. */
-  readonly prompt?: ApprovalPrompt;
+  readonly prompt: ApprovalPrompt | undefined;
   /** What each gate said, in order; kept only for `explain`. */
-  readonly steps?: readonly JsonObject[];
+  readonly steps: readonly JsonObject[] | undefined;
+}
+
+const unsaid: Omit<Verdict, 'effect'> = Object.freeze({
+  code: undefined,
+  reason: undefined,
+  message: undefined,
+  text: undefined,
+  ruleId: undefined,
+  source: undefined,
+  cause: undefined,
+  prompt: undefined,
+  steps: undefined,
+});
+
+/** A verdict has all its members, said or not: none is inherited. */
+export function makeVerdict(effect: Verdict['effect'], said: Partial<Verdict>): Verdict {
+  return { ...unsaid, ...said, effect };
 }
 
 /** The verdict as `explain` and events show it. */

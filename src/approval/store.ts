@@ -1,6 +1,6 @@
 /** The port where suspended calls wait, and the store in memory. */
-import pTimeout from 'p-timeout';
 import type { JsonObject } from '../json.ts';
+import { withDeadline } from '../limits/with-deadline.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 
 /** What is kept of a suspended call. */
@@ -63,5 +63,5 @@ export function startOperation<T>(operation: () => MaybePromise<T>): Promise<T> 
 
 /** Waits so long for an operation and no longer. @param milliseconds The registry's `policyTimeoutMs`. */
 export function inTime<T>(operation: Promise<T>, milliseconds: number): Promise<T> {
-  return pTimeout(operation, { milliseconds });
+  return withDeadline(operation, milliseconds);
 }

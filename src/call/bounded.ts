@@ -1,5 +1,5 @@
 /** Waiting for host code: within its time, and no longer than the call lives. */
-import pTimeout from 'p-timeout';
+import { withDeadline } from '../limits/with-deadline.ts';
 import type { Call } from '../state/call.ts';
 import { reportFault } from './report-fault.ts';
 
@@ -19,7 +19,7 @@ export function bounded<T>(call: Call, answer: PromiseLike<T>, milliseconds: num
   Promise.resolve(answer).then(undefined, (error: unknown) => {
     if (!waiting) reportFault(call, error, 'gate', 'host code failed after the call had stopped waiting for it');
   });
-  return pTimeout<T | Late, Late>(Promise.race<T | Late>([answer, ended]), { milliseconds, fallback: (): Late => late }).finally(() => {
+  return withDeadline(Promise.race<T | Late>([answer, ended]), milliseconds, (): Late => late).finally(() => {
     waiting = false;
     call.offEnd(stop);
   });

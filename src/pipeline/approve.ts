@@ -1,6 +1,5 @@
 /** Approval: enforced here and nowhere else. A person answers now, or the call is suspended and resumed later. */
 import { randomUUID } from 'node:crypto';
-import pTimeout from 'p-timeout';
 import type { ApprovalDesk } from '../approval/desk.ts';
 import { sealRecord } from '../approval/record.ts';
 import { approvalChoices, type ReadAnswer, readAnswer } from '../approval/request.ts';
@@ -13,6 +12,7 @@ import { scrubText } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { describe, MisuseError, type ToolError, toolError, withCause } from '../errors.ts';
 import { copyJson, isJsonObject } from '../json.ts';
+import { withDeadline } from '../limits/with-deadline.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import type { Verdict } from '../verdict.ts';
@@ -87,7 +87,7 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
     }
   }
   const late = Symbol('late');
-  return pTimeout(answered, { milliseconds: approvalTimeoutMs, fallback: () => late }).then(
+  return withDeadline(answered, approvalTimeoutMs, () => late).then(
     (answer) => {
       call.offEnd(stop);
       desk.waiting.delete(request.id);

@@ -13,10 +13,10 @@ import type { Policy } from '../policy.ts';
 import type { CompiledRule } from '../rules.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import type { Verdict } from '../verdict.ts';
+import { makeVerdict, type Verdict } from '../verdict.ts';
 import type { Judged } from '../when.ts';
 
-const allowed: Verdict = Object.freeze({ effect: 'allow', source: 'default' });
+const allowed: Verdict = Object.freeze(makeVerdict('allow', { source: 'default' }));
 
 /** Reaches the verdict and refuses a denied call. An ask is the next stage's business. */
 export function decide(call: Call): Step {
@@ -35,8 +35,8 @@ function conclude(call: Call, verdict: Verdict): Outcome {
   if (call.ended) return undefined;
   call.verdict = verdict;
   if (verdict.effect !== 'deny') return undefined;
-  const { code = 'policy_denied', reason, ruleId, source } = verdict;
-  const error = toolError(code, verdict.message ?? verdict.text ?? denialText(verdict), { reason, ruleId, source });
+  const { code, reason, ruleId, source } = verdict;
+  const error = toolError(code ?? 'policy_denied', verdict.message ?? verdict.text ?? denialText(verdict), { reason, ruleId, source });
   return verdict.cause === undefined ? error : withCause(error, verdict.cause);
 }
 
@@ -73,30 +73,27 @@ function weigh(call: Call, tally: Tally, judges: readonly Judge[], from: number)
       return later.then(() => weigh(call, tally, judges, index + 1));
     }
   }
-  return verdictOf(call.binding as Binding, tally);
+  return conclusionOf(call.binding as Binding, tally);
 }
 
-function verdictOf(binding: Binding, tally: Tally): Verdict {
+function conclusionOf(binding: Binding, tally: Tally): Verdict {
   const { steps } = tally;
   // The common ways, without a copy.
   if (steps === undefined && tally.deny !== undefined) return tally.deny;
   if (steps === undefined && (tally.spoken || binding.default === 'allow')) return tally.ask ?? tally.allow ?? allowed;
-  const kept = steps === undefined ? {} : { steps };
-  if (tally.deny !== undefined) return { ...tally.deny, ...kept };
+  if (tally.deny !== undefined) return { ...tally.deny, steps };
   if (!tally.spoken && binding.default !== 'allow') {
     steps?.push({ source: 'default', effect: binding.default });
     if (binding.default === 'deny')
-      return {
-        effect: 'deny',
+      return makeVerdict('deny', {
         reason: 'denied_by_default',
         source: 'default',
         message: 'No rule allows this call, and what is not allowed is denied here.',
-        ...kept,
-      };
-    if (tally.ask === undefined) return { effect: 'ask', source: 'default', prompt: titleOf(binding, undefined), ...kept };
+        steps,
+      });
+    if (tally.ask === undefined) return makeVerdict('ask', { source: 'default', prompt: titleOf(binding, undefined), steps });
   }
-  if (tally.ask !== undefined) return { ...tally.ask, ...kept };
-  return { ...(tally.allow ?? allowed), ...kept };
+  return { ...(tally.ask ?? tally.allow ?? allowed), steps };
 }
 
 /** The gates of a tool in a session, in the order of their layers. Made once a refresh. */
@@ -118,7 +115,7 @@ function judgesOf(binding: Binding): readonly Judge[] {
 function rulesJudge(rules: readonly CompiledRule[]): Judge {
   // Worded once: a rule denies in the same words each time.
   const denials = rules.map(({ effect, id: ruleId, layer: source, reason = 'denied_by_rule' }): Verdict | undefined => {
-    const denial: Verdict = { effect: 'deny', reason, ruleId, source };
+    const denial = makeVerdict('deny', { reason, ruleId, source });
     return effect === 'deny' ? Object.freeze({ ...denial, text: denialText(denial) }) : undefined;
   });
   return (call, tally) => {
@@ -130,14 +127,13 @@ function rulesJudge(rules: readonly CompiledRule[]): Judge {
         const verdict = matchOf(rule, judged);
         if (verdict === 'over budget') {
           tally.steps?.push({ source: rule.layer, ruleId: rule.id, effect: 'deny', reason: 'rules_over_budget' });
-          tally.deny = {
-            effect: 'deny',
+          tally.deny = makeVerdict('deny', {
             code: 'policy_error',
             reason: 'rules_over_budget',
             ruleId: rule.id,
             source: rule.layer,
             message: 'The call was refused because its arguments are too large to be judged by the rules. Send less.',
-          };
+          });
           return;
         }
         if (!verdict) continue;
@@ -149,8 +145,8 @@ function rulesJudge(rules: readonly CompiledRule[]): Judge {
         tally.deny = denials[index];
         return;
       }
-      if (rule.effect === 'ask') tally.ask ??= { effect: 'ask', ruleId, source, prompt: titleOf(call.binding as Binding, undefined) };
-      else tally.allow ??= { effect: 'allow', ruleId, source };
+      if (rule.effect === 'ask') tally.ask ??= makeVerdict('ask', { ruleId, source, prompt: titleOf(call.binding as Binding, undefined) });
+      else tally.allow ??= makeVerdict('allow', { ruleId, source });
     }
   };
 }
@@ -218,7 +214,7 @@ function guarded(call: Call, tally: Tally, gate: Gate, run: () => unknown, read:
 /** A gate that failed rather than decided. */
 function refuse(tally: Tally, { source, id }: Gate, reason: string, cause?: unknown): void {
   tally.steps?.push({ source, effect: 'deny', reason });
-  tally.deny = { effect: 'deny', code: 'policy_error', reason, source, ...(id === undefined ? {} : { ruleId: id }), ...(cause === undefined ? {} : { cause }) };
+  tally.deny = makeVerdict('deny', { code: 'policy_error', reason, source, ruleId: id, cause });
 }
 
 /** A gate answered what is no decision: the host has to be told what came, and what was expected. */
@@ -238,13 +234,22 @@ function vote(call: Call, tally: Tally, gate: Gate, answer: unknown): void {
   tally.steps?.push({ source, ...named, effect: decision.effect, ...(decision.effect === 'deny' ? { reason: decision.reason } : {}) });
   switch (decision.effect) {
     case 'deny':
-      tally.deny = { effect: 'deny', reason: decision.reason, source, ...named, ...(decision.message === undefined ? {} : { message: decision.message }) };
+      tally.deny = makeVerdict('deny', {
+        reason: decision.reason,
+        source,
+        ruleId: id,
+        message: Object.hasOwn(decision, 'message') ? decision.message : undefined,
+      });
       return;
     case 'ask':
-      tally.ask ??= { effect: 'ask', source, ...named, prompt: titleOf(call.binding as Binding, decision.prompt) };
+      tally.ask ??= makeVerdict('ask', {
+        source,
+        ruleId: id,
+        prompt: titleOf(call.binding as Binding, Object.hasOwn(decision, 'prompt') ? decision.prompt : undefined),
+      });
       return;
     case 'allow':
-      tally.allow ??= { effect: 'allow', source, ...named };
+      tally.allow ??= makeVerdict('allow', { source, ruleId: id });
   }
 }
 
@@ -270,7 +275,7 @@ const approvalJudge: Judge = (call, tally) => {
     const source = asked?.source ?? 'tool';
     const words = asked?.prompt;
     const message = prompt.message ?? (words !== undefined && words.title !== titleOf(call.binding as Binding, undefined).title ? words.title : undefined);
-    tally.ask = { effect: 'ask', source, ...(ruleId === undefined ? {} : { ruleId }), prompt: message === undefined ? prompt : { ...prompt, message } };
+    tally.ask = makeVerdict('ask', { source, ruleId, prompt: message === undefined ? prompt : { ...prompt, message } });
   };
   const plain = titleOf(call.binding as Binding, undefined);
   const read = (answer: unknown): void => {

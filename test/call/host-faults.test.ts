@@ -1,0 +1,156 @@
+/** What the host's own code throws is never lost: the logger gets it with its stack, and the result holds it as its cause. */
+import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { defineTool, HostToolRegistry, type RegistryOptions, type SessionOptions, type ToolResult } from '../../src/index.ts';
+
+const boom = new RangeError('boom');
+const thrower = (): never => {
+  throw boom;
+};
+
+interface Logged {
+  readonly err: Error;
+  readonly source: string;
+  readonly callId?: string;
+  readonly toolName?: string;
+  readonly sessionId?: string;
+}
+
+async function call(
+  session: Partial<SessionOptions>,
+  tool: Record<string, unknown> = {},
+  registry: RegistryOptions = {},
+): Promise<{ readonly result: ToolResult; readonly logged: readonly Logged[] }> {
+  const logged: Logged[] = [];
+  const made = new HostToolRegistry({ logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) }, ...registry });
+  made.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, handler: () => 1, ...tool } as never));
+  const result = await made.createSession({ sessionId: 's', ...session }).call('t', {}, { callId: 'c' });
+  return { result, logged };
+}
+
+describe('what a host’s code throws', () => {
+  test.each<[who: string, source: string, code: string, session: Partial<SessionOptions>, tool?: Record<string, unknown>, registry?: RegistryOptions]>([
+    ['a policy', 'policy', 'policy_error', {}, {}, { policies: [{ id: 'p', check: thrower }] }],
+    ['an asynchronous policy', 'policy', 'policy_error', {}, {}, { policies: [{ id: 'p', check: async () => thrower() }] }],
+    ['a check', 'check', 'policy_error', {}, { policy: { check: thrower } }],
+    ['requiresApproval', 'requiresApproval', 'policy_error', {}, { requiresApproval: thrower }],
+    ['a before hook', 'hook', 'policy_error', { hooks: [{ before: thrower }] }],
+    ['an asynchronous before hook', 'hook', 'policy_error', { hooks: [{ before: async () => thrower() }] }],
+    ['an approver', 'approver', 'approval_denied', { approver: thrower }, { requiresApproval: true }],
+    ['a resource key', 'resourceKey', 'policy_error', {}, { resourceKey: thrower }],
+    ['a handler', 'handler', 'handler_error', {}, { handler: thrower }],
+    ['a handler whose errors are masked', 'handler', 'handler_error', { exposeErrors: 'masked' }, { handler: thrower }],
+    [
+      'the approval store',
+      'approvals.store',
+      'approval_denied',
+      { approvalMode: 'suspend', principal: 'ada' },
+      { requiresApproval: true },
+      { approvals: { secret: 'a secret that is long enough to be one', store: { put: thrower, take: thrower, list: () => [] } } },
+    ],
+  ])('%s: reaches the logger with its stack, and the result as its cause', async (_, source, code, session, tool, registry) => {
+    const { result, logged } = await call(session, tool, registry);
+    expect(result).toMatchObject({ success: false, error: { code } });
+    expect(result.error?.cause).toBe(boom);
+    expect(logged).toEqual([expect.objectContaining({ err: boom, source, sessionId: 's', callId: 'c', toolName: 't' })]);
+  });
+
+  test('an after hook’s is logged; the result stays as it was', async () => {
+    const { result, logged } = await call({ hooks: [{ after: thrower }] });
+    expect(result).toMatchObject({ success: true, output: 1 });
+    expect(logged).toEqual([expect.objectContaining({ err: boom, source: 'hook' })]);
+  });
+
+  test('a cause is seen by code alone: it is in no JSON, no copy and no event', async () => {
+    const events: unknown[] = [];
+    const registry = new HostToolRegistry();
+    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, handler: thrower }));
+    registry.events.on('*', (event) => void events.push(event));
+    const { error } = await registry.createSession({ sessionId: 's', exposeErrors: 'masked' }).call('t');
+    expect(Object.keys(error ?? {})).not.toContain('cause');
+    expect(JSON.stringify(error)).not.toContain('boom');
+    expect(structuredClone(error)).not.toHaveProperty('cause');
+    expect(events.every((event) => !('cause' in ((event as { error?: object }).error ?? {})))).toBe(true);
+  });
+
+  test('what is answered instead of a decision is named, with what was expected', async () => {
+    const approver = await call({ approver: (() => 'allow') as never }, { requiresApproval: true });
+    expect(approver.result.error).toMatchObject({ code: 'approval_denied', reason: 'invalid_answer' });
+    expect(approver.logged[0]?.err.message).toBe(
+      'Expected the approver to answer "allow_once", "allow_always", "reject_once", "reject_always" or { decision, … }, got `allow` (string).',
+    );
+    const policy = await call({ policies: [{ id: 'p', check: (() => true) as never }] });
+    expect(policy.result.error).toMatchObject({ code: 'policy_error', reason: 'policy_nonsense' });
+    expect(policy.logged[0]?.err.message).toBe('Expected `p` to answer allow(), ask(), deny(reason) or undefined, got `true` (boolean).');
+  });
+
+  test('is logged without the call’s secrets, its causes too', async () => {
+    const logged: Logged[] = [];
+    const registry = new HostToolRegistry({ logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) } });
+    registry.register(
+      defineTool({
+        name: 't',
+        description: 'd',
+        parameters: z.object({ token: z.string().meta({ 'x-secret': true }) }),
+        handler: ({ token }) => {
+          throw Object.assign(new Error(`no ${token}`, { cause: new Error(`because of ${token}`) }), { code: `E_${token}`, request: { token } });
+        },
+      }),
+    );
+    const result = await registry.createSession({ sessionId: 's' }).call('t', { token: 'hunter2hunter2' });
+    expect(result.error?.message).toBe('no [redacted]');
+    const { err } = logged[0] as Logged;
+    expect(err).toBeInstanceOf(Error);
+    expect(err).toMatchObject({ message: 'no [redacted]', code: 'E_[redacted]', cause: { message: 'because of [redacted]' } });
+    expect(err).not.toHaveProperty('request');
+    for (const text of [err.stack, String(err.cause), JSON.stringify(err)]) expect(text).not.toContain('hunter2');
+  });
+
+  test('after nobody waits for it any more is logged all the same, unless it stopped because it was told to', async () => {
+    vi.useFakeTimers();
+    const logged: Logged[] = [];
+    const registry = new HostToolRegistry({ logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) }, policyTimeoutMs: 100 });
+    const later = (error: unknown) => new Promise<never>((_resolve, reject) => setTimeout(() => reject(error as Error), 1_000));
+    const late = (name: string, handler: () => unknown): unknown =>
+      registry.register(defineTool({ name, description: 'd', parameters: { type: 'object' }, timeoutMs: 100, handler: handler as () => number }));
+    late('throws', () => later(boom));
+    late('stops', () => later(new DOMException('aborted', 'AbortError')));
+    const session = registry.createSession({ sessionId: 's' });
+    const slow = registry.createSession({ sessionId: 'slow', policies: [{ id: 'p', check: () => later(boom) }] });
+    const calls = [session.call('throws'), session.call('stops'), slow.call('throws')];
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect((await Promise.all(calls)).map(({ error }) => error?.reason)).toEqual(['timeout', 'timeout', 'policy_timeout']);
+    expect(logged.map(({ err, source }) => [err, source])).toEqual([
+      [boom, 'handler'],
+      [boom, 'gate'],
+    ]);
+  });
+});
+
+describe('a logger', () => {
+  test.each<[string, () => unknown]>([
+    ['throws', thrower],
+    ['rejects', () => Promise.reject(boom)],
+    // biome-ignore lint/suspicious/noThenProperty: a thenable is what this row is about.
+    ['answers a thenable that throws', () => ({ then: thrower })],
+    ['answers an object whose `then` throws', () => Object.defineProperty({}, 'then', { get: thrower })],
+  ])('that %s affects nothing', async (_, answer) => {
+    const { result } = await call({}, { handler: thrower }, { logger: { warn: answer as () => void, error: answer as () => void } });
+    expect(result).toMatchObject({ success: false, error: { code: 'handler_error', message: 'boom' } });
+  });
+});
+
+describe('a promise where an answer is due at once', () => {
+  test('refuses the call, and its rejection ends no process', async () => {
+    const { result, logged } = await call({}, { resourceKey: async () => thrower() });
+    expect(result.error).toMatchObject({ code: 'policy_error', reason: 'resource_key_failed' });
+    expect(logged[0]?.err.message).toBe('Expected `resourceKey` to answer a string at once, got a promise.');
+  });
+
+  test('of an adapter that is told of the start is ignored', async () => {
+    const registry = new HostToolRegistry();
+    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, handler: () => 1 }));
+    const surface = { name: 'x', started: (async () => thrower()) as () => void };
+    expect(await registry.createSession({ sessionId: 's' }).call('t', {}, { surface })).toMatchObject({ success: true });
+  });
+});
