@@ -1,9 +1,9 @@
 /** Reading a state that comes from outside: from a file, a database, another process. */
 import { describe, isMisuseError, MisuseError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
 import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
 import {
   amount,
+  any,
   budget,
   type Check,
   checkFields,
@@ -12,7 +12,6 @@ import {
   fields,
   list,
   names,
-  object,
   optional,
   profiles,
   strings,
@@ -31,8 +30,7 @@ export function readState(state: unknown): WorkflowState {
   if (typeof state === 'object' && state !== null && Object.isFrozen(state)) return state as WorkflowState;
   try {
     const read = copied(state, "a workflow's state");
-    object(read, 'state');
-    checkFields(read as JsonObject, stateFields, 'state');
+    checkFields(read, stateFields, 'state');
     const made = read as unknown as WorkflowState;
     checkNamesIn(made);
     if (made.batch !== null) checkBatch(made.batch);
@@ -75,6 +73,7 @@ const effective = fields({
 const call = fields({
   id: text,
   name: anyText,
+  arguments: any,
   resourceKey: optional(text),
   accepted: (value, at) => {
     if (typeof value !== 'boolean') throw wrong(at, 'true or false', value);

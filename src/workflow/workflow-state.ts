@@ -1,7 +1,7 @@
 /** The state of a workflow: plain JSON, so that it can be stored, compared and replayed byte for byte. */
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import type { ToolResult } from '../result.ts';
-import { computeEffective, type EffectiveInput, type EffectiveSet, type Overrides, type ToolSpec } from './effective.ts';
+import { type EffectiveInput, type EffectiveSet, effectiveSet, type Overrides, type ToolSpec } from './effective.ts';
 import type { ToolCall } from './plan.ts';
 import type { WorkflowCommand, WorkflowError } from './workflow-events.ts';
 
@@ -62,7 +62,7 @@ export interface BatchState {
   readonly groups: readonly (readonly string[])[];
   /** The place in `groups` of the group that runs. */
   readonly group: number;
-  /** In observed order. */
+  /** In observed order. Put together when it is first read, so that a batch of thousands of calls is not copied for each that ends. */
   readonly calls: readonly BatchCall[];
   /** Equal for equal plans. */
   readonly planHash: string;
@@ -104,7 +104,7 @@ export interface Reduction {
 export function effectiveOf(state: WorkflowState): EffectiveSet {
   const { tools, profiles, facts, overrides, budget, run } = state;
   const id = run?.profile ?? state.profile;
-  return computeEffective({
+  return effectiveSet({
     tools,
     profile: (id === null || !Object.hasOwn(profiles, id) ? undefined : profiles[id]) ?? [],
     overrides: { ...(overrides === null ? {} : { session: overrides }), ...(run?.overrides == null ? {} : { run: run.overrides }) },
