@@ -6,10 +6,10 @@ import { mergeFacts } from './facts.ts';
 import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
 import { ownMembers } from './own.ts';
 import { checkEvents, readEvent } from './read-event.ts';
-import { notAState, readState } from './read-state.ts';
+import { readState } from './read-state.ts';
 import { cancelBatch, openBatch, settleCall } from './reduce-batch.ts';
 import type { RunRequested, ToolOverridesSet, ToolRegistrySet, WorkflowCommand, WorkflowError, WorkflowEvent } from './workflow-events.ts';
-import { effectiveOf, type Reduction, type RunState, type WorkflowState } from './workflow-state.ts';
+import { effectiveOf, notAState, type Reduction, type RunState, type WorkflowState } from './workflow-state.ts';
 
 /**
  * Applies one event. Never throws for what an event holds: a refused one is an `error`, and the state stays as it was.

@@ -101,8 +101,7 @@ function historyOf({ groups, calls }: Omit<BatchState, 'group'>): History {
   const groupOf = new Map<string, number>();
   for (const [group, ids] of groups.entries()) for (const id of ids) groupOf.set(id, group);
   const waited = new Map<string, { place: number; group: number }>();
-  for (const [place, { id, accepted, result }] of calls.entries())
-    if (accepted && result === null) waited.set(id, { place, group: groupOf.get(id) as number });
+  for (const [place, { id, accepted, result }] of calls.entries()) if (accepted && result === null) waited.set(id, { place, group: groupOf.get(id) as number });
   return { began: calls, waited, log: [], settledAt: new Map() };
 }
 

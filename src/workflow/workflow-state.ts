@@ -1,4 +1,5 @@
 /** The state of a workflow: plain JSON, so that it can be stored, compared and replayed byte for byte. */
+import { describe, MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import type { ToolResult } from '../result.ts';
 import { type EffectiveInput, type EffectiveSet, effectiveSet, type Overrides, type ToolSpec } from './effective.ts';
@@ -100,8 +101,17 @@ export interface Reduction {
   readonly error?: WorkflowError;
 }
 
-/** What a model would be shown now: of the active run's next turn, or of a run that starts now. */
+/** What to say of a value that no workflow has ever been. */
+export function notAState(why: string): MisuseError {
+  return new MisuseError(
+    'invalid_option',
+    `Expected \`state\` to be a workflow's state, as \`createWorkflow\`, \`reduce\` and \`serializeState\` give it. ${why}`,
+  );
+}
+
+/** What a model would be shown now: of the active run's next turn, or of a run that starts now. @throws MisuseError `invalid_option` for what is no state. */
 export function effectiveOf(state: WorkflowState): EffectiveSet {
+  checkVersion(state);
   const { tools, profiles, facts, overrides, budget, run } = state;
   const id = run?.profile ?? state.profile;
   return effectiveSet({
@@ -113,7 +123,12 @@ export function effectiveOf(state: WorkflowState): EffectiveSet {
   });
 }
 
-/** Canonical text: keys sorted, no white space. Equal states have equal bytes. */
+/** Canonical text: keys sorted, no white space. Equal states have equal bytes. @throws MisuseError `invalid_option` for what is no state. */
 export function serializeState(state: WorkflowState): string {
+  checkVersion(state);
   return canonicalJson(state as unknown as JsonValue);
+}
+
+function checkVersion(state: unknown): void {
+  if (typeof state !== 'object' || state === null || (state as Partial<WorkflowState>).version !== 1) throw notAState(`Got ${describe(state)}.`);
 }

@@ -16,7 +16,8 @@ import { computeEffective, type ToolSpec } from '../../src/workflow.ts';
 const preset = codingAgentPreset();
 const names = preset.tools.map((tool) => tool.name);
 const ready: JsonObject = { 'hostSession.id': 'host-1', 'hostSession.status': 'ready' };
-const effective = (profile: keyof typeof preset.profiles, facts: JsonObject) => computeEffective({ tools: preset.tools, profile: preset.profiles[profile], facts });
+const effective = (profile: keyof typeof preset.profiles, facts: JsonObject) =>
+  computeEffective({ tools: preset.tools, profile: preset.profiles[profile], facts });
 
 describe('inventory', () => {
   test('is a session to open, a program to run, and nine file tools, in one order', () => {
@@ -109,7 +110,9 @@ describe('the host session', () => {
     for (const profile of ['openai', 'anthropic', 'gemini'] as const) expect(effective(profile, ready).names).toEqual(preset.profiles[profile]);
   });
   test('force opens no gate', () => {
-    expect(computeEffective({ tools: preset.tools, profile: preset.profiles.openai, overrides: { run: { force: waiting } } }).names).toEqual(['host.session.open']);
+    expect(computeEffective({ tools: preset.tools, profile: preset.profiles.openai, overrides: { run: { force: waiting } } }).names).toEqual([
+      'host.session.open',
+    ]);
   });
 });
 
