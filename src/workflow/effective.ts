@@ -125,7 +125,8 @@ export function dropCode(spec: Pick<ToolSpec, 'requires' | 'blocked'>, standing:
 }
 
 /** {@link EffectiveSet} of an input that was checked, or that the library made itself. @throws MisuseError `unknown_tool`, `duplicate_name` */
-export function effectiveSet({ tools, profile, overrides, facts = {}, budget }: EffectiveInput): EffectiveSet {
+export function effectiveSet(input: EffectiveInput): EffectiveSet {
+  const { tools, profile, overrides, facts = {}, budget } = ownMembers(input);
   const byName = specsByName(tools, 'computeEffective');
   const check = (names: readonly string[] | undefined, where: string): void => checkNames(names, byName, where);
   check(profile, 'profile');
