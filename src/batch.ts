@@ -67,8 +67,8 @@ function ownKey(entry: ToolEntry | undefined, call: ToolCall): string | undefine
   }
 }
 
-/** Groups one after another, the calls of a group side by side. A failure stops nothing unless `stopOnError` says so. @throws MisuseError at once, for a batch or options that are none. */
-export function executeBatch(session: SessionState, calls: readonly ToolCall[], options: BatchOptions): Promise<BatchResult> {
+/** Groups one after another, the calls of a group side by side. A failure stops nothing unless `stopOnError` says so. Rejects with a MisuseError for a batch or options that are none. */
+export async function executeBatch(session: SessionState, calls: readonly ToolCall[], options: BatchOptions): Promise<BatchResult> {
   const { maxConcurrency = Number.POSITIVE_INFINITY, stopOnError = false, signal, surface } = readOptions('executeBatch', options, batchOptions);
   if (!(maxConcurrency >= 1))
     throw new MisuseError('invalid_option', `executeBatch: expected \`maxConcurrency\` to be at least 1, got \`${String(maxConcurrency)}\`.`);

@@ -124,7 +124,7 @@ describe('a field that does not exist', () => {
     expect(refusal(() => runHostLoop({ workflow: workflow(), session, generate: () => ({}), input: 'x', ...more } as never))).toBe(message);
   });
 
-  test('of a batch in a session is refused, and nothing runs', () => {
+  test('of a batch in a session is refused, and nothing runs', async () => {
     const ran: unknown[] = [];
     const registry = new HostToolRegistry();
     const path = { type: 'string', default: '.' } as const;
@@ -133,9 +133,9 @@ describe('a field that does not exist', () => {
     );
     const session = registry.createSession({ sessionId: 's' });
     const calls = [{ id: '1', name: 'rm', input: { path: 'tmp' } }] as never;
-    expect(refusal(() => void session.executeBatch(calls))).toBe('executeBatch: `calls[0]`: unknown field `input`; did you mean `arguments`?');
+    await expect(session.executeBatch(calls)).rejects.toThrow('executeBatch: `calls[0]`: unknown field `input`; did you mean `arguments`?');
     expect(refusal(() => session.plan(calls))).toBe('plan: `calls[0]`: unknown field `input`; did you mean `arguments`?');
-    expect(refusal(() => void session.executeBatch([], { stopOnErrors: true } as never))).toBe(
+    await expect(session.executeBatch([], { stopOnErrors: true } as never)).rejects.toThrow(
       'executeBatch: unknown option `stopOnErrors`; did you mean `stopOnError`?',
     );
     expect(ran).toEqual([]);
