@@ -6,13 +6,14 @@ import { failureResult } from './call/record.ts';
 import type { Surface } from './context.ts';
 import { MisuseError, toolError } from './errors.ts';
 import { cloneJson, copyJson, isJsonObject } from './json.ts';
+import { readOptions } from './options.ts';
 import { callTool } from './pipeline/spine.ts';
 import type { ToolResult } from './result.ts';
 import { Call } from './state/call.ts';
 import { readCallOptions } from './state/call-options.ts';
 import type { SessionState } from './state/session-state.ts';
 import type { ToolEntry } from './state/tool-entry.ts';
-import { type BatchPlan, checkCalls, type PlannedCall, planBatch, type ToolCall } from './workflow/plan.ts';
+import { type BatchPlan, type PlannedCall, planOf, readCalls, type ToolCall } from './workflow/plan.ts';
 
 /** How `session.executeBatch` goes about a batch. */
 export interface BatchOptions {
@@ -34,16 +35,19 @@ export interface BatchResult {
   readonly results: readonly { readonly callId: string; readonly toolName: string; readonly result: ToolResult }[];
 }
 
-/** The plan of a batch in a session: its effective tools, their locks, the calls' own keys. */
+/** The plan of a batch in a session: its effective tools, their locks, the calls' own keys. @throws MisuseError for what is no batch. */
 export function planCalls(session: SessionState, calls: readonly ToolCall[]): BatchPlan {
+  return planFor(session, readCalls(calls, 'plan'));
+}
+
+function planFor(session: SessionState, calls: readonly ToolCall[]): BatchPlan {
   const { specs, entries, keyed } = session.registry.viewOf(session);
-  if (keyed.size === 0) return planBatch(calls, specs, entries);
-  checkCalls(calls);
+  if (keyed.size === 0) return planOf(calls, specs, entries);
   const withKeys = calls.map((call) => {
     const key = call.resourceKey ?? (keyed.has(call.name) ? ownKey(entries.get(call.name), call) : undefined);
     return key === undefined ? call : { id: call.id, name: call.name, resourceKey: key };
   });
-  return planBatch(withKeys, specs, entries);
+  return planOf(withKeys, specs, entries);
 }
 
 /** The key that a call's input gives. None where validation fails or needs to wait: the lock of the spine holds all the same. */
@@ -63,19 +67,20 @@ function ownKey(entry: ToolEntry | undefined, call: ToolCall): string | undefine
   }
 }
 
-/** Groups one after another, the calls of a group side by side. A failure stops nothing unless `stopOnError` says so. @throws MisuseError at once, for a batch or options that are none. */
-export function executeBatch(session: SessionState, calls: readonly ToolCall[], options: BatchOptions): Promise<BatchResult> {
-  const { maxConcurrency = Number.POSITIVE_INFINITY, stopOnError = false } = options;
+/** Groups one after another, the calls of a group side by side. A failure stops nothing unless `stopOnError` says so. Rejects with a MisuseError for a batch or options that are none. */
+export async function executeBatch(session: SessionState, calls: readonly ToolCall[], options: BatchOptions): Promise<BatchResult> {
+  const { maxConcurrency = Number.POSITIVE_INFINITY, stopOnError = false, signal, surface } = readOptions('executeBatch', options, batchOptions);
   if (!(maxConcurrency >= 1))
     throw new MisuseError('invalid_option', `executeBatch: expected \`maxConcurrency\` to be at least 1, got \`${String(maxConcurrency)}\`.`);
-  const plan = planCalls(session, calls);
-  const given = calls.map((call) => ({ input: call.arguments, resourceKey: call.resourceKey }));
-  return runPlan(session, given, plan, { ...options, maxConcurrency, stopOnError });
+  const read = readCalls(calls, 'executeBatch');
+  return runPlan(session, read, planFor(session, read), { maxConcurrency, stopOnError, signal, surface });
 }
+
+const batchOptions = ['maxConcurrency', 'stopOnError', 'signal', 'surface'] as const satisfies readonly (keyof BatchOptions)[];
 
 async function runPlan(
   session: SessionState,
-  given: readonly { readonly input: unknown; readonly resourceKey: string | undefined }[],
+  given: readonly ToolCall[],
   plan: BatchPlan,
   { maxConcurrency, stopOnError, signal, surface }: BatchOptions & { readonly maxConcurrency: number; readonly stopOnError: boolean },
 ): Promise<BatchResult> {
@@ -94,7 +99,7 @@ async function runPlan(
     // From here to the call's own claim of the id nothing else can run.
     if (accepted) session.ids?.delete(id);
     const stop = index > stopAfter ? abandoned : signal;
-    const { input, resourceKey } = given[index] as (typeof given)[number];
+    const { arguments: input, resourceKey } = given[index] as ToolCall;
     settle(index, await callTool(session, name, readArguments(input), readCallOptions({ callId: id, signal: stop, resourceKey, surface })));
   };
   // Refused calls run nothing; they go first, so that nothing that the batch changes can let them in.

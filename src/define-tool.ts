@@ -211,3 +211,6 @@ export const defineTool: DefineTool<unknown> & { for<Services>(): DefineTool<Ser
     for: <Services>(): DefineTool<Services> => defineTool as unknown as DefineTool<Services>,
   },
 );
+
+/** The names of a definition's fields, for what takes them among its own. */
+export const toolFieldNames: readonly string[] = [...known];

@@ -2,8 +2,10 @@
 import { readToolArguments } from './bind-host-tool.ts';
 import type { CallOptions, Surface } from './context.ts';
 import type { CancellationPort, Coordinator } from './coordinator.ts';
-import { describe, errorName, MisuseError } from './errors.ts';
+import { describe, MisuseError } from './errors.ts';
 import type { HostTool } from './host-tool.ts';
+import { ignoreRejection } from './maybe-promise.ts';
+import { readOptions } from './options.ts';
 import { callTool } from './pipeline/spine.ts';
 import type { HostToolRegistry } from './registry.ts';
 import type { ToolResult } from './result.ts';
@@ -53,7 +55,8 @@ const point = 'tools';
  * Mounts the session's effective tools and follows the session: tools that appear or vanish are mounted and unmounted.
  * A tool that cannot be mounted is in `failed`; the others are mounted.
  */
-export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator, { onConflict = 'skip' }: MountOptions = {}): Promise<Mount> {
+export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator, options?: MountOptions): Promise<Mount> {
+  const { onConflict = 'skip' } = readOptions('mount', options, ['onConflict']);
   const state = stateOf(session);
   if (!isCoordinator(coordinator))
     throw new MisuseError('invalid_option', `mount: expected a coordinator with \`mount\`, \`unmount\` and \`get\`, got ${describe(coordinator)}.`);
@@ -81,6 +84,7 @@ export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator
       failed.delete(name);
     } catch (error) {
       failed.set(name, textOf(error));
+      report(state, error, 'mounting a tool failed', name);
     }
   };
   const remove = async (name: string): Promise<void> => {
@@ -92,7 +96,7 @@ export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator
       // Whoever took the name meanwhile keeps it.
       if ((await coordinator.get(point, name)) === own.mounted) await coordinator.unmount(point, name);
     } catch (error) {
-      state.registry.warn({ tool: name, error: errorName(error) }, 'unmounting a tool failed');
+      report(state, error, 'unmounting a tool failed', name);
     }
   };
   const sync = async (): Promise<void> => {
@@ -106,7 +110,7 @@ export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator
     turn = turn.then(sync);
     return turn;
   };
-  const follower = (): void => void refresh();
+  const follower = (): void => ignoreRejection(refresh());
   const unmount = (): Promise<void> => {
     if (!over) {
       over = true;
@@ -142,8 +146,14 @@ async function optional(state: ReturnType<typeof stateOf>, use: () => unknown): 
   try {
     await use();
   } catch (error) {
-    state.registry.warn({ error: errorName(error) }, 'an optional member of the coordinator failed');
+    report(state, error, 'an optional member of the coordinator failed');
   }
+}
+
+/** Tells the registry's logger what the coordinator threw. */
+function report(state: ReturnType<typeof stateOf>, thrown: unknown, message: string, tool?: string): void {
+  const where = { sessionId: state.sessionId, source: 'coordinator', ...(tool === undefined ? {} : { toolName: tool }) };
+  state.registry.hostFault(thrown, where, message);
 }
 
 /** Whatever was thrown becomes a non-empty text; reading it may itself throw. */

@@ -235,3 +235,6 @@ function checkDuration(field: string, value: unknown): void {
 function fault(field: string, expected: string, got: unknown): MisuseError {
   return new MisuseError('invalid_option', `createSession: expected \`${field}\` to be ${expected}, got ${describe(got)}.`);
 }
+
+/** The names of a session's options, for what takes them among its own. */
+export const sessionOptionNames: readonly string[] = [...known];

@@ -55,9 +55,9 @@ export interface ToolSession<S = unknown> {
   tool(name: string): HostTool | undefined;
   /** Calls a tool. Never throws, never rejects. */
   readonly call: CallTool;
-  /** How `executeBatch` would group these calls; runs nothing. @throws MisuseError `invalid_option` for what is no list of calls. */
+  /** How `executeBatch` would group these calls; runs nothing. @throws MisuseError `invalid_option` for what is no list of calls, and for a field that a call does not have. */
   plan(calls: readonly ToolCall[]): BatchPlan;
-  /** Runs a batch by its plan: one result for every call, in observed order. */
+  /** Runs a batch by its plan: one result for every call, in observed order. Rejects with a MisuseError `invalid_option` for what is no list of calls, a field that a call does not have, and an unknown option. */
   executeBatch(calls: readonly ToolCall[], options?: BatchOptions): Promise<BatchResult>;
   /** The effective set with what is left out, and why. Frozen; ask again after a change. */
   effectiveTools(): EffectiveTools;

@@ -3,13 +3,13 @@
 // A preset
 export type { CodingAgentInput, CodingAgentParsed, CodingAgentPreset, CodingAgentTool, CodingAgentToolName } from './workflow/coding-agent-preset.ts';
 export { codingAgentPreset, codingAgentTool } from './workflow/coding-agent-preset.ts';
+// Effective tools and plans
+export { computeEffective } from './workflow/compute-effective.ts';
 // A host loop
 export type { Generate, GenerateAnswer, GenerateRequest, Message } from './workflow/conversation.ts';
 // A workflow
 export { createWorkflow } from './workflow/create-workflow.ts';
-// Effective tools and plans
 export type { Block, Dropped, EffectiveBudget, EffectiveInput, EffectiveSet, Overrides, Prerequisite, ToolSpec } from './workflow/effective.ts';
-export { computeEffective } from './workflow/effective.ts';
 export type { HostLoopOptions, HostLoopResult } from './workflow/host-loop.ts';
 export { runHostLoop } from './workflow/host-loop.ts';
 export type { BatchPlan, PlannedCall, ToolCall } from './workflow/plan.ts';

@@ -425,9 +425,12 @@ describe('executeBatch', () => {
     ['a resource key that is no text', [{ id: '1', name: 'a', resourceKey: 1 }], {}],
     ['a width of 0', [], { maxConcurrency: 0 }],
     ['a width that is no number', [], { maxConcurrency: Number.NaN }],
-  ])("a host's mistake throws at once: %s", (_, calls, options) => {
-    const { session } = world();
-    expect(() => session.executeBatch(calls as never, options)).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+    ['a call with `input` in place of `arguments`', [{ id: '1', name: 'a', input: {} }], {}],
+    ['an option that does not exist', [], { stopOnErrors: true }],
+  ])("a host's mistake rejects, and nothing runs: %s", async (_, calls, options) => {
+    const { session, events } = world();
+    await expect(session.executeBatch(calls as never, options)).rejects.toThrow(expect.objectContaining({ code: 'invalid_option' }));
+    expect(events.map(({ type }) => type)).not.toContain('tool:pre');
   });
 
   test('the plan is what is run, whatever the caller does to its list meanwhile', async () => {

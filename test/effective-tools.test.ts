@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { type AnyTool, defineTool, type HostTool, HostToolRegistry, mount, type SessionOptions, type ToolSession } from '../src/index.ts';
 import { stateOf } from '../src/session.ts';
 import { createTestSession, TestCoordinator } from '../src/testing.ts';
-import { computeEffective, type ToolSpec } from '../src/workflow/effective.ts';
 import { planBatch } from '../src/workflow/plan.ts';
+import { computeEffective, type ToolSpec } from '../src/workflow.ts';
 import { outcome, tool } from './call/world.ts';
 
 const ready = { fact: 'host.ready', equals: true } as const;

@@ -296,18 +296,29 @@ describe('a coordinator that fails', () => {
   });
 
   test('at unmounting: the rest is unmounted, and nobody is thrown at', async () => {
-    const warnings: string[] = [];
+    const errors: unknown[] = [];
     const inner = new TestCoordinator();
     const coordinator: Coordinator = {
       mount: (...args) => inner.mount(...args),
       get: (...args) => inner.get(...args),
       unmount: (point, name) => (name === 'read' ? Promise.reject(new Error('stuck')) : inner.unmount(point, name)),
     };
-    const session = createTestSession({ tools: twoTools(), logger: { warn: (_data, message) => void warnings.push(message ?? ''), error: () => undefined } });
+    const session = createTestSession({
+      tools: twoTools(),
+      logger: { warn: () => undefined, error: (data, message) => void errors.push({ ...data, message }) },
+    });
     const mounted = await mount(session, coordinator);
     await mounted.unmount();
     expect(namesOn(inner)).toEqual(['read']);
-    expect(warnings).toEqual(['unmounting a tool failed']);
+    expect(errors).toEqual([
+      {
+        err: expect.objectContaining({ message: 'stuck', stack: expect.stringContaining('mount.test.ts') }),
+        sessionId: 'test-session',
+        source: 'coordinator',
+        toolName: 'read',
+        message: 'unmounting a tool failed',
+      },
+    ]);
   });
 
   test('at its optional members costs nothing but them', async () => {
@@ -615,3 +626,26 @@ function revoked(): object {
   revoke();
   return proxy;
 }
+
+describe('options of a mount', () => {
+  const session = createTestSession({ tools: [mockTool({ name: 'read' })] });
+
+  test('that do not exist are refused, with the one that was probably meant', async () => {
+    await expect(mount(session, new TestCoordinator(), { onconflict: 'replace' } as never)).rejects.toThrow(
+      'mount: unknown option `onconflict`; did you mean `onConflict`?',
+    );
+  });
+
+  test('are those of the object itself: what stands on `Object.prototype` replaces no tool of the coordinator', async () => {
+    const coordinator = new TestCoordinator();
+    const theirs = { name: 'read' };
+    await coordinator.mount('tools', theirs, 'read');
+    Object.defineProperty(Object.prototype, 'onConflict', { value: 'replace', configurable: true });
+    try {
+      await mount(session, coordinator, {});
+    } finally {
+      delete (Object.prototype as { onConflict?: unknown }).onConflict;
+    }
+    expect(coordinator.get('tools', 'read')).toBe(theirs);
+  });
+});

@@ -1,5 +1,7 @@
 /** What went wrong in code that a coordinator calls and must survive. */
 
+import { ignoreRejection } from '../internal.ts';
+
 /** A failure that was survived: of a hook, a contributor, a clean-up, or of the binding itself. */
 export interface CoordinatorFault {
   /** Whose code failed; `binding` is the runtime's own. */
@@ -17,8 +19,7 @@ export type FaultListener = (fault: CoordinatorFault) => void;
 export function safeFaultListener(listener: FaultListener | undefined): FaultListener {
   return (fault) => {
     try {
-      const answer: unknown = listener?.(fault);
-      if (answer instanceof Promise) answer.catch(() => undefined);
+      ignoreRejection(listener?.(fault));
     } catch {
       // A listener that fails has nowhere to report it.
     }

@@ -1,6 +1,6 @@
 /** What a mount plan may say about a module of tools. */
 import { type JsonObject, MisuseError } from '../index.ts';
-import { describe } from '../internal.ts';
+import { describe, readOptions } from '../internal.ts';
 
 /** The `config` of a mount plan's entry. What the host fixed in code stands; this fills what it left open. */
 export interface ModuleConfig {
@@ -31,17 +31,17 @@ const known: readonly string[] = [...texts, ...objects];
 /** Reads a configuration; absent is empty. Values are checked further where a session is made of them. @throws MisuseError naming the key. */
 export function readModuleConfig(config: unknown): ModuleConfig {
   if (config === undefined || config === null) return {};
-  if (!isObject(config)) throw fault(`to be an object with keys among ${known.join(', ')}`, config);
+  const own = readOptions('Module config', config as Readonly<Record<string, unknown>>, [...known, ...aliases.keys()], { noun: 'key' });
   const read = new Map<string, unknown>();
-  for (const [given, value] of Object.entries(config)) {
+  for (const [given, value] of Object.entries(own)) {
     const key = aliases.get(given) ?? given;
-    if (!known.includes(key)) throw new MisuseError('invalid_option', `Module config: unknown key \`${given}\`. Known keys: ${known.join(', ')}.`);
     if (read.has(key)) throw new MisuseError('invalid_option', `Module config: expected \`${key}\` once, got it under two spellings.`);
     if (value !== undefined && value !== null) read.set(key, value);
   }
   for (const key of texts) if (read.has(key) && typeof read.get(key) !== 'string') throw fault(`\`${key}\` to be a string`, read.get(key));
   for (const key of objects) if (read.has(key) && !isObject(read.get(key))) throw fault(`\`${key}\` to be an object`, read.get(key));
-  return Object.fromEntries(read) as ModuleConfig;
+  // Without a prototype: what the plan does not say stays unsaid.
+  return Object.assign(Object.create(null), Object.fromEntries(read)) as ModuleConfig;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -11,7 +11,7 @@ import {
   type SessionOptions,
   type ToolSession,
 } from '../index.ts';
-import { describe, errorName } from '../internal.ts';
+import { describe, loggedError, logTo, readOptions, sessionOptionNames } from '../internal.ts';
 import { type ModuleConfig, readModuleConfig } from './module-config.ts';
 
 /** What the host fixes for every session of the module; a mount plan's configuration cannot change it. */
@@ -38,17 +38,13 @@ export interface ToolModule {
 /**
  * Makes a module of a registry's tools, or of definitions, which then have a registry of their own.
  * What `options` says stands; a configuration fills what they leave open, and adds facts, environment and metadata under other keys.
- * @throws MisuseError for definitions that no registry takes.
+ * @throws MisuseError for definitions that no registry takes, and for an unknown option.
  */
-export function createModule<S = unknown>(source: HostToolRegistry<S> | readonly AnyTool<S>[], options: ModuleOptions<S> = {} as ModuleOptions<S>): ToolModule {
-  const { onConflict, logger, sessionId, ...fixed } = options as ModuleOptions;
+export function createModule<S = unknown>(source: HostToolRegistry<S> | readonly AnyTool<S>[], options?: ModuleOptions<S>): ToolModule {
+  const { onConflict, logger, sessionId, ...fixed } = readOptions('createModule', options as ModuleOptions | undefined, optionNames);
   const registry = registryOf(source, logger);
   const warn = (data: object, message: string): null => {
-    try {
-      logger?.warn(data, message);
-    } catch {
-      // A sink that fails changes nothing.
-    }
+    logTo(logger, 'warn', data, message);
     return null;
   };
 
@@ -74,11 +70,13 @@ export function createModule<S = unknown>(source: HostToolRegistry<S> | readonly
       await close();
       throw error;
     }
-    void registerCleanup(coordinator, close, warn);
+    void registerCleanup(coordinator, close, logger);
     return close;
   };
   return Object.freeze({ mount });
 }
+
+const optionNames = [...sessionOptionNames, 'onConflict', 'logger'];
 
 function registryOf<S>(source: HostToolRegistry<S> | readonly AnyTool<S>[], logger: Logger | undefined): HostToolRegistry<S> {
   if (Array.isArray(source)) {
@@ -132,10 +130,10 @@ function ownSessionId(coordinator: Coordinator): string {
   return 'host-tools';
 }
 
-async function registerCleanup(coordinator: Coordinator, close: () => Promise<void>, warn: (data: object, message: string) => null): Promise<void> {
+async function registerCleanup(coordinator: Coordinator, close: () => Promise<void>, logger: Logger | undefined): Promise<void> {
   try {
     await coordinator.registerCleanup?.(close);
   } catch (error) {
-    warn({ error: errorName(error) }, 'the coordinator did not take the clean-up; call what mount() gave');
+    logTo(logger, 'error', { err: loggedError(error, undefined) }, 'the coordinator did not take the clean-up; call what mount() gave');
   }
 }

@@ -1,5 +1,6 @@
 /** The runtime's Node binding as a coordinator: what the binding lacks is kept on the JavaScript side. */
-import type { CancellationPort, Coordinator } from '../index.ts';
+import { type CancellationPort, type Coordinator, MisuseError } from '../index.ts';
+import { describe, readOptions } from '../internal.ts';
 import { createCleanupStack } from './cleanup-stack.ts';
 import { createContributions } from './contributions.ts';
 import { type FaultListener, safeFaultListener } from './coordinator-faults.ts';
@@ -52,9 +53,15 @@ export interface NodeCoordinator extends Coordinator {
  * The binding never sees a module: its `toolNames` does not list what is mounted here, and its own clean-up does not know of it; call `cleanup()` of the result.
  * A capability goes to the binding as JSON where JSON can hold it; functions, class instances and the like stay on the JavaScript side.
  * A hook handler that throws is reported and continues; a handler that must stop something answers `{ action: 'deny' }`.
- * @throws MisuseError from `mount`, `unmount` and `get`, for an unknown mount point, for `hooks`, and where a name is missing.
+ * @throws MisuseError for options that are none; from `mount`, `unmount` and `get`, for an unknown mount point, for `hooks`, and where a name is missing.
  */
-export function fromNodeBinding(binding: NodeBinding, { asyncHandlers = 'deny', onFault }: NodeBindingOptions = {}): NodeCoordinator {
+export function fromNodeBinding(binding: NodeBinding, options?: NodeBindingOptions): NodeCoordinator {
+  const { asyncHandlers = 'deny', onFault } = readOptions('fromNodeBinding', options, ['asyncHandlers', 'onFault']);
+  const fault = (field: string, expected: string, got: unknown): MisuseError =>
+    new MisuseError('invalid_option', `fromNodeBinding: expected \`${field}\` to be ${expected}, got ${describe(got)}.`);
+  if (typeof binding !== 'object' || binding === null) throw fault('binding', "the runtime's session object", binding);
+  if (asyncHandlers !== 'deny' && asyncHandlers !== 'pass') throw fault('asyncHandlers', '"deny" or "pass"', asyncHandlers);
+  if (onFault !== undefined && typeof onFault !== 'function') throw fault('onFault', 'a function', onFault);
   const report = safeFaultListener(onFault);
   // Read once: some bindings make an unconnected registry at every read.
   const hooks = wrapNodeHooks(binding.hooks, report, asyncHandlers);

@@ -1,6 +1,6 @@
 /** What a session is shown: the effective set with the entries behind its names. Computed once for all sessions that see the same. */
 import { canonicalJson, deepFreeze, type JsonValue } from '../json.ts';
-import { computeEffective, type Dropped, type Prerequisite, type ToolSpec } from '../workflow/effective.ts';
+import { type Dropped, effectiveSet, type Prerequisite, type ToolSpec } from '../workflow/effective.ts';
 
 import type { SessionState } from './session-state.ts';
 import type { Standing } from './standing.ts';
@@ -62,7 +62,7 @@ export function computeView(session: SessionState): View {
     const { internals, name } = entry;
     if (internals.internal) continue;
     const { drop } = registry.standingOf(session, entry);
-    // What only the session knows; the rest of the order is computeEffective's.
+    // What only the session knows; the rest of the order is effectiveSet's.
     const blocked =
       drop === 'disabled'
         ? (['disabled'] as const)
@@ -85,7 +85,7 @@ export function computeView(session: SessionState): View {
   const chosen = profile === undefined ? undefined : [...profile.tools.keys(), ...(session.own?.keys() ?? [])].filter((name) => specs.has(name));
   const { enable, disable, force } = session.overrides ?? {};
   const visible = (names: readonly string[] | undefined): readonly string[] => (names ?? []).filter((name) => specs.has(name));
-  const { names, dropped, prerequisites, hash } = computeEffective({
+  const { names, dropped, prerequisites, hash } = effectiveSet({
     tools: [...specs.values()],
     ...(chosen === undefined ? {} : { profile: chosen }),
     overrides: { session: { enable: visible(enable), disable: visible(disable), force: visible(force) } },

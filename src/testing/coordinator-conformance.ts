@@ -1,5 +1,5 @@
 /** The coordinator's contract as data: rules that any test runner can execute on any coordinator. */
-import { MisuseError } from '../index.ts';
+import { readOptions } from '../internal.ts';
 import { hookDataRules } from './coordinator-conformance-hook-data.ts';
 import { hookRules } from './coordinator-conformance-hooks.ts';
 import { mountRules } from './coordinator-conformance-mounts.ts';
@@ -17,13 +17,10 @@ export interface CoordinatorConformanceOptions {
  * each rule. A declared feature that is missing fails its rules; nothing is skipped on its own.
  * @throws MisuseError for an unknown feature.
  */
-export function coordinatorConformance(
-  make: () => ConformanceTarget | Promise<ConformanceTarget>,
-  { features = {} }: CoordinatorConformanceOptions = {},
-): ConformanceRule[] {
-  for (const feature of Object.keys(features))
-    if (!Object.hasOwn(coordinatorFeatures, feature))
-      throw new MisuseError('invalid_option', `Expected a feature among ${Object.keys(coordinatorFeatures).join(', ')}, got \`${feature}\``);
+export function coordinatorConformance(make: () => ConformanceTarget | Promise<ConformanceTarget>, options?: CoordinatorConformanceOptions): ConformanceRule[] {
+  const where = 'coordinatorConformance';
+  const { features: given } = readOptions(where, options, ['features']);
+  const features = readOptions(where, given, Object.keys(coordinatorFeatures), { noun: 'feature' });
   const bodies: readonly RuleBody[] = [...mountRules, ...serviceRules, ...hookRules, ...hookDataRules];
   return bodies
     .filter(({ feature }) => features[feature] !== false)

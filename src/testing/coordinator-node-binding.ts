@@ -1,6 +1,7 @@
 /** A stand-in for the runtime's Node binding, as strict as the real one: JSON text in, JSON text out, and a deny for what it cannot read. */
 import type { NodeBinding, NodeHookResult, NodeHooks } from '../amplifier/node-binding-port.ts';
 import type { CancellationPort, HookResult } from '../index.ts';
+import { readOptions } from '../internal.ts';
 import { createTestHooks, type TestHooks } from './coordinator-hooks.ts';
 
 /** What {@link createTestNodeBinding} may be told. */
@@ -49,8 +50,20 @@ export interface TestNodeBinding extends NodeBinding {
   readonly cleanups: number;
 }
 
+const optionNames = [
+  'hooks',
+  'cancellation',
+  'config',
+  'capabilities',
+  'toDict',
+  'onCleanup',
+  'awaitsHandlers',
+  'detachedHooks',
+] as const satisfies readonly (keyof TestNodeBindingOptions)[];
+
 /** Makes a stand-in for the binding, for {@link fromNodeBinding}. Arguments of the wrong kind throw a TypeError, as native ones do. */
-export function createTestNodeBinding(options: TestNodeBindingOptions = {}): TestNodeBinding {
+export function createTestNodeBinding(given?: TestNodeBindingOptions): TestNodeBinding {
+  const options = readOptions('createTestNodeBinding', given, optionNames);
   const { hooks = createTestHooks(), capabilities = new Map<string, unknown>(), config = {}, awaitsHandlers = false, detachedHooks = false } = options;
   const fatal: unknown[] = [];
   let cleanups = 0;

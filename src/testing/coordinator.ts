@@ -5,6 +5,7 @@ import type { CoordinatorFault } from '../amplifier/coordinator-faults.ts';
 import { createMountTable, type MountTable, mountName, mountPoints } from '../amplifier/mount-table.ts';
 import type { CancellationPort, Coordinator, HookResult } from '../index.ts';
 import { MisuseError } from '../index.ts';
+import { describe, readOptions } from '../internal.ts';
 import { type ApprovalStub, createApprovalStub, type StubAnswer, settleApproval } from './coordinator-approval.ts';
 import { createTestHooks, type TestHooks } from './coordinator-hooks.ts';
 import { createTestNodeBinding, type TestNodeBinding } from './coordinator-node-binding.ts';
@@ -80,12 +81,20 @@ export class TestCoordinator implements Coordinator {
   readonly #failing = new Map<string, Error>();
 
   constructor(options: TestCoordinatorOptions = {}) {
-    const { mode = 'async', sessionId = 'test-session', parentId = null, now, approval } = options;
-    if (mode !== 'async' && mode !== 'sync') throw new MisuseError('invalid_option', `Expected \`mode\` to be \`async\` or \`sync\`, got \`${String(mode)}\``);
+    const {
+      mode = 'async',
+      sessionId = 'test-session',
+      parentId = null,
+      config = { session: { orchestrator: 'test-orchestrator', context: 'test-context' } },
+      now,
+      approval,
+    } = readOptions('TestCoordinator', options, ['mode', 'sessionId', 'parentId', 'config', 'now', 'approval']);
+    if (mode !== 'async' && mode !== 'sync')
+      throw new MisuseError('invalid_option', `TestCoordinator: expected \`mode\` to be "async" or "sync", got ${describe(mode)}.`);
     this.mode = mode;
     this.sessionId = sessionId;
     this.parentId = parentId;
-    this.config = options.config ?? { session: { orchestrator: 'test-orchestrator', context: 'test-context' } };
+    this.config = config;
     this.approval = approval === null ? undefined : createApprovalStub(approval);
     const onFault = (fault: CoordinatorFault): void => void this.faults.push(fault);
     this.hooks = createTestHooks({ now, onFault, onEmit: this.events.record });

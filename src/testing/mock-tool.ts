@@ -13,7 +13,7 @@ import type {
   TypedJsonSchema,
 } from '../index.ts';
 import { fail, MisuseError } from '../index.ts';
-import { createDefinition, describe } from '../internal.ts';
+import { createDefinition, describe, readOptions, toolFieldNames } from '../internal.ts';
 
 /** The parameters of a mock that names none: any object. */
 export type AnyObject = TypedJsonSchema<JsonObject>;
@@ -66,7 +66,10 @@ export function mockTool<
   S = unknown,
   R = string,
 >(config: MockToolConfig<Name, P, OS, KS, S, R>): MockTool<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S, ParsedOf<P>> {
-  const { output, error, handler, delayMs, ...rest } = (config ?? {}) as MockToolConfig<Name, P, OS, KS, S, unknown>;
+  const { output, error, handler, delayMs, ...rest } = readOptions('mockTool', config as MockToolConfig<Name, P, OS, KS, S, unknown>, mockFields, {
+    code: 'invalid_definition',
+    noun: 'field',
+  });
   const { name } = rest;
   const fault = (expected: string, got: string): MisuseError =>
     new MisuseError('invalid_definition', `Mock tool \`${String(name)}\`: expected ${expected}, got ${got}.`);
@@ -103,6 +106,7 @@ export function mockTool<
   return createDefinition({ ...rest, description, parameters, handler: run }, spies) as never;
 }
 
+const mockFields = [...toolFieldNames, 'output', 'error', 'delayMs'];
 const longestDelay = 2 ** 31 - 1;
 
 /** A generator, so that a handler that is one can follow its delay. */

@@ -84,7 +84,8 @@ export function recordTape(session: ToolSession): TapeRecording {
       // Hidden, and called by name all the same. An older version that ends its last calls is known.
       if (!entry.internals.internal && !versions.has(versionOf(definition))) note(definition);
       one.fingerprint = entry.fingerprint;
-      if (one.input === undefined && isJsonObject(one.started.input)) {
+      // Arguments that came as text stand on the tape as the object that repair read from them.
+      if (one.input === undefined && (isJsonObject(one.started.input) || call?.extra?.repaired !== undefined)) {
         // No gate came to a verdict: the input is what hooks and repair had made of it by then.
         if (call !== undefined) keepInput(one);
         else one.input = formOf(definition).of(one.started.input).value;

@@ -1,6 +1,6 @@
 /** A model that says what the test wrote down: the `generate` of a host loop, without a provider. */
 import { MisuseError, type ToolCall } from '../index.ts';
-import { describe } from '../internal.ts';
+import { describe, readOptions } from '../internal.ts';
 import type { GenerateAnswer, GenerateRequest } from '../workflow.ts';
 
 /** What a turn is asked with: a host loop's request, or one made by hand, which needs no signal and may show any tools that have a name. */
@@ -42,7 +42,8 @@ export interface ScriptedModel {
 export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
   if (!Array.isArray(turns)) throw new MisuseError('invalid_option', `scriptedModel: expected an array of turns, got ${describe(turns)}.`);
   const script: readonly ScriptedTurn[] = [...turns];
-  for (const [index, turn] of script.entries()) checkTurn(turn, `turn ${index + 1}`, true);
+  for (const [index, turn] of script.entries())
+    if (!(turn instanceof Error) && typeof turn !== 'function') readTurn(turn, `turn ${index + 1}`, ', a function or an Error');
   const requests: ScriptedRequest[] = [];
   let taken = 0;
   let calls = 0;
@@ -60,8 +61,7 @@ export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
     taken += 1;
     if (turn instanceof Error) throw turn;
     const given = typeof turn === 'function' ? await turn(request) : turn;
-    checkTurn(given, `the answer of turn ${taken}`, false);
-    const { text, toolCalls } = typeof given === 'string' ? { text: given, toolCalls: undefined } : (given as ScriptedAnswer);
+    const { text, toolCalls } = readTurn(given, `the answer of turn ${taken}`);
     return {
       ...(text === undefined ? {} : { text }),
       ...(toolCalls === undefined ? {} : { toolCalls: toolCalls.map((call) => ({ ...structuredClone(call), id: call.id ?? nextId() })) }),
@@ -78,18 +78,22 @@ export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
   return generate as ScriptedModel;
 }
 
-function checkTurn(turn: unknown, place: string, scripted: boolean): void {
-  if (typeof turn === 'string' || (scripted && (turn instanceof Error || typeof turn === 'function'))) return;
+/** A turn with its own members alone. @param also What else may stand there. */
+function readTurn(turn: unknown, place: string, also = ''): ScriptedAnswer {
+  if (typeof turn === 'string') return { text: turn };
   const fault = (expected: string, got: unknown): MisuseError =>
     new MisuseError('invalid_option', `scriptedModel: expected ${place} to ${expected}, got ${describe(got)}.`);
-  if (typeof turn !== 'object' || turn === null) throw fault(`be a text, { text?, toolCalls? }${scripted ? ', a function or an Error' : ''}`, turn);
-  const { text, toolCalls } = turn as { text?: unknown; toolCalls?: unknown };
-  for (const key of Object.keys(turn)) if (key !== 'text' && key !== 'toolCalls') throw fault('have `text` and `toolCalls` only', key);
+  if (typeof turn !== 'object' || turn === null) throw fault(`be a text, { text?, toolCalls? }${also}`, turn);
+  const { text, toolCalls } = readOptions<ScriptedAnswer>(`scriptedModel: ${place}`, turn, ['text', 'toolCalls'], { noun: 'field' });
   if (text !== undefined && typeof text !== 'string') throw fault('have a string as `text`', text);
-  if (toolCalls === undefined) return;
+  if (toolCalls === undefined) return { text };
   if (!Array.isArray(toolCalls)) throw fault('have an array as `toolCalls`', toolCalls);
-  for (const call of toolCalls as unknown[]) {
-    if (typeof call !== 'object' || call === null || typeof (call as ToolCall).name !== 'string')
-      throw fault('have tool calls of the form { id?, name, arguments? }', call);
-  }
+  return { text, toolCalls: toolCalls.map((call: unknown, index) => readCall(call, `call ${index + 1} of ${place}`, fault)) };
+}
+
+function readCall(call: unknown, place: string, fault: (expected: string, got: unknown) => MisuseError): ScriptedCall {
+  if (typeof call !== 'object' || call === null) throw fault('have tool calls of the form { id?, name, arguments? }', call);
+  const { name, ...rest } = readOptions(`scriptedModel: ${place}`, call as ScriptedCall, ['id', 'name', 'arguments', 'resourceKey'], { noun: 'field' });
+  if (typeof name !== 'string') throw fault('have tool calls of the form { id?, name, arguments? }', call);
+  return { name, ...rest };
 }

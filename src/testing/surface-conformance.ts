@@ -1,6 +1,7 @@
 /** One truth on every surface, as data: the same calls give the same text, failure, code and events as a direct call. */
 import assert from 'node:assert/strict';
-import { type AnyEvent, MisuseError, serializeOutput, type ToolResult, type ToolSession } from '../index.ts';
+import { type AnyEvent, serializeOutput, type ToolResult, type ToolSession } from '../index.ts';
+import { readOptions } from '../internal.ts';
 import { conformanceWorld } from './surface-conformance-world.ts';
 
 /** What came back from a surface, in the words of this suite. */
@@ -99,11 +100,11 @@ const rows: readonly Row[] = [
  */
 export function surfaceConformance(
   make: (session: ToolSession) => SurfaceUnderTest | Promise<SurfaceUnderTest>,
-  { features = {} }: SurfaceConformanceOptions = {},
+  options?: SurfaceConformanceOptions,
 ): SurfaceRule[] {
-  for (const feature of Object.keys(features))
-    if (!Object.hasOwn(surfaceFeatures, feature))
-      throw new MisuseError('invalid_option', `Expected a feature among ${Object.keys(surfaceFeatures).join(', ')}, got \`${feature}\``);
+  const where = 'surfaceConformance';
+  const { features: given } = readOptions(where, options, ['features']);
+  const features = readOptions(where, given, Object.keys(surfaceFeatures), { noun: 'feature' });
   const has = (feature: SurfaceFeature): boolean => features[feature] !== false;
   const offered = rows.filter(({ needs = [] }) => needs.every(has));
   const rules = offered.map((row): SurfaceRule => ({ name: row.title, run: () => compare(row, make, has) }));

@@ -1,5 +1,6 @@
 /** A session for tests: its own registry, ids that can be written down. */
-import { type AnyTool, HostToolRegistry, MisuseError, type Profile, type RegistryOptions, type SessionOptions, type ToolSession } from '../index.ts';
+import { type AnyTool, HostToolRegistry, type Profile, type RegistryOptions, type SessionOptions, type ToolSession } from '../index.ts';
+import { readOptions, sessionOptionNames } from '../internal.ts';
 import { sequentialIds } from './sequential-ids.ts';
 
 /**
@@ -37,13 +38,19 @@ const ofRegistry = [
   'logger',
 ] as const satisfies readonly (keyof RegistryOptions)[];
 
+const optionNames = ['tools', 'profiles', ...ofRegistry, ...sessionOptionNames];
+
 /** Makes a registry with `tools` and `profiles`, and a session over it. @throws MisuseError as the registry and `createSession` do. */
 export function createTestSession<S = unknown>(options: TestSessionOptions<S> = {} as TestSessionOptions<S>): TestSession<S> {
-  if (typeof options !== 'object' || options === null)
-    throw new MisuseError('invalid_option', 'createTestSession: expected an object with `tools` and options.');
-  const { tools = [], profiles = [], profile, sessionId = 'test-session', ...rest } = options as TestSessionOptions & Record<string, unknown>;
-  const forRegistry: Record<string, unknown> = { newId: sequentialIds() };
-  const forSession: Record<string, unknown> = { sessionId };
+  const {
+    tools = [],
+    profiles = [],
+    profile,
+    sessionId = 'test-session',
+    ...rest
+  } = readOptions('createTestSession', options as TestSessionOptions & Record<string, unknown>, optionNames);
+  const forRegistry = Object.assign(Object.create(null) as Record<string, unknown>, { newId: sequentialIds() });
+  const forSession = Object.assign(Object.create(null) as Record<string, unknown>, { sessionId });
   for (const [key, value] of Object.entries(rest)) {
     if (value === undefined) continue;
     if ((ofRegistry as readonly string[]).includes(key)) forRegistry[key] = value;

@@ -51,7 +51,7 @@ export function codingAgentPreset(): CodingAgentPreset {
  */
 export function codingAgentTool<Name extends CodingAgentToolName>(name: Name): CodingAgentTool<Name> {
   const tools = inventory();
-  checkNames([name], new Map(Object.entries(tools)), 'name');
+  checkNames([String(name)], new Map(Object.entries(tools)), 'name');
   return tools[name] as CodingAgentTool<Name>;
 }
 

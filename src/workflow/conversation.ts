@@ -1,6 +1,7 @@
 /** The conversation between a host loop and a model, in no provider's format. */
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, frozenJson, isJsonObject } from '../json.ts';
+import { readOptions } from '../options.ts';
 import type { ToolSpec } from './effective.ts';
 import type { ToolCall } from './plan.ts';
 import { eventLimits } from './shape.ts';
@@ -63,10 +64,11 @@ function wrongInput(field: string, expected: string, got: unknown, said = false)
   return new MisuseError('invalid_option', `runHostLoop: expected \`${field}\` to be ${expected}, got ${said ? String(got) : describe(got)}.`);
 }
 
-/** What a model's turn came to, or the fault in it. @throws TypeError */
+/** What a model's turn came to, or the fault in it. @throws TypeError, and MisuseError for a field that an answer does not have. */
 export function readAnswer(answer: unknown): GenerateAnswer {
   if (typeof answer !== 'object' || answer === null) throw new TypeError(`expected { text?, toolCalls? }, got ${describe(answer)}`);
-  const { text, toolCalls } = answer as { text?: unknown; toolCalls?: unknown };
+  // A misspelt `toolCalls` would end the run as if the model had called nothing.
+  const { text, toolCalls } = readOptions<{ text?: unknown; toolCalls?: unknown }>('its answer', answer, ['text', 'toolCalls'], { noun: 'field' });
   if (text !== undefined && text !== null && typeof text !== 'string') throw new TypeError(`expected \`text\` to be a string, got ${describe(text)}`);
   if (toolCalls !== undefined && toolCalls !== null && !Array.isArray(toolCalls))
     throw new TypeError(`expected \`toolCalls\` to be an array, got ${describe(toolCalls)}`);

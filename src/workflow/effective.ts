@@ -1,9 +1,10 @@
 /** Which tools a model is shown: a pure, deterministic function of tools, profile, overrides and facts. */
 import { createHash } from 'node:crypto';
-import { describe, MisuseError } from '../errors.ts';
+import { MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import { didYouMean, nearestNames } from '../names.ts';
 import type { FactRule } from '../tool-config.ts';
+import { own, ownMembers } from './own.ts';
 
 /** What planning may know of a tool. */
 export interface ToolSpec {
@@ -95,8 +96,9 @@ export interface EffectiveSet {
 export function unmetFact(requires: readonly FactRule[] | undefined, facts: JsonObject): string | undefined {
   if (requires === undefined) return undefined;
   for (const rule of requires) {
-    const value = Object.hasOwn(facts, rule.fact) ? facts[rule.fact] : undefined;
-    const holds = 'in' in rule ? rule.in.some((item) => item === value) : rule.equals === value;
+    const value = own(facts, rule.fact);
+    const { in: among, equals } = ownMembers<{ readonly in?: readonly unknown[]; readonly equals?: unknown }>(rule);
+    const holds = among === undefined ? equals !== undefined && equals === value : among.includes(value);
     if (!holds) return rule.fact;
   }
   return undefined;
@@ -111,39 +113,35 @@ export interface Standing {
 
 /** Why a tool is not effective, or undefined when it is. The one place that knows the order of the codes. */
 export function dropCode(spec: Pick<ToolSpec, 'requires' | 'blocked'>, standing: Standing): string | undefined {
-  const { blocked } = spec;
+  const blocked = own(spec, 'blocked');
   if (standing.disabledByOverride || blocked?.includes('disabled') === true) return 'disabled';
   if (blocked?.includes('denied') === true) return 'denied';
   if (!standing.inProfile) return 'not_in_profile';
-  const fact = unmetFact(spec.requires, standing.facts);
+  const fact = unmetFact(own(spec, 'requires'), standing.facts);
   if (fact !== undefined) return `fact_unmet:${fact}`;
   if (blocked?.includes('not_registered') === true) return 'not_registered';
   if (blocked?.includes('knobs_missing') === true) return 'knobs_missing';
   return undefined;
 }
 
-/**
- * Enabled are the profile's tools and what the overrides add, but for what an override disables; each of them is shown unless a gate or a budget drops it.
- * Pure and deterministic: equal inputs give equal sets, in whatever order the keys of an object and the names of an override come.
- * @throws MisuseError `unknown_tool` when the profile, an override or a required name is not among the tools, `duplicate_name` for two specs of one name,
- * `invalid_option` for limits and costs that are no numbers from 0.
- */
-export function computeEffective(input: EffectiveInput): EffectiveSet {
-  const { tools, profile, overrides, facts = {}, budget } = input;
+/** {@link EffectiveSet} of an input that was checked, or that the library made itself. @throws MisuseError `unknown_tool`, `duplicate_name` */
+export function effectiveSet(input: EffectiveInput): EffectiveSet {
+  const { tools, profile, overrides, facts = {}, budget } = ownMembers(input);
   const byName = specsByName(tools, 'computeEffective');
   const check = (names: readonly string[] | undefined, where: string): void => checkNames(names, byName, where);
   check(profile, 'profile');
-  check(budget?.required, 'budget.required');
+  const required = budget === undefined ? undefined : own(budget, 'required');
+  check(required, 'budget.required');
   const extras = new Set<string>();
   const disabled = new Set<string>();
   for (const scope of ['session', 'run'] as const) {
-    const lists = overrides?.[scope];
-    checkLists(lists, `overrides.${scope}`);
-    check(lists?.enable, `overrides.${scope}.enable`);
-    check(lists?.disable, `overrides.${scope}.disable`);
-    check(lists?.force, `overrides.${scope}.force`);
-    for (const name of [...(lists?.enable ?? []), ...(lists?.force ?? [])]) extras.add(name);
-    for (const name of lists?.disable ?? []) disabled.add(name);
+    const lists = overrides === undefined ? undefined : own(overrides, scope);
+    if (lists === undefined) continue;
+    for (const list of ['enable', 'disable', 'force'] as const) {
+      const names = own(lists, list);
+      check(names, `overrides.${scope}.${list}`);
+      for (const name of names ?? []) (list === 'disable' ? disabled : extras).add(name);
+    }
   }
   const ordered = new Set(profile ?? byName.keys());
   for (const name of [...extras].sort(byCodeUnit)) ordered.add(name);
@@ -175,13 +173,6 @@ export function specsByName(tools: readonly ToolSpec[], action: string): Readonl
   return byName;
 }
 
-/** A misspelt list would lift what it was to disable. */
-function checkLists(lists: Overrides | undefined, where: string): void {
-  for (const key of Object.keys(lists ?? {}))
-    if (key !== 'enable' && key !== 'disable' && key !== 'force')
-      throw new MisuseError('invalid_option', `computeEffective: expected \`${where}\` to have enable, disable and force, got \`${key}\`.`);
-}
-
 /** @throws MisuseError `unknown_tool` naming the nearest known names. */
 export function checkNames(names: readonly string[] | undefined, known: { has(name: string): boolean; keys(): Iterable<string> }, where: string): void {
   for (const name of names ?? []) {
@@ -192,9 +183,7 @@ export function checkNames(names: readonly string[] | undefined, known: { has(na
 }
 
 function withinBudget(names: readonly string[], byName: ReadonlyMap<string, ToolSpec>, budget: EffectiveBudget, dropped: Dropped[]): string[] {
-  const { maxTools = Number.POSITIVE_INFINITY, maxTokens = Number.POSITIVE_INFINITY, required = [] } = budget;
-  checkAmount('budget.maxTools', maxTools);
-  checkAmount('budget.maxTokens', maxTokens);
+  const { maxTools = Number.POSITIVE_INFINITY, maxTokens = Number.POSITIVE_INFINITY, required = [] } = ownMembers(budget);
   const must = new Set(required);
   const taken = new Set(names.filter((name) => must.has(name)));
   const costOf = (name: string): number => tokenCost(byName.get(name) as ToolSpec);
@@ -213,21 +202,10 @@ function withinBudget(names: readonly string[], byName: ReadonlyMap<string, Tool
   return names.filter((name) => taken.has(name));
 }
 
-/** A number that is none would let everything through, or nothing. */
-function checkAmount(field: string, value: unknown): void {
-  if (!(typeof value === 'number' && value >= 0))
-    throw new MisuseError('invalid_option', `computeEffective: expected \`${field}\` to be a number from 0, got ${describe(value)}.`);
-}
-
 function tokenCost(spec: ToolSpec): number {
-  if (spec.tokens !== undefined) {
-    checkAmount(`tokens\` of \`${spec.name}`, spec.tokens);
-    return spec.tokens;
-  }
-  const shown: Record<string, JsonValue> = { name: spec.name };
-  if (spec.description !== undefined) shown.description = spec.description;
-  if (spec.parameters !== undefined) shown.parameters = spec.parameters;
-  return Math.ceil(JSON.stringify(shown).length / 4);
+  const { name, description, parameters, tokens } = ownMembers(spec);
+  if (tokens !== undefined) return tokens;
+  return Math.ceil(JSON.stringify({ name, description, parameters }).length / 4);
 }
 
 function findPrerequisites(names: readonly string[], dropped: readonly Dropped[], byName: ReadonlyMap<string, ToolSpec>): Prerequisite[] {
@@ -242,7 +220,7 @@ function findPrerequisites(names: readonly string[], dropped: readonly Dropped[]
   const found: Prerequisite[] = [];
   if (waiting.size === 0) return found;
   for (const tool of names) {
-    for (const fact of new Set(byName.get(tool)?.provides)) {
+    for (const fact of new Set(own(byName.get(tool) as ToolSpec, 'provides'))) {
       const unlocks = waiting.get(fact);
       if (unlocks !== undefined) found.push({ tool, fact, unlocks });
     }

@@ -1,6 +1,6 @@
 /** The loop between a model and a session, with a workflow that says what is listed, what runs beside what, and when it is over. */
 import { isMisuseError, type JsonObject, MisuseError, serializeOutput, type ToolSession } from '../index.ts';
-import { describe, messageOf, stateOf } from '../internal.ts';
+import { describe, messageOf, readOptions, stateOf } from '../internal.ts';
 import { type Generate, type GenerateAnswer, type Message, readAnswer, readInput } from './conversation.ts';
 import { factChanges } from './facts.ts';
 import { readEvent } from './read-event.ts';
@@ -50,7 +50,7 @@ export interface HostLoopResult {
   readonly events: readonly WorkflowEvent[];
   /** `completed`: the model called nothing more. `max_turns`: it still wanted to. */
   readonly stopped: 'completed' | 'max_turns' | 'cancelled' | 'failed';
-  /** Why it failed: a refused event's code, `generate_failed`, or `loop_failed` for what the session or `onEvent` threw. */
+  /** Why it failed: a refused event's code, `session_closed`, `generate_failed`, or `loop_failed` for what the session or `onEvent` threw. */
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -58,25 +58,25 @@ type Ending = Pick<HostLoopResult, 'stopped' | 'error'>;
 
 /**
  * Runs a conversation to its end: asks the model, runs what it calls through the session by the workflow's plan, tells it the results, until it calls nothing more.
- * Resolves, whatever the model and the tools do; the run is over then, in every case.
+ * Resolves, whatever the model and the tools do; the run is over then, in every case. What `generate` and `onEvent` throw is told to the registry's logger as
+ * `err`. Once the session is closed, the model is not asked again.
  * @throws MisuseError at once for options that are none.
  */
 export function runHostLoop(options: HostLoopOptions): Promise<HostLoopResult> {
-  const start = readOptions(options);
-  const { signal } = options;
+  const read = readHostLoop(options);
+  const { signal } = read;
   const cancelled = new AbortController();
   const abort = (): void => cancelled.abort(signal?.reason);
   if (signal?.aborted === true) abort();
   signal?.addEventListener('abort', abort, { once: true });
-  return converse(options, start, cancelled.signal).finally(() => {
+  return converse(read, cancelled.signal).finally(() => {
     signal?.removeEventListener('abort', abort);
     // A request that was not waited for learns that nobody does.
     cancelled.abort();
   });
 }
 
-async function converse(options: HostLoopOptions, { workflow, messages }: Start, signal: AbortSignal): Promise<HostLoopResult> {
-  const { session, generate, maxTurns = 16, onEvent } = options;
+async function converse({ workflow, session, generate, messages, maxTurns, onEvent, run }: Start, signal: AbortSignal): Promise<HostLoopResult> {
   const inSession = stateOf(session);
   const results: CallOutcome[] = [];
   const events: WorkflowEvent[] = [];
@@ -91,6 +91,9 @@ async function converse(options: HostLoopOptions, { workflow, messages }: Start,
     throw new Error(reduction.error.message);
   };
 
+  const report = (thrown: unknown, source: 'generate' | 'onEvent'): void =>
+    inSession.registry.hostFault(thrown, { sessionId: session.sessionId, source }, `\`${source}\` of a host loop failed`);
+
   /** Applies an event that is a copy already. */
   const send = async (event: WorkflowEvent): Promise<readonly WorkflowCommand[]> => {
     const { state: next, commands } = apply(event);
@@ -103,7 +106,12 @@ async function converse(options: HostLoopOptions, { workflow, messages }: Start,
         messages.push(Object.freeze({ role: 'tool', toolCallId: outcome.callId, content: serializeOutput(outcome.result) }));
       }
     }
-    if (onEvent !== undefined) await onEvent(event, state);
+    try {
+      await onEvent?.(event, state);
+    } catch (error) {
+      report(error, 'onEvent');
+      throw error;
+    }
     return commands;
   };
 
@@ -129,7 +137,7 @@ async function converse(options: HostLoopOptions, { workflow, messages }: Start,
   const joinFacts = async (): Promise<void> => {
     await mirrorFacts();
     const missing = Object.entries(state.facts).filter(([key]) => !Object.hasOwn(inSession.facts, key));
-    // A closed session takes no facts; it answers every call by itself.
+    // A closed session takes no facts.
     if (missing.length === 0 || inSession.closed) return;
     session.setFacts(Object.fromEntries(missing));
     await mirrorFacts();
@@ -137,9 +145,14 @@ async function converse(options: HostLoopOptions, { workflow, messages }: Start,
 
   const askModel = async ({ tools, toolNames, runId }: LlmGenerate): Promise<GenerateAnswer> => {
     signal.throwIfAborted();
+    if (inSession.closed) {
+      refused = { code: 'session_closed', message: 'The session was closed, so that nothing can be called any more.' };
+      throw new Error(refused.message);
+    }
     try {
       return readAnswer(await unlessAborted(async () => generate({ messages: [...messages], tools, toolNames, runId, signal }), signal));
     } catch (error) {
+      if (!signal.aborted) report(error, 'generate');
       refused = { code: 'generate_failed', message: `\`generate\` failed: ${messageOf(error)}` };
       throw error;
     }
@@ -163,7 +176,7 @@ async function converse(options: HostLoopOptions, { workflow, messages }: Start,
   };
 
   const talk = async (): Promise<Ending> => {
-    const start = read({ ...options.run, type: 'run_requested' });
+    const start = read({ ...run, type: 'run_requested' });
     // A run that is refused changes nothing, the session's facts included.
     apply(start);
     await joinFacts();
@@ -219,17 +232,20 @@ function unlessAborted<T>(start: () => Promise<T>, signal: AbortSignal): Promise
   });
 }
 
-/** What of the options is copied before anything happens. */
-interface Start {
+/** The options as they were when the loop began. */
+interface Start extends Pick<HostLoopOptions, 'session' | 'generate' | 'signal' | 'onEvent' | 'run'> {
   readonly workflow: WorkflowState;
   readonly messages: Message[];
+  readonly maxTurns: number;
 }
 
-function readOptions(options: HostLoopOptions): Start {
+const optionNames = ['workflow', 'session', 'generate', 'input', 'signal', 'maxTurns', 'run', 'onEvent'] as const satisfies readonly (keyof HostLoopOptions)[];
+
+function readHostLoop(options: HostLoopOptions): Start {
   const fault = (field: string, expected: string, got: unknown): MisuseError =>
     new MisuseError('invalid_option', `runHostLoop: expected \`${field}\` to be ${expected}, got ${describe(got)}.`);
-  if (typeof options !== 'object' || options === null) throw fault('options', 'an object', options);
-  const { workflow, session, generate, input, signal, maxTurns = 16, onEvent } = options;
+  if (options === undefined) throw fault('options', 'an object', options);
+  const { workflow, session, generate, input, signal, maxTurns = 16, run, onEvent } = readOptions('runHostLoop', options, optionNames);
   if (typeof workflow !== 'object' || workflow === null || workflow.version !== 1)
     throw fault('workflow', "a workflow's state, as `createWorkflow` gives it", workflow);
   if (typeof session !== 'object' || session === null || typeof session.executeBatch !== 'function') throw fault('session', 'a session', session);
@@ -237,5 +253,14 @@ function readOptions(options: HostLoopOptions): Start {
   if (!Number.isInteger(maxTurns) || maxTurns < 1) throw fault('maxTurns', 'an integer from 1', maxTurns);
   if (onEvent !== undefined && typeof onEvent !== 'function') throw fault('onEvent', 'a function', onEvent);
   if (signal !== undefined && typeof signal?.addEventListener !== 'function') throw fault('signal', 'an AbortSignal', signal);
-  return { workflow: readState(workflow), messages: readInput(input) };
+  return {
+    workflow: readState(workflow),
+    session,
+    generate,
+    messages: readInput(input as HostLoopOptions['input']),
+    signal,
+    maxTurns,
+    run: readOptions('`run` of runHostLoop', run, ['runId', 'profile', 'provider']),
+    onEvent,
+  };
 }

@@ -1,7 +1,10 @@
 /** Plans a batch of calls into groups that may run side by side: greedy, order-preserving, pure. */
-import { type ErrorCode, MisuseError } from '../errors.ts';
+import { describe, type ErrorCode, MisuseError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
+import { suggestion } from '../options.ts';
 import { digest, specsByName, type ToolSpec } from './effective.ts';
+import { own } from './own.ts';
+import { planSpecs } from './shape.ts';
 
 /** One call as a model made it. `name` is a tool id. */
 export interface ToolCall {
@@ -41,15 +44,22 @@ export interface BatchPlan {
  * A call that is not parallel-safe is a group of its own; a resource key that is already in the group opens a new one; anything else joins.
  * Unknown and ineffective calls are rejected and split nothing; of a repeated id the first is planned. `effective` absent = all tools.
  * Pure and deterministic: what is planned is told by names and keys, so arguments and the order of an object's members change nothing.
- * @throws MisuseError `duplicate_name` for two specs of one name.
+ * @throws MisuseError `duplicate_name` for two specs of one name; `invalid_option` for what is no call or no spec, and for a field that neither has.
  */
 export function planBatch(
   calls: readonly ToolCall[],
   tools: readonly ToolSpec[] | ReadonlyMap<string, ToolSpec>,
   effective?: readonly string[] | { has(name: string): boolean },
 ): BatchPlan {
-  checkCalls(calls);
-  const byName: ReadonlyMap<string, ToolSpec> = isArray(tools) ? specsByName(tools, 'planBatch') : tools;
+  return planOf(readCalls(calls, 'planBatch'), readSpecs(tools), effective);
+}
+
+/** A plan of calls and specs that were checked. */
+export function planOf(
+  calls: readonly ToolCall[],
+  byName: ReadonlyMap<string, ToolSpec>,
+  effective?: readonly string[] | { has(name: string): boolean },
+): BatchPlan {
   const allowed = effective !== undefined && isArray(effective) ? new Set(effective) : effective;
   const { groups, planned } = group(calls, byName, allowed);
   let hash: string | undefined;
@@ -76,7 +86,8 @@ function group(
   /** The group that calls still join, which is the last of `groups`. */
   let open: string[] | undefined;
   let keys: Set<string> | undefined;
-  for (const { id, name, resourceKey } of calls) {
+  for (const call of calls) {
+    const { id, name } = call;
     const spec = byName.get(name);
     const isRepeated = seen.size === seen.add(id).size;
     if (isRepeated || spec === undefined || allowed?.has(name) === false) {
@@ -84,8 +95,8 @@ function group(
       continue;
     }
     planned.push({ id, name, accepted: true });
-    const key = resourceKey ?? spec.resourceKey;
-    const isSafe = spec.parallelSafe === true;
+    const key = own(call, 'resourceKey') ?? own(spec, 'resourceKey');
+    const isSafe = own(spec, 'parallelSafe') === true;
     if (open === undefined || !isSafe || (key !== undefined && keys?.has(key) === true)) {
       // With its first member: an array that is pushed to when empty makes room for seventeen.
       open = [id];
@@ -101,27 +112,41 @@ function group(
   return { groups, planned };
 }
 
-/** @throws MisuseError `invalid_option` for what is no list of calls. */
-export function checkCalls(calls: unknown): void {
-  if (Array.isArray(calls)) {
-    let index = 0;
-    // Not by `every`, which would not see the holes of a sparse array.
-    for (const call of calls as readonly unknown[]) {
-      if (!isCall(call)) break;
-      index++;
-    }
-    if (index === calls.length) return;
-  }
-  throw new MisuseError(
-    'invalid_option',
-    'Expected a batch to be an array of { id, name, arguments, resourceKey? }, its `id`, `name` and `resourceKey` texts.',
-  );
+const callFields = ['id', 'name', 'arguments', 'resourceKey'] as const satisfies readonly (keyof ToolCall)[];
+
+/**
+ * The calls of a batch, each with its own members alone, read once. A field that a call does not have is refused: the arguments of a model under another name
+ * would be left out, and the tool would run with its defaults.
+ * @param where What was called, for messages.
+ * @throws MisuseError `invalid_option`
+ */
+export function readCalls(calls: unknown, where: string): ToolCall[] {
+  if (!Array.isArray(calls)) throw new MisuseError('invalid_option', `${where}: expected \`calls\` to be an array of calls, got ${describe(calls)}.`);
+  const read: ToolCall[] = [];
+  // By index: the holes of a sparse array are no calls.
+  for (let index = 0; index < calls.length; index++) read.push(readCall(calls[index], index, where));
+  return read;
 }
 
-function isCall(call: unknown): boolean {
-  if (typeof call !== 'object' || call === null) return false;
-  const { id, name, resourceKey } = call as ToolCall;
-  return typeof id === 'string' && typeof name === 'string' && (resourceKey === undefined || typeof resourceKey === 'string');
+function readCall(call: unknown, index: number, where: string): ToolCall {
+  const fault = (field: string, text: string): MisuseError => new MisuseError('invalid_option', `${where}: \`calls[${index}]${field}\`: ${text}`);
+  if (typeof call !== 'object' || call === null || Array.isArray(call))
+    throw fault('', `expected { id, name, arguments, resourceKey? }, got ${describe(call)}.`);
+  for (const key of Object.keys(call))
+    if (!(callFields as readonly string[]).includes(key)) throw fault('', `unknown field \`${key.slice(0, 60)}\`${suggestion(key, callFields)}`);
+  const id = own(call as ToolCall, 'id');
+  const name = own(call as ToolCall, 'name');
+  const resourceKey = own(call as ToolCall, 'resourceKey');
+  if (typeof id !== 'string') throw fault('.id', `expected a string, got ${describe(id)}.`);
+  if (typeof name !== 'string') throw fault('.name', `expected a string, got ${describe(name)}.`);
+  if (resourceKey !== undefined && typeof resourceKey !== 'string') throw fault('.resourceKey', `expected a string, got ${describe(resourceKey)}.`);
+  return { id, name, arguments: own(call as ToolCall, 'arguments'), resourceKey };
+}
+
+function readSpecs(tools: readonly ToolSpec[] | ReadonlyMap<string, ToolSpec>): ReadonlyMap<string, ToolSpec> {
+  if (typeof tools === 'object' && tools !== null && !isArray(tools) && typeof tools.get === 'function') return tools;
+  planSpecs(tools as never, 'tools');
+  return specsByName(tools as readonly ToolSpec[], 'planBatch');
 }
 
 /** `Array.isArray` does not tell a readonly array from the rest of a union. */

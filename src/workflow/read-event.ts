@@ -1,7 +1,10 @@
 /** Reading what comes to a workflow from outside: a frozen copy as JSON, checked field by field. */
+import { describe, MisuseError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
-import { nearestNames } from '../names.ts';
+import { readOptions } from '../options.ts';
+import { own } from './own.ts';
 import {
+  any,
   budget,
   type Check,
   calls,
@@ -21,37 +24,39 @@ import {
 import type { WorkflowEvent } from './workflow-events.ts';
 import type { WorkflowOptions } from './workflow-state.ts';
 
-/** An event as frozen JSON. Fields that no event has are kept and mean nothing. @throws MisuseError `invalid_option` */
+/** An event as frozen JSON. @throws MisuseError `invalid_option` for what is no event, and for a field that its kind of event does not have. */
 export function readEvent(event: unknown): WorkflowEvent {
   const read = copied(event, 'the event');
   if (!isJsonObject(read)) throw wrong('the event', 'an object with a `type`', read);
-  const { type } = read;
+  const type = own(read, 'type');
   const fields = typeof type === 'string' && Object.hasOwn(events, type) ? events[type as WorkflowEvent['type']] : undefined;
   if (fields === undefined) throw wrong('type', `one of ${Object.keys(events).join(', ')}`, type);
-  checkFields(read, fields, type as string);
-  // A misspelt list would lift what it was to disable.
-  if (type === 'tool_overrides_set') checkKeys(read, ['type', ...Object.keys(fields)], type);
+  checkFields(read, { type: any, ...fields }, type as string);
   return read as unknown as WorkflowEvent;
+}
+
+/** @throws MisuseError `invalid_option` for what is no list of events. */
+export function checkEvents(events: unknown, where: string): void {
+  if (typeof events === 'object' && events !== null && typeof (events as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function') return;
+  throw new MisuseError('invalid_option', `${where}: expected \`events\` to be an array, or something else to iterate over, got ${describe(events)}.`);
 }
 
 /** What `createWorkflow` is given, as frozen JSON. @throws MisuseError `invalid_option` */
 export function readWorkflowOptions(options: unknown): WorkflowOptions {
-  const read = copied(options, 'the workflow');
-  if (!isJsonObject(read)) throw wrong('createWorkflow', 'an object with `tools`', read);
-  checkFields(
-    read,
-    { tools: toolSpecs, profiles: optional(profiles), profile: optional(text), facts: optional(object), budget: optional(budget) },
-    'createWorkflow',
-  );
+  const copy = copied(options, 'the workflow');
+  if (!isJsonObject(copy)) throw wrong('createWorkflow', 'an object with `tools`', copy);
+  const read = readOptions('createWorkflow', copy, Object.keys(workflowFields)) as JsonObject;
+  for (const [key, check] of Object.entries(workflowFields)) check(read[key], `createWorkflow.${key}`);
   return read as unknown as WorkflowOptions;
 }
 
-function checkKeys(read: JsonObject, known: readonly string[], at: string): void {
-  const unknown = Object.keys(read).find((key) => !known.includes(key));
-  if (unknown === undefined) return;
-  const [near] = nearestNames(unknown, known);
-  throw wrong(at, `no field but ${known.join(', ')}`, `\`${unknown}\`${near === undefined ? '' : ` (did you mean \`${near}\`?)`}`, true);
-}
+const workflowFields: Readonly<Record<keyof WorkflowOptions, Check>> = {
+  tools: toolSpecs,
+  profiles: optional(profiles),
+  profile: optional(text),
+  facts: optional(object),
+  budget: optional(budget),
+};
 
 /** Each event's fields beside `type`. */
 const events: Readonly<Record<WorkflowEvent['type'], Readonly<Record<string, Check>>>> = {

@@ -1,9 +1,9 @@
 /** Reading a state that comes from outside: from a file, a database, another process. */
-import { describe, isMisuseError, MisuseError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import { describe, isMisuseError } from '../errors.ts';
 import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
 import {
   amount,
+  any,
   budget,
   type Check,
   checkFields,
@@ -12,7 +12,6 @@ import {
   fields,
   list,
   names,
-  object,
   optional,
   profiles,
   strings,
@@ -21,7 +20,7 @@ import {
   toolSpecs,
   wrong,
 } from './shape.ts';
-import { type BatchState, effectiveOf, type WorkflowState } from './workflow-state.ts';
+import { type BatchState, effectiveOf, notAState, type WorkflowState } from './workflow-state.ts';
 
 /**
  * A state as frozen JSON, checked field by field. One that is frozen was made here, and is given back as it is.
@@ -31,8 +30,7 @@ export function readState(state: unknown): WorkflowState {
   if (typeof state === 'object' && state !== null && Object.isFrozen(state)) return state as WorkflowState;
   try {
     const read = copied(state, "a workflow's state");
-    object(read, 'state');
-    checkFields(read as JsonObject, stateFields, 'state');
+    checkFields(read, stateFields, 'state');
     const made = read as unknown as WorkflowState;
     checkNamesIn(made);
     if (made.batch !== null) checkBatch(made.batch);
@@ -41,14 +39,6 @@ export function readState(state: unknown): WorkflowState {
     if (isMisuseError(error)) throw notAState(error.message);
     throw error;
   }
-}
-
-/** What to say of a value that no workflow has ever been. */
-export function notAState(why: string): MisuseError {
-  return new MisuseError(
-    'invalid_option',
-    `Expected \`state\` to be a workflow's state, as \`createWorkflow\`, \`reduce\` and \`serializeState\` give it. ${why}`,
-  );
 }
 
 const whole: Check = (value, at) => {
@@ -75,6 +65,7 @@ const effective = fields({
 const call = fields({
   id: text,
   name: anyText,
+  arguments: any,
   resourceKey: optional(text),
   accepted: (value, at) => {
     if (typeof value !== 'boolean') throw wrong(at, 'true or false', value);
@@ -125,6 +116,6 @@ function checkBatch({ groups, group, calls }: BatchState): void {
   if (new Set(planned).size !== planned.length) throw notAState('`state.batch.groups`: expected every id once.');
   if (calls.some((one) => !one.accepted && one.result === null)) throw notAState('`state.batch.calls`: expected a result for every refused call.');
   const open = new Set(accepted.filter(({ result }) => result === null).map(({ id }) => id));
-  if (groups[group]?.some((id) => open.has(id)) !== true)
-    throw notAState(`\`state.batch.group\`: expected a group with a call that waits, got ${describe(group)}.`);
+  const isOpen = (ids: readonly string[]): boolean => ids.some((id) => open.has(id));
+  if (groups.findIndex(isOpen) !== group) throw notAState(`\`state.batch.group\`: expected the first group with a call that waits, got ${describe(group)}.`);
 }

@@ -2,7 +2,8 @@
 import { type errorCodes, type ToolError, toolError } from '../errors.ts';
 import { frozenJson, type JsonValue } from '../json.ts';
 import type { ToolResult } from '../result.ts';
-import { planBatch, type ToolCall } from './plan.ts';
+import { planOf, type ToolCall } from './plan.ts';
+import { beginBatch, nextGroup, openCalls, withResult } from './settlements.ts';
 import { notAvailableError, notFoundError } from './unavailable.ts';
 import type { CallOutcome, WorkflowCommand } from './workflow-events.ts';
 import type { BatchCall, BatchState, Reduction, RunState, WorkflowState } from './workflow-state.ts';
@@ -14,7 +15,7 @@ const mostHints = 32;
 export function openBatch(state: WorkflowState, run: RunState, observed: readonly ToolCall[]): Reduction {
   // Tools that came meanwhile are known, and not available before the model is shown them.
   const known = new Map([...state.tools, ...run.tools].map((tool) => [tool.name, tool]));
-  const plan = planBatch(observed, known, run.effective.names);
+  const plan = planOf(observed, known, run.effective.names);
   let hints = mostHints;
   const calls = plan.calls.map(({ accepted, code }, index): BatchCall => {
     const call = observed[index] as ToolCall;
@@ -22,25 +23,20 @@ export function openBatch(state: WorkflowState, run: RunState, observed: readonl
     return Object.freeze({ ...call, accepted, result: error === undefined ? null : failed(call, error, 'rejected') });
   });
   const batches = state.batches + 1;
-  const batch: BatchState = {
+  const batch = beginBatch({
     id: `batch-${batches}`,
     groups: frozenJson(plan.groups as unknown as JsonValue) as unknown as BatchState['groups'],
-    group: -1,
     calls: Object.freeze(calls),
     planHash: plan.hash,
-  };
-  return nextGroup({ ...state, batches, lastPlanHash: plan.hash }, batch);
+  });
+  return goOn({ ...state, batches, lastPlanHash: plan.hash }, batch);
 }
 
 /** Takes a result. Unknown calls, and those that have their result already, change nothing. */
 export function settleCall(state: WorkflowState, batch: BatchState, callId: string, result: ToolResult): Reduction {
-  // Spread: the methods of a frozen array are fifty times slower in today's engines, and a batch may have thousands of calls.
-  const calls = [...batch.calls];
-  const place = calls.findIndex((call) => call.id === callId && call.accepted && call.result === null);
-  if (place === -1) return { state, commands: [] };
-  calls[place] = Object.freeze({ ...(calls[place] as BatchCall), result });
-  const settled = { ...batch, calls: Object.freeze(calls) };
-  return waiting(settled, batch.group, 1).length === 0 ? nextGroup(state, settled) : { state: withBatch(state, settled), commands: [] };
+  const next = withResult(batch, callId, result);
+  if (next === undefined) return { state, commands: [] };
+  return openCalls(next) === 0 ? goOn(state, next) : { state: withBatch(state, next), commands: [] };
 }
 
 /** Ends the open calls of a batch as cancelled. */
@@ -51,39 +47,20 @@ export function cancelBatch(state: WorkflowState, batch: BatchState): Reduction 
   const calls = batch.calls.map((call) =>
     call.result === null ? Object.freeze({ ...call, result: failed(call, handedOut.has(call.id) ? started : waited, 'cancelled') }) : call,
   );
-  return settled(state, { ...batch, calls });
+  return settled(state, batch.id, calls);
 }
 
-/** Asks for the next group that has anything to run. Calls that were settled ahead of their group are not asked for again. */
-function nextGroup(state: WorkflowState, batch: BatchState): Reduction {
-  for (let group = batch.group + 1; group < batch.groups.length; group++) {
-    const calls = waiting(batch, group);
-    if (calls.length > 0)
-      return { state: withBatch(state, { ...batch, group }), commands: [{ type: 'execute_calls', batchId: batch.id, calls: calls.map(asObserved) }] };
-  }
-  return settled(state, batch);
+/** Asks for the next group that has anything to run, or settles the batch. Calls that were settled ahead of their group are not asked for again. */
+function goOn(state: WorkflowState, batch: BatchState): Reduction {
+  const next = nextGroup(batch);
+  if (next === undefined) return settled(state, batch.id, batch.calls);
+  return { state: withBatch(state, next.batch), commands: [{ type: 'execute_calls', batchId: batch.id, calls: next.calls.map(asObserved) }] };
 }
 
-function settled(state: WorkflowState, { id, calls }: BatchState): Reduction {
+function settled(state: WorkflowState, id: string, calls: readonly BatchCall[]): Reduction {
   const results = calls.map(({ id: callId, name: toolName, result }): CallOutcome => ({ callId, toolName, result: result as ToolResult }));
   const command: WorkflowCommand = { type: 'batch_settled', batchId: id, results };
   return { state: Object.freeze({ ...state, batch: null }), commands: [command] };
-}
-
-/** The calls of a group which have no result yet, the first `most` of them. Groups hold the accepted calls in observed order, so each is a stretch of them. */
-function waiting({ groups, calls }: BatchState, group: number, most = Number.POSITIVE_INFINITY): BatchCall[] {
-  let first = 0;
-  for (let before = 0; before < group; before++) first += groups[before]?.length ?? 0;
-  const end = first + (groups[group]?.length ?? 0);
-  const found: BatchCall[] = [];
-  let place = 0;
-  for (const call of calls) {
-    if (place >= end || found.length >= most) break;
-    if (!call.accepted) continue;
-    if (place >= first && call.result === null) found.push(call);
-    place++;
-  }
-  return found;
 }
 
 function asObserved({ accepted: _, result: __, ...call }: BatchCall): ToolCall {
@@ -91,7 +68,7 @@ function asObserved({ accepted: _, result: __, ...call }: BatchCall): ToolCall {
 }
 
 function withBatch(state: WorkflowState, batch: BatchState): WorkflowState {
-  return Object.freeze({ ...state, batch: Object.freeze(batch) });
+  return Object.freeze({ ...state, batch });
 }
 
 function refusal(run: RunState, { id, name }: ToolCall, code: ToolError['code'], hinted: boolean): ToolError {

@@ -4,11 +4,12 @@ import { deepFreeze } from '../json.ts';
 import type { Overrides, ToolSpec } from './effective.ts';
 import { mergeFacts } from './facts.ts';
 import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
-import { readEvent } from './read-event.ts';
-import { notAState, readState } from './read-state.ts';
+import { ownMembers } from './own.ts';
+import { checkEvents, readEvent } from './read-event.ts';
+import { readState } from './read-state.ts';
 import { cancelBatch, openBatch, settleCall } from './reduce-batch.ts';
 import type { RunRequested, ToolOverridesSet, ToolRegistrySet, WorkflowCommand, WorkflowError, WorkflowEvent } from './workflow-events.ts';
-import { effectiveOf, type Reduction, type RunState, type WorkflowState } from './workflow-state.ts';
+import { effectiveOf, notAState, type Reduction, type RunState, type WorkflowState } from './workflow-state.ts';
 
 /**
  * Applies one event. Never throws for what an event holds: a refused one is an `error`, and the state stays as it was.
@@ -29,7 +30,8 @@ export function reduce(state: WorkflowState, event: WorkflowEvent): Reduction {
 /** Applies an event that was read already, to a state that was. */
 export function reduceRead(state: WorkflowState, event: WorkflowEvent): Reduction {
   try {
-    const reduction = apply(state, event);
+    // Without a prototype: an optional field that is not there stays that way, whatever stands on `Object.prototype`.
+    const reduction = apply(state, ownMembers(event));
     return 'code' in reduction ? { state, commands: [], error: reduction } : reduction;
   } catch (error) {
     return refused(state, error);
@@ -42,13 +44,17 @@ function refused(state: WorkflowState, error: unknown): Reduction {
   throw notAState(`It cannot be computed with: ${describe(error)}.`);
 }
 
-/** Applies events one after another; refused ones are skipped, as they were when they happened. `commands` are those of all of them, in order. */
+/**
+ * Applies events one after another; refused ones are skipped, as they were when they happened. `commands` are those of all of them, in order.
+ * @throws MisuseError `invalid_option` for a `state` that is none, and for `events` that cannot be iterated.
+ */
 export function replay(
   state: WorkflowState,
   events: Iterable<WorkflowEvent>,
 ): { readonly state: WorkflowState; readonly commands: readonly WorkflowCommand[] } {
+  checkEvents(events, 'replay');
   const commands: WorkflowCommand[] = [];
-  let current = state;
+  let current: WorkflowState = readState(state);
   for (const event of events) {
     const reduction = reduce(current, event);
     current = reduction.state;

@@ -2,7 +2,9 @@
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, frozenJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { checkToolName } from '../names.ts';
+import { readOptions } from '../options.ts';
 import type { Block } from './effective.ts';
+import { own, ownMembers } from './own.ts';
 
 /** What an event or a state may hold: deeper than any output, large enough for thousands of tools. */
 export const eventLimits = { maxDepth: 1_024, maxValues: 10_000_000 };
@@ -10,6 +12,8 @@ export const eventLimits = { maxDepth: 1_024, maxValues: 10_000_000 };
 /** A rule for one field: returns, or throws a MisuseError that names the place. */
 export type Check = (value: JsonValue | undefined, at: string) => void;
 
+/** Anything, and nothing too. */
+export const any: Check = () => {};
 export const text: Check = (value, at) => {
   if (typeof value !== 'string' || value === '') throw wrong(at, 'a non-empty string', value);
 };
@@ -48,11 +52,8 @@ export const profiles: Check = (value, at) => {
 };
 export const budget = fields({ maxTools: optional(amount), maxTokens: optional(amount), required: optional(strings) });
 export const factRules = list((value, at) => {
-  object(value, at);
-  const rule = value as JsonObject;
-  text(rule.fact, `${at}.fact`);
-  if (rule.in === undefined && rule.equals === undefined) throw wrong(at, '`equals` or `in` beside `fact`', rule);
-  if (rule.in !== undefined && !Array.isArray(rule.in)) throw wrong(`${at}.in`, 'an array', rule.in);
+  const { in: among, equals } = checkFields(value, { fact: text, equals: any, in: optional(list(any)) }, at);
+  if (among === undefined && equals === undefined) throw wrong(at, '`equals` or `in` beside `fact`', value);
 });
 /** A word that nobody knows would block nothing. */
 const blocks: ReadonlySet<unknown> = new Set<Block>(['disabled', 'denied', 'not_registered', 'knobs_missing']);
@@ -60,15 +61,14 @@ function block(value: JsonValue | undefined, at: string): void {
   if (!blocks.has(value)) throw wrong(at, `one of ${[...blocks].join(', ')}`, value);
 }
 export const toolSpecs = list((value, at) => {
-  object(value, at);
-  const spec = value as JsonObject;
+  const { name } = checkFields(value, { name: any, ...specFields }, at);
   try {
-    checkToolName(spec.name);
+    checkToolName(name);
   } catch (error) {
     throw new MisuseError('invalid_option', `\`${at}\`: ${(error as Error).message}`);
   }
-  checkFields(spec, specFields, at);
 });
+/** Each field of a tool's spec but its name. */
 export const specFields: Readonly<Record<string, Check>> = {
   description: optional((value, at) => {
     if (typeof value !== 'string') throw wrong(at, 'a string', value);
@@ -81,6 +81,8 @@ export const specFields: Readonly<Record<string, Check>> = {
   tokens: optional(amount),
   blocked: optional(list(block)),
 };
+/** Specs that are computed with: their names are texts, and need not be such as a registry takes. */
+export const planSpecs = list((value, at) => void checkFields(value, { name: text, ...specFields }, at));
 export const calls = list(
   fields({
     id: text,
@@ -88,16 +90,17 @@ export const calls = list(
       // A model may ask for anything: an empty name is a call that ends as `tool_not_found`, not a broken event.
       if (typeof value !== 'string') throw wrong(at, 'a string', value);
     },
+    arguments: any,
     resourceKey: optional(text),
   }),
 );
 export const toolResult: Check = (value, at) => {
   object(value, at);
-  const result = value as JsonObject;
-  flag(result.success, `${at}.success`);
-  if (result.success === true) return;
-  object(result.error, `${at}.error`);
-  text((result.error as JsonObject).code, `${at}.error.code`);
+  const { success, error } = ownMembers(value as JsonObject);
+  flag(success, `${at}.success`);
+  if (success === true) return;
+  object(error, `${at}.error`);
+  text(own(error as JsonObject, 'code'), `${at}.error.code`);
 };
 
 export function copied(value: unknown, what: string): JsonValue {
@@ -106,15 +109,23 @@ export function copied(value: unknown, what: string): JsonValue {
   return frozenJson(copy.value);
 }
 
-export function checkFields(value: JsonObject, checks: Readonly<Record<string, Check>>, at: string): void {
-  for (const [key, check] of Object.entries(checks)) check(Object.hasOwn(value, key) ? value[key] : undefined, `${at}.${key}`);
+/**
+ * Checks an object that may have these fields and no others: a misspelt one would leave open what it was to close.
+ * @returns Its own members, in an object that inherits nothing.
+ */
+export function checkFields<Name extends string>(
+  value: JsonValue | undefined,
+  checks: Readonly<Record<Name, Check>>,
+  at: string,
+): Partial<Readonly<Record<Name, JsonValue>>> {
+  object(value, at);
+  const members: Partial<Record<Name, JsonValue>> = readOptions(`\`${at}\``, value as Record<Name, JsonValue>, Object.keys(checks), { noun: 'field' });
+  for (const [key, check] of Object.entries(checks) as [Name, Check][]) check(members[key], `${at}.${key}`);
+  return members;
 }
 
 export function fields(checks: Readonly<Record<string, Check>>): Check {
-  return (value, at) => {
-    object(value, at);
-    checkFields(value as JsonObject, checks, at);
-  };
+  return (value, at) => void checkFields(value, checks, at);
 }
 
 export function optional(check: Check): Check {

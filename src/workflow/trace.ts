@@ -1,9 +1,13 @@
 /** A run as JSON lines: the workflow it began with, then each event with what came of it, so that a replay finds the first difference. */
 import { describe, MisuseError } from '../errors.ts';
 import { canonicalJson, copyJson, escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { suggestion } from '../options.ts';
 import { digest } from './effective.ts';
+import { own } from './own.ts';
+import { checkEvents } from './read-event.ts';
 import { readState } from './read-state.ts';
 import { reduce } from './reduce.ts';
+import { openCalls } from './settlements.ts';
 import { eventLimits } from './shape.ts';
 import type { WorkflowCommand, WorkflowEvent } from './workflow-events.ts';
 import type { Reduction, WorkflowState } from './workflow-state.ts';
@@ -34,11 +38,19 @@ export type TraceReport =
 /** A line holds an event, or a state, one level down. */
 const lineLimits = { ...eventLimits, maxDepth: eventLimits.maxDepth + 1 };
 
-/** Writes a trace. `workflow` is the state before the first event. Ends with a line break. @throws MisuseError `invalid_option` for an event that is not JSON, and for a `workflow` that is none. */
+/** The version of the format, which the first line tells. */
+const traceVersion = 2;
+
+/**
+ * Writes a trace, which ends with a line break. Takes time and memory by the size of the workflow and its events.
+ * @param workflow The state before the first event.
+ * @throws MisuseError `invalid_option` for an event that is not JSON, for `events` that cannot be iterated, and for a `workflow` that is none.
+ */
 export function writeTrace(workflow: WorkflowState, events: Iterable<WorkflowEvent>): string {
+  checkEvents(events, 'writeTrace');
   let state = readState(workflow);
-  const lines = [canonicalJson({ trace: 1, workflow: state as unknown as JsonValue })];
-  const hashes: Hashes = new WeakMap();
+  const seal = createSeal(state);
+  const lines = [canonicalJson({ trace: traceVersion, workflow: state as unknown as JsonValue })];
   for (const event of events) {
     const copy = copyJson(event, eventLimits);
     if (!copy.ok)
@@ -48,7 +60,7 @@ export function writeTrace(workflow: WorkflowState, events: Iterable<WorkflowEve
       );
     const reduction = reduce(state, copy.value as unknown as WorkflowEvent);
     state = reduction.state;
-    lines.push(canonicalJson({ event: copy.value, ...outcome(reduction, hashes) }));
+    lines.push(canonicalJson({ event: copy.value, ...seal(copy.value, reduction) }));
   }
   // What is cut off at its end would otherwise look like a shorter run.
   lines.push(canonicalJson({ end: { events: lines.length - 1, state: digest(state as unknown as JsonValue) } }));
@@ -56,55 +68,63 @@ export function writeTrace(workflow: WorkflowState, events: Iterable<WorkflowEve
 }
 
 /**
- * Replays a trace and compares each line with what comes out now. A line that holds an event alone is replayed and compared with nothing;
- * where all lines are such, the end mark may be missing too.
- * @throws MisuseError `invalid_file` with the line, for what is no trace.
+ * Replays a trace and compares each line with what comes out now. A change of any value in it is a difference, a tool's result included. A line that holds an
+ * event alone is replayed and compared with nothing; where all lines are such, the end mark may be missing too.
+ * @throws MisuseError `invalid_option` for what is no text, `invalid_file` with the line for what is no trace or one of another version.
  */
 export function replayTrace(text: string): TraceReport {
+  if (typeof text !== 'string') throw new MisuseError('invalid_option', `replayTrace: expected the text of a trace, got ${describe(text)}.`);
   const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line: index + 1, value: readLine(line, index + 1) }]));
   const [first, ...rest] = lines;
-  if (first === undefined) throw new MisuseError('invalid_file', 'Expected a trace to begin with a line { "trace": 1, "workflow": … }, got an empty file.');
+  if (first === undefined) throw new MisuseError('invalid_file', 'Expected a trace to begin with a line { "trace": 2, "workflow": … }, got an empty file.');
   let state = readWorkflow(first.value, first.line);
-  const hashes: Hashes = new WeakMap();
+  const seal = createSeal(state);
   let written = false;
   let events = 0;
-  for (const { line, value } of rest) {
+  for (const [index, { line, value }] of rest.entries()) {
     if (Object.hasOwn(value, 'end')) {
-      const { end } = value;
-      const difference = firstDifference(end, { events, state: digest(state as unknown as JsonValue) }, '/end');
+      const hash = digest(state as unknown as JsonValue);
+      const difference = firstDifference(value, { end: { events, state: hash } }, '');
       if (difference !== undefined) return { same: false, line, ...difference };
-      const after = rest.find((one) => one.line > line);
+      const after = rest[index + 1];
       if (after !== undefined) return { same: false, line: after.line, at: '', expected: 'nothing', found: canonicalJson(after.value) };
-      return { same: true, events, hash: digest(state as unknown as JsonValue) };
+      return { same: true, events, hash };
     }
     events++;
-    const event = Object.hasOwn(value, 'event') ? value.event : value;
+    const { event, ...expected } = (Object.hasOwn(value, 'event') ? value : readBare(value, line)) as JsonObject & { readonly event: JsonValue };
     const reduction = reduce(state, event as unknown as WorkflowEvent);
     state = reduction.state;
-    const { event: _, ...expected } = event === value ? {} : value;
+    const found = seal(event, reduction);
     if (Object.keys(expected).length === 0) continue;
     written = true;
-    const difference = firstDifference(expected, outcome(reduction, hashes), '');
+    const difference = firstDifference(expected, found, '');
     if (difference !== undefined) return { same: false, line, ...difference };
   }
   if (written) return { same: false, line: (rest.at(-1)?.line ?? first.line) + 1, at: '/end', expected: '{"events":…,"state":…}', found: 'nothing' };
   return { same: true, events, hash: digest(state as unknown as JsonValue) };
 }
 
-/** What is compared: commands without what the event or the state says already, the refusal, and the state by its hash. */
-function outcome({ state, commands, error }: Reduction, hashes: Hashes): JsonObject {
-  return {
-    commands: commands.map(shortened),
-    ...(error === undefined ? {} : { error: error.code }),
-    state: hashOfParts(state, hashes),
+/** Makes what of a line is compared: what the event brought about, and a hash over everything up to there. */
+type Seal = (event: JsonValue, reduction: Reduction) => JsonObject;
+
+/**
+ * The hash of a line covers the line before it, the event, and the parts of the state. A part that an event left alone is not read again, and neither are the
+ * calls of a batch at each of its settlements: they come from events, which the hash covers, and their results are in the line that ends the batch. So a trace
+ * costs what its events change.
+ */
+function createSeal(workflow: WorkflowState): Seal {
+  let before = digest(workflow as unknown as JsonValue);
+  const hashes: Hashes = new WeakMap();
+  return (event, { state, commands, error }) => {
+    before = digest([before, event, partsOf(state, hashes)]);
+    return { commands: commands.map(shortened), ...(error === undefined ? {} : { error: error.code }), state: before };
   };
 }
 
 /** The hashes of parts that stay the same from state to state, such as the inventory. */
 type Hashes = WeakMap<object, string>;
 
-/** A hash over the hashes of a state's parts: what an event left alone is not read again, so that a long trace costs what its events change. */
-function hashOfParts(state: WorkflowState, hashes: Hashes): string {
+function partsOf(state: WorkflowState, hashes: Hashes): JsonObject {
   const hashOf = (value: JsonValue, make: () => JsonValue): JsonValue => {
     if (typeof value !== 'object' || value === null) return value;
     const known = hashes.get(value);
@@ -117,12 +137,12 @@ function hashOfParts(state: WorkflowState, hashes: Hashes): string {
   const list = (items: readonly unknown[]): JsonValue => hashOf(items as readonly JsonValue[], () => items.map(part));
   const parts = (value: object): Record<string, JsonValue> => Object.fromEntries(Object.entries(value).map(([key, item]) => [key, part(item)]));
   const { run, batch, tools, ...rest } = state;
-  return digest({
+  return {
     ...parts(rest),
     tools: list(tools),
     run: run === null ? null : { ...parts({ ...run, tools: null }), tools: list(run.tools) },
-    batch: batch === null ? null : { ...parts({ ...batch, calls: null }), calls: list(batch.calls) },
-  });
+    batch: batch === null ? null : { id: batch.id, group: batch.group, groups: part(batch.groups), planHash: batch.planHash, open: openCalls(batch) },
+  };
 }
 
 function shortened(command: WorkflowCommand): JsonObject {
@@ -135,7 +155,11 @@ function shortened(command: WorkflowCommand): JsonObject {
       return {
         type: command.type,
         batchId: command.batchId,
-        results: command.results.map(({ callId, result }) => ({ callId, outcome: result.success ? 'succeeded' : result.error.code })),
+        results: command.results.map(({ callId, result }) => ({
+          callId,
+          outcome: result.success ? 'succeeded' : result.error.code,
+          hash: digest(result as unknown as JsonValue),
+        })),
       };
   }
 }
@@ -154,12 +178,26 @@ function readLine(line: string, number: number): JsonObject {
   return copy.value as JsonObject;
 }
 
+/** An event that stands in its line by itself. */
+function readBare(value: JsonObject, line: number): { readonly event: JsonObject } {
+  if (Object.hasOwn(value, 'type')) return { event: value };
+  throw new MisuseError('invalid_file', `Line ${line}: expected an event, or { "event": … }, got an object with neither \`type\` nor \`event\`.`);
+}
+
 function readWorkflow(value: JsonObject, line: number): WorkflowState {
-  const { trace, workflow } = value;
-  if (trace !== 1)
-    throw new MisuseError('invalid_file', `Line ${line}: expected { "trace": 1, "workflow": … } (version 1 of the format), got \`trace\`: ${describe(trace)}.`);
+  const trace = own(value, 'trace');
+  if (trace === 1)
+    throw new MisuseError(
+      'invalid_file',
+      `Line ${line}: this trace is of version 1, which could not tell that a result was edited. Write it anew: give its \`workflow\` and the \`event\` of each line to \`writeTrace\`.`,
+    );
+  if (trace !== traceVersion)
+    throw new MisuseError('invalid_file', `Line ${line}: expected { "trace": 2, "workflow": … } (version 2 of the format), got \`trace\`: ${describe(trace)}.`);
+  const unknown = Object.keys(value).find((key) => key !== 'trace' && key !== 'workflow');
+  if (unknown !== undefined)
+    throw new MisuseError('invalid_file', `Line ${line}: unknown field \`${unknown.slice(0, 60)}\`${suggestion(unknown, ['trace', 'workflow'])}`);
   try {
-    return readState(workflow);
+    return readState(own(value, 'workflow'));
   } catch (error) {
     throw new MisuseError('invalid_file', `Line ${line}: \`workflow\` is no workflow's state of version 1. ${(error as Error).message}`);
   }
@@ -188,10 +226,6 @@ function differenceIn(length: number, expected: readonly JsonValue[], found: rea
     if (difference !== undefined) return difference;
   }
   return undefined;
-}
-
-function own(object: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 function written(value: JsonValue | undefined): string {

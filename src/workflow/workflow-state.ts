@@ -1,7 +1,8 @@
 /** The state of a workflow: plain JSON, so that it can be stored, compared and replayed byte for byte. */
+import { describe, MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import type { ToolResult } from '../result.ts';
-import { computeEffective, type EffectiveInput, type EffectiveSet, type Overrides, type ToolSpec } from './effective.ts';
+import { type EffectiveInput, type EffectiveSet, effectiveSet, type Overrides, type ToolSpec } from './effective.ts';
 import type { ToolCall } from './plan.ts';
 import type { WorkflowCommand, WorkflowError } from './workflow-events.ts';
 
@@ -62,7 +63,7 @@ export interface BatchState {
   readonly groups: readonly (readonly string[])[];
   /** The place in `groups` of the group that runs. */
   readonly group: number;
-  /** In observed order. */
+  /** In observed order. Put together when it is first read, so that a batch of thousands of calls is not copied for each that ends. */
   readonly calls: readonly BatchCall[];
   /** Equal for equal plans. */
   readonly planHash: string;
@@ -100,11 +101,20 @@ export interface Reduction {
   readonly error?: WorkflowError;
 }
 
-/** What a model would be shown now: of the active run's next turn, or of a run that starts now. */
+/** What to say of a value that no workflow has ever been. */
+export function notAState(why: string): MisuseError {
+  return new MisuseError(
+    'invalid_option',
+    `Expected \`state\` to be a workflow's state, as \`createWorkflow\`, \`reduce\` and \`serializeState\` give it. ${why}`,
+  );
+}
+
+/** What a model would be shown now: of the active run's next turn, or of a run that starts now. @throws MisuseError `invalid_option` for what is no state. */
 export function effectiveOf(state: WorkflowState): EffectiveSet {
+  checkVersion(state);
   const { tools, profiles, facts, overrides, budget, run } = state;
   const id = run?.profile ?? state.profile;
-  return computeEffective({
+  return effectiveSet({
     tools,
     profile: (id === null || !Object.hasOwn(profiles, id) ? undefined : profiles[id]) ?? [],
     overrides: { ...(overrides === null ? {} : { session: overrides }), ...(run?.overrides == null ? {} : { run: run.overrides }) },
@@ -113,7 +123,12 @@ export function effectiveOf(state: WorkflowState): EffectiveSet {
   });
 }
 
-/** Canonical text: keys sorted, no white space. Equal states have equal bytes. */
+/** Canonical text: keys sorted, no white space. Equal states have equal bytes. @throws MisuseError `invalid_option` for what is no state. */
 export function serializeState(state: WorkflowState): string {
+  checkVersion(state);
   return canonicalJson(state as unknown as JsonValue);
+}
+
+function checkVersion(state: unknown): void {
+  if (typeof state !== 'object' || state === null || (state as Partial<WorkflowState>).version !== 1) throw notAState(`Got ${describe(state)}.`);
 }

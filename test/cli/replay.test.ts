@@ -53,7 +53,7 @@ describe('replay', () => {
     ['nothing', ''],
     ['no JSON', 'hello'],
     ['half a line', trace.slice(0, 40)],
-    ['another version', trace.replace('"trace":1', '"trace":2')],
+    ['another version', trace.replace('"trace":2', '"trace":3')],
   ])('a file with %s is exit code 1 and one line', async (_, text) => {
     const { exit, stdout, stderr } = await cli(['replay', file(text)]);
     expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });

@@ -32,7 +32,7 @@ describe('the suite itself', () => {
   });
 
   test('an unknown feature is refused', () => {
-    expect(() => coordinatorConformance(() => new TestCoordinator(), { features: { telepathy: true } as object })).toThrow('got `telepathy`');
+    expect(() => coordinatorConformance(() => new TestCoordinator(), { features: { telepathy: true } as object })).toThrow('unknown feature `telepathy`');
   });
 
   test('a declared feature that is missing fails its rules; none is skipped', async () => {

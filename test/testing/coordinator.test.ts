@@ -26,7 +26,7 @@ describe('what a test finds without setting anything up', () => {
   });
 
   test('an unknown mode is refused', () => {
-    expect(() => new TestCoordinator({ mode: 'later' as 'sync' })).toThrow('Expected `mode` to be `async` or `sync`, got `later`');
+    expect(() => new TestCoordinator({ mode: 'later' as 'sync' })).toThrow('TestCoordinator: expected `mode` to be "async" or "sync", got `later`');
   });
 });
 

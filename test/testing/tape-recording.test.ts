@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { content, defineTool, type JsonValue, MisuseError, ok, type ToolSession } from '../../src/index.ts';
 import { stateOf } from '../../src/internal.ts';
-import { createTestSession, mockTool, recordEvents, recordTape, type Tape } from '../../src/testing.ts';
+import { createTestSession, mockTool, recordEvents, recordTape, replayTape, type Tape } from '../../src/testing.ts';
 
 const any = { type: 'object' } as const;
 /** The calls of a tape as `tool input → how it ended`. */
@@ -144,6 +144,25 @@ describe('calls', () => {
     await session.call('read', { list: '[1]' });
     await session.call('zod', '{}');
     expect(tape().calls.map(({ input }) => input)).toEqual([{ list: [1], hooked: true, limit: 5 }, { limit: 5 }]);
+  });
+
+  test('hold arguments that came as text, were repaired and then refused as the object that they were, and replay as they were', async () => {
+    const parameters = z.object({ o: z.object({ n: z.number() }).refine(({ n }) => n !== 2, 'not two') });
+    const tool = defineTool({ name: 'pick', description: 'Picks.', parameters, handler: () => 1 });
+    const live = createTestSession({ tools: [tool], repair: 'safe' });
+    const { tape } = recordTape(live);
+    const inputs = ['{"o":{"n":2}}', { o: '{"n":2}' }, '{"o":{"n":1}}', 'no JSON', '[1]'];
+    const run = async (session: ToolSession) => {
+      const codes: unknown[] = [];
+      for (const input of inputs) codes.push((await session.call('pick', input)).error?.code ?? 'ok');
+      return codes;
+    };
+    const recorded = await run(live);
+    expect(recorded).toEqual(['invalid_input', 'invalid_input', 'ok', 'invalid_input', 'invalid_input']);
+    expect(tape().calls.map(({ input }) => input)).toEqual([{ o: { n: 2 } }, { o: { n: 2 } }, { o: { n: 1 } }, 'no JSON', '[1]']);
+    const { tools, report } = replayTape(JSON.parse(JSON.stringify(tape())) as Tape);
+    expect(await run(createTestSession({ tools, repair: 'safe' }))).toEqual(recorded);
+    expect(report()).toEqual({ mismatches: [], unconsumed: [], undeclared: [] });
   });
 
   test('that a person edited hold the edited input; a handler that changes its own does not change them', async () => {

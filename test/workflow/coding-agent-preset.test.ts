@@ -9,14 +9,15 @@ import {
   codingAgentTool,
 } from '../../src/workflow/coding-agent-preset.ts';
 import { createWorkflow } from '../../src/workflow/create-workflow.ts';
-import { computeEffective, type ToolSpec } from '../../src/workflow/effective.ts';
 import { planBatch } from '../../src/workflow/plan.ts';
 import { reduce } from '../../src/workflow/reduce.ts';
+import { computeEffective, type ToolSpec } from '../../src/workflow.ts';
 
 const preset = codingAgentPreset();
 const names = preset.tools.map((tool) => tool.name);
 const ready: JsonObject = { 'hostSession.id': 'host-1', 'hostSession.status': 'ready' };
-const effective = (profile: keyof typeof preset.profiles, facts: JsonObject) => computeEffective({ ...preset, profile: preset.profiles[profile], facts });
+const effective = (profile: keyof typeof preset.profiles, facts: JsonObject) =>
+  computeEffective({ tools: preset.tools, profile: preset.profiles[profile], facts });
 
 describe('inventory', () => {
   test('is a session to open, a program to run, and nine file tools, in one order', () => {
@@ -109,7 +110,9 @@ describe('the host session', () => {
     for (const profile of ['openai', 'anthropic', 'gemini'] as const) expect(effective(profile, ready).names).toEqual(preset.profiles[profile]);
   });
   test('force opens no gate', () => {
-    expect(computeEffective({ ...preset, profile: preset.profiles.openai, overrides: { run: { force: waiting } } }).names).toEqual(['host.session.open']);
+    expect(computeEffective({ tools: preset.tools, profile: preset.profiles.openai, overrides: { run: { force: waiting } } }).names).toEqual([
+      'host.session.open',
+    ]);
   });
 });
 
@@ -126,7 +129,7 @@ describe('profiles', () => {
   });
   test('the other edit path can be enabled', () => {
     const { names: shown } = computeEffective({
-      ...preset,
+      tools: preset.tools,
       profile: preset.profiles.openai,
       facts: ready,
       overrides: { session: { enable: ['host.fs.edit_file'] } },

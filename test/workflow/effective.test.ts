@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { computeEffective, type ToolSpec } from '../../src/workflow/effective.ts';
+import { computeEffective, type ToolSpec } from '../../src/workflow.ts';
 
 const spec = (name: string, more: Partial<ToolSpec> = {}): ToolSpec => ({ name, ...more });
 const abc = [spec('a'), spec('b'), spec('c')];
@@ -167,7 +167,7 @@ describe('computeEffective', () => {
 
   test.each([-1, Number.NaN, '5' as never])('a cost that is none throws `invalid_option`: %s', (tokens) => {
     expect(() => computeEffective({ tools: [spec('a', { tokens })], budget: { maxTokens: 10 } })).toThrow(
-      expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('`a`') }),
+      expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('`tools[0].tokens`') }),
     );
   });
 
@@ -283,5 +283,5 @@ describe('computeEffective', () => {
 
 test('a misspelt list of overrides is refused: it would lift what it was to disable', () => {
   const overrides = { session: { disabled: ['a'] } } as never;
-  expect(() => computeEffective({ tools: [{ name: 'a' }], overrides })).toThrow('`overrides.session` to have enable, disable and force, got `disabled`');
+  expect(() => computeEffective({ tools: [{ name: 'a' }], overrides })).toThrow('`overrides.session`: unknown field `disabled`; did you mean `disable`?');
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineTool, isMisuseError, jsonSchema, MisuseError, type ToolSession } from '../../src/index.ts';
 import { createTestSession, mockTool, type ScriptedTurn, scriptedModel } from '../../src/testing.ts';
@@ -349,12 +349,77 @@ describe('the end', () => {
     expect(listeners).toBe(1);
   });
 
-  test('a closed session answers every call, and the loop ends as the model wishes', async () => {
+  test('over a session that is closed fails as `session_closed`, and the model is never asked', async () => {
     const session = createTestSession({ tools: [read()] });
     const workflow = workflowOf(session);
     await session.close();
-    const { stopped, results } = await loop([{ toolCalls: [{ name: 'read' }] }, 'Done.'], { session, workflow }).ended;
-    expect({ stopped, codes: results.map(({ result }) => result.error?.code) }).toEqual({ stopped: 'completed', codes: ['session_closed'] });
+    const asked = vi.fn(() => ({ text: 'Done.' }));
+    const { stopped, error, state } = await runHostLoop({ workflow, session, generate: asked, input: 'Go.' });
+    expect({ stopped, code: error?.code, run: state.run }).toEqual({ stopped: 'failed', code: 'session_closed', run: null });
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  test('whose session is closed while the model thinks answers its calls as `session_closed`, and asks no more', async () => {
+    const session = createTestSession({ tools: [read()] });
+    const workflow = workflowOf(session);
+    let asked = 0;
+    const generate = () => {
+      asked++;
+      void session.close();
+      return { toolCalls: [{ id: 'a', name: 'read' }] };
+    };
+    const { stopped, error, results } = await runHostLoop({ workflow, session, input: 'x', maxTurns: 200, generate });
+    expect({ asked, stopped, code: error?.code }).toEqual({ asked: 1, stopped: 'failed', code: 'session_closed' });
+    expect(results.map(({ result }) => result.error?.code)).toEqual(['session_closed']);
+  });
+});
+
+describe("the host's own code", () => {
+  const logged = (): { logger: { error: (data: object, message?: string) => void; warn: () => void }; entries: unknown[] } => {
+    const entries: unknown[] = [];
+    return { entries, logger: { error: (data, message) => void entries.push({ ...data, message }), warn: () => {} } };
+  };
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('the provider is down');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('the provider is down'))],
+  ])('that %s is told to the logger with its stack: `generate`', async (_, generate) => {
+    const { logger, entries } = logged();
+    const session = createTestSession({ tools: [read()], logger: logger as never });
+    await runHostLoop({ workflow: workflowOf(session), session, generate, input: 'Go.' });
+    expect(entries).toEqual([
+      {
+        err: expect.objectContaining({ message: 'the provider is down', stack: expect.stringContaining('host-loop.test.ts') }),
+        sessionId: 'test-session',
+        source: 'generate',
+        message: '`generate` of a host loop failed',
+      },
+    ]);
+  });
+
+  test('that throws is told to the logger with its stack: `onEvent`', async () => {
+    const { logger, entries } = logged();
+    const session = createTestSession({ tools: [read()], logger: logger as never });
+    const onEvent = () => Promise.reject(new Error('the disk is full'));
+    await runHostLoop({ workflow: workflowOf(session), session, generate: () => ({}), input: 'Go.', onEvent });
+    expect(entries[0]).toMatchObject({ err: { message: 'the disk is full' }, source: 'onEvent' });
+  });
+
+  test('that ends because the loop was aborted is nothing to tell', async () => {
+    const { logger, entries } = logged();
+    const session = createTestSession({ tools: [read()], logger: logger as never });
+    const stop = new AbortController();
+    const generate = ({ signal }: { signal: AbortSignal }) => {
+      stop.abort();
+      return Promise.reject(signal.reason as Error);
+    };
+    expect(await runHostLoop({ workflow: workflowOf(session), session, generate, input: 'Go.', signal: stop.signal })).toMatchObject({ stopped: 'cancelled' });
+    expect(entries).toEqual([]);
   });
 });
 

@@ -157,6 +157,8 @@ describe('planBatch', () => {
 test.each([['text'], [undefined], [[{ name: 'a' }]], [[null]], [[{ id: 'a', name: 1 }]], [new Array(1)], [[{ id: 'a', name: 'a', resourceKey: 1 }]]])(
   'what is no list of calls is refused: %j',
   (calls) => {
-    expect(() => planBatch(calls as never, [{ name: 'a' }])).toThrow('Expected a batch to be an array of { id, name');
+    expect(() => planBatch(calls as never, [{ name: 'a' }])).toThrow(
+      expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(/^planBatch: .*`calls/) }),
+    );
   },
 );
