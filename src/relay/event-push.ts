@@ -102,7 +102,7 @@ export async function pushEvents(parts: ConnectionParts, request: StreamRequest,
     if (side === 'application') timers.push(setInterval(hold, leaseMs / 3));
     const left = expiresAt - now();
     if (left <= longestTimer) timers.push(setTimeout(() => end('session_expired'), Math.max(0, left)));
-    send({ event: 'connected', data: { sessionCode: code, timestamp: timestamp(now), toolsRevision, heartbeatMs } });
+    send({ event: 'connected', data: { sessionCode: code, timestamp: timestamp(now), toolsRevision, heartbeatMs, leaseMs } });
     look();
   }
   return { close: leave };

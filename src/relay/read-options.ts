@@ -41,7 +41,18 @@ const known = new Set(
 const knownOfSession = new Set(
   'tools registry rules profiles approvals profile policies hooks services facts limits exposeErrors approver approvalMode approvalTimeoutMs'.split(' '),
 );
-const defaultLimits: RelayLimits = { toolsPerSession: 1_000, updatesPerMinute: 10, requestsPerMinute: 60, responsesPerMinute: 60, sessionsPerMinute: 30 };
+/** Limits of a relay that is told none. */
+export const defaultLimits: RelayLimits = {
+  toolsPerSession: 1_000,
+  updatesPerMinute: 10,
+  requestsPerMinute: 60,
+  responsesPerMinute: 60,
+  sessionsPerMinute: 30,
+  metadataPerMinute: 300,
+  readsPerMinute: 600,
+  streamsPerMinute: 60,
+  mcpMessagesPerMinute: 600,
+};
 const storeMethods = 'create drop get set delete append read acquire renew release holder count schedule unschedule due ping'.split(' ');
 const longestTimer = 2 ** 31 - 1;
 
