@@ -1,5 +1,6 @@
 /** The application's tools made ready: checked, as JSON, and told apart from what the relay knows. */
 import { canonicalJson, isJsonObject, type JsonObject } from './json.ts';
+import { ownOptions } from './own-options.ts';
 import { relayClientError } from './relay-client-error.ts';
 import type { RelayTool } from './tool.ts';
 
@@ -23,12 +24,15 @@ export interface ToolDifference {
   readonly modified: readonly JsonObject[];
 }
 
+const toolFields: readonly (keyof RelayTool)[] = ['name', 'description', 'parameters', 'outputSchema', 'title', 'annotations', 'handler'];
+
 /** Checks and copies a list: later changes of the objects change nothing. Throws `invalid_options`. */
 export function prepareTools(tools: readonly RelayTool[]): ToolList {
   if (!Array.isArray(tools)) throw invalid(`tools must be an array of tools, not ${kindOf(tools)}.`);
   const prepared = new Map<string, PreparedTool>();
   const handlers = new Map<string, RelayTool['handler']>();
   for (const [index, tool] of tools.entries()) {
+    ownOptions(`tools[${index}]`, tool, toolFields, 'field');
     const { name } = tool ?? {};
     if (typeof name !== 'string' || name === '') throw invalid(`tools[${index}].name must be a string that is not empty, not ${kindOf(name)}.`);
     if (prepared.has(name)) throw invalid(`Two tools are called ${JSON.stringify(name)}: a name stands for one tool.`);
