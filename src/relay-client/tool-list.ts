@@ -32,10 +32,11 @@ export function prepareTools(tools: readonly RelayTool[]): ToolList {
   const prepared = new Map<string, PreparedTool>();
   const handlers = new Map<string, RelayTool['handler']>();
   for (const [index, tool] of tools.entries()) {
-    ownOptions(`tools[${index}]`, tool, toolFields, 'field');
     const { name } = tool ?? {};
     if (typeof name !== 'string' || name === '') throw invalid(`tools[${index}].name must be a string that is not empty, not ${kindOf(name)}.`);
     if (prepared.has(name)) throw invalid(`Two tools are called ${JSON.stringify(name)}: a name stands for one tool.`);
+    // An object may hold more than a tool does. But where a field is missing, another name was probably meant for it.
+    if (typeof tool.handler !== 'function' || !isJsonObject(tool.parameters)) ownOptions(`tools[${index}]`, tool, toolFields, 'field');
     if (typeof tool.handler !== 'function') throw invalid(`The handler of ${JSON.stringify(name)} must be a function, not ${kindOf(tool.handler)}.`);
     const definition = asJson(tool);
     prepared.set(name, { definition, canonical: canonicalJson(definition) });

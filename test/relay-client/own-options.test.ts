@@ -13,9 +13,11 @@ describe('an unknown option', () => {
     [{ ...good, sessionToken: 'x' }, 'connectRelay: unknown option `sessionToken`; did you mean `token`?'],
     [{ ...good, nothingLikeIt: 1 }, 'connectRelay: unknown option `nothingLikeIt`; expected one of `url`, `code`, '],
     [{ ...good, [`x${'y'.repeat(10_000)}`]: 1 }, `connectRelay: unknown option \`x${'y'.repeat(59)}\`; expected one of`],
-    [{ ...good, tools: [{ ...tool, execute: () => 1 }] }, 'tools[0]: unknown field `execute`; did you mean `handler`?'],
-    [{ ...good, tools: [tool, { ...tool, name: 'b', inputSchema: {} }] }, 'tools[1]: unknown field `inputSchema`; did you mean `parameters`?'],
-    [{ ...good, tools: [5] }, 'tools[0]: expected an object of fields.'],
+    [{ ...good, tools: [{ ...tool, handler: undefined, execute: () => 1 }] }, 'tools[0]: unknown field `execute`; did you mean `handler`?'],
+    [
+      { ...good, tools: [tool, { name: 'b', description: 'B.', inputSchema: {}, handler: () => 1 }] },
+      'tools[1]: unknown field `inputSchema`; did you mean `parameters`?',
+    ],
     [null as never, 'connectRelay: expected an object of options.'],
   ])('is refused, and the right one named: %#', async (options, message) => {
     const refused = await connectRelay(options as never).catch((error: unknown) => error);
@@ -30,7 +32,7 @@ describe('options', () => {
   });
 
   test('are those that the object has itself', () => {
-    Object.defineProperty(Object.prototype, 'transport', { value: 'poll', enumerable: true, configurable: true });
+    Object.defineProperty(Object.prototype, 'transport', { value: 'poll', enumerable: true, configurable: true, writable: true });
     const { transport } = ownOptions<{ transport?: string; url?: string }>('x', { url: 'u' }, ['url', 'transport']);
     expect(transport).toBeUndefined();
   });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { basePath, routes } from '../../src/relay/route-table.ts';
 import { findPlace } from '../../src/relay/router.ts';
+import { createSocketEntry } from '../../src/relay/socket-entry.ts';
 import { base, frontKit } from './front-kit.ts';
 
 const page = 'https://app.example.com';
@@ -233,6 +234,19 @@ describe('limits', () => {
     expect(refused).toMatchObject({ status: 429, body: { error: 'rate_limit_exceeded', code } });
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
     for (const answer of [await asApplication(one), await asAgent(other)]) expect(answer.status).toBe(200);
+  });
+
+  test('WebSockets and streams of MCP count as streams', async () => {
+    const kit = frontKit({ limits: { streamsPerMinute: 3 } });
+    const { code, agentToken: token } = await kit.create();
+    const sockets = createSocketEntry(kit.front, kit.parts);
+    const socket = () => sockets.open(new Request(`${base}/${code}/events`, { headers: { Authorization: `Bearer ${token}` } }), {});
+    expect((await kit.ask('GET', `/${code}/events`, { token })).status).toBe(200);
+    expect((await kit.ask('GET', `/${code}/mcp`, { token })).status).not.toBe(429);
+    expect(await socket()).not.toBeInstanceOf(Response);
+    const refused = await socket();
+    expect(refused instanceof Response && [refused.status, refused.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+    expect((await kit.ask('GET', `/${code}/mcp`, { token })).status).toBe(429);
   });
 
   test('a 304 counts as a reading of the metadata', async () => {
