@@ -3,9 +3,10 @@ import { openRecord } from './approval/record.ts';
 import { type ApprovalAnswer, type ReadAnswer, readAnswer } from './approval/request.ts';
 import { inTime, startOperation } from './approval/store.ts';
 import type { TokenClaims } from './approval/token.ts';
+import { usedIn, usedMark } from './approval/used-marks.ts';
 import { failureResult } from './call/record.ts';
 import type { CallOptions } from './context.ts';
-import { errorName, type ToolError, toolError } from './errors.ts';
+import { type ToolError, toolError, withCause } from './errors.ts';
 import { callTool } from './pipeline/spine.ts';
 import type { ToolResult } from './result.ts';
 import { Call, type Resumed } from './state/call.ts';
@@ -48,8 +49,7 @@ export async function resumeCall(
       policyTimeoutMs,
     );
   } catch (error) {
-    registry.warn({ session: session.sessionId, error: errorName(error) }, 'the approval store failed');
-    return refuse(session, claims, 'store_unavailable', 'Approvals cannot be read at the moment. Try again.');
+    return storeFailed(session, claims, token, error, 'Approvals cannot be read at the moment. Try again.');
   }
   if (record === undefined || record === null) return refuse(session, claims, 'token_used', 'The approval token was used before.');
   const opened = openRecord(signer, record);
@@ -57,9 +57,38 @@ export async function resumeCall(
     return refuse(session, claims, 'token_invalid', 'What was stored of the call is not what the token signed.');
   if (!registry.usedTokens.use(claims.id, claims.expiresAt, registry.now()))
     return refuse(session, claims, 'token_used', 'The approval token was used before.');
+  try {
+    if (!(await markUsed(session, claims))) return refuse(session, claims, 'token_used', 'The approval token was used before.');
+  } catch (error) {
+    return storeFailed(session, claims, token, error, 'The answer could not be recorded, so the call was not run. Call the tool again.');
+  }
   const { input, idempotencyKey } = opened.call;
   const resumed = { approvalId: claims.id, answer: read ?? unknownAnswer, idempotencyKey, fingerprint: claims.fingerprint, source: claims.source };
   return callTool(session, claims.tool, input, readCallOptions(options), undefined, resumed, claims.callId);
+}
+
+/**
+ * Writes down that the token is used. False where somebody else has written it already: then the record was put back. The mark is written before the others
+ * are looked for, so that of two processes that were given the same record at least one sees the other.
+ */
+async function markUsed({ registry, sessionId }: SessionState, claims: TokenClaims): Promise<boolean> {
+  const { store, policyTimeoutMs } = registry;
+  const mark = usedMark(claims);
+  await inTime(
+    startOperation(() => store.put(mark)),
+    policyTimeoutMs,
+  );
+  const records = await inTime(
+    startOperation(() => store.list(sessionId)),
+    policyTimeoutMs,
+  );
+  return !usedIn(records, mark.id).has(claims.id);
+}
+
+function storeFailed(session: SessionState, claims: TokenClaims, token: string, thrown: unknown, message: string): ToolResult {
+  const { registry, sessionId } = session;
+  registry.hostFault(thrown, { sessionId, source: 'approval store' }, 'the approval store failed', (text) => text.replaceAll(token, '[redacted]'));
+  return refused(session, claims, withCause(toolError('approval_denied', message, { reason: 'store_unavailable' }), thrown));
 }
 
 const unknownAnswer: ReadAnswer = Object.freeze({
@@ -92,6 +121,11 @@ function refuse(
   message: string,
   code: ToolError['code'] = 'approval_denied',
 ): ToolResult {
+  return refused(session, claims, toolError(code, message, { reason }));
+}
+
+function refused(session: SessionState, claims: TokenClaims | undefined, error: ToolError): ToolResult {
+  const { code, reason } = error;
   const attempt: Resumed = {
     approvalId: claims?.id ?? '',
     answer: unknownAnswer,
@@ -101,7 +135,7 @@ function refuse(
   };
   const call = new Call(session, claims?.tool ?? '', claims?.callId ?? '', undefined, undefined, undefined, attempt);
   call.startedAt = session.registry.monotonic();
-  const result = failureResult(call, toolError(code, message, { reason }));
+  const result = failureResult(call, error);
   // Events of a call id belong to the call in flight, and a closed session tells nothing more.
   if (claims !== undefined && isOurs(session, claims) && session.ids?.has(claims.callId) !== true && code !== 'session_closed')
     tellRefusal(session, claims, result);

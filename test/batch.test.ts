@@ -429,7 +429,7 @@ describe('executeBatch', () => {
     ['an option that does not exist', [], { stopOnErrors: true }],
   ])("a host's mistake rejects, and nothing runs: %s", async (_, calls, options) => {
     const { session, events } = world();
-    await expect(session.executeBatch(calls as never, options)).rejects.toThrow(expect.objectContaining({ code: 'invalid_option' }));
+    await expect(session.executeBatch(calls as never, options as never)).rejects.toThrow(expect.objectContaining({ code: 'invalid_option' }));
     expect(events.map(({ type }) => type)).not.toContain('tool:pre');
   });
 

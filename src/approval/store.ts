@@ -3,11 +3,16 @@ import type { JsonObject } from '../json.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 
-/** What is kept of a suspended call. */
+/**
+ * What is kept: a suspended call, or the mark that one was answered. A mark is `{ id, sessionId, principal, used, expiresAt }` with an id of its own, where `used`
+ * is the id of the call's record. A store keeps both alike.
+ */
 export type ApprovalRecord = JsonObject & { readonly id: string; readonly expiresAt: number };
 
 /**
- * Keeps suspended calls until they are answered. `take` is atomic and gives a record once: that alone makes a token single-use, on any number of processes.
+ * Keeps suspended calls until they are answered, and the marks of answered ones until they expire. `take` is atomic and gives a record once: that makes a token
+ * single-use, on any number of processes. The marks keep it single-use where a record is put back after it was taken; for that, `list` must give what an earlier
+ * `put` has kept, also one of another process.
  * A store may drop records after `expiresAt` (epoch milliseconds). An operation that takes longer than the registry's `policyTimeoutMs` counts as failed:
  * no call waits for ever for a store.
  */
@@ -16,7 +21,7 @@ export interface ApprovalStore {
   put(record: ApprovalRecord): MaybePromise<void>;
   /** Gives a record and removes it, in one atomic step; undefined when there is none. */
   take(id: string): MaybePromise<JsonObject | undefined>;
-  /** The records whose `sessionId` this is, whoever their principal is; the library picks. Removes nothing. */
+  /** The records and marks whose `sessionId` this is, whoever their principal is; the library picks. Removes nothing. */
   list(sessionId: string): MaybePromise<readonly JsonObject[]>;
 }
 

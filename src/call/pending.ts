@@ -2,23 +2,37 @@
 import { openRecord } from '../approval/record.ts';
 import type { PendingApproval } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
-import { deepFreeze } from '../json.ts';
+import { usedIn } from '../approval/used-marks.ts';
+import { deepFreeze, isJsonObject } from '../json.ts';
 import type { SessionState } from '../state/session-state.ts';
 
-/** Suspended calls of this session id and principal that are genuine and not expired. */
-export async function pendingOf(session: SessionState): Promise<PendingApproval[]> {
+/**
+ * Suspended calls of this session id and principal that are genuine, not answered and not expired.
+ * @param most how many are enough: no more are looked for
+ */
+export async function pendingOf(session: SessionState, most = Number.POSITIVE_INFINITY): Promise<PendingApproval[]> {
   const { registry, sessionId, principal } = session;
   const { signer, store, policyTimeoutMs } = registry;
   if (signer === undefined || principal === undefined) return [];
-  const pending: PendingApproval[] = [];
-  for (const record of await inTime(
+  const records = await inTime(
     startOperation(() => store.list(sessionId)),
     policyTimeoutMs,
-  )) {
+  );
+  const used = usedIn(records);
+  const pending: PendingApproval[] = [];
+  for (const record of records) {
+    if (pending.length >= most) break;
+    // To verify a record costs far more than to read whose it is.
+    if (!isOf(record, principal)) continue;
     const opened = openRecord(signer, record);
-    if (opened === undefined || opened.claims.sessionId !== sessionId || opened.claims.principal !== principal || opened.claims.expiresAt <= registry.now())
-      continue;
+    if (opened === undefined || used.has(opened.claims.id)) continue;
+    const { claims } = opened;
+    if (claims.sessionId !== sessionId || claims.principal !== principal || claims.expiresAt <= registry.now()) continue;
     pending.push(deepFreeze({ ...opened.call.request, token: opened.token }));
   }
   return pending;
+}
+
+function isOf(record: unknown, principal: string): boolean {
+  return isJsonObject(record) && Object.hasOwn(record, 'principal') && record.principal === principal;
 }

@@ -203,7 +203,7 @@ async function suspend(call: Call, verdict: Verdict, desk: ApprovalDesk): Promis
   const own = { id: randomUUID(), refused: false };
   desk.suspending.add(own);
   try {
-    const open = new Set((await pendingOf(session)).map(({ id }) => id));
+    const open = new Set((await pendingOf(session, limit)).map(({ id }) => id));
     for (const other of ahead) if (!other.refused) open.add(other.id);
     own.refused = true;
     if (open.size >= limit) return tooMany(limit);

@@ -1,6 +1,6 @@
 /** What everything on Redis may be told, and how it is read. */
 import { MisuseError } from '../index.ts';
-import { describe } from '../internal.ts';
+import { describe, readOptions } from '../internal.ts';
 import type { RedisClient } from './client.ts';
 
 /** Settings of `redisStore`, `redisBus` and `redisApprovals`. */
@@ -24,7 +24,7 @@ const maxTimeoutMs = 2 ** 31 - 1;
 
 /** @param who the function that was called. @throws MisuseError `invalid_option`. */
 export function redisSettings(who: string, options: RedisOptions): RedisSettings {
-  const { client, prefix = 'host-tools', commandTimeoutMs = 2_000 } = options;
+  const { client, prefix = 'host-tools', commandTimeoutMs = 2_000 } = readOptions(who, options, ['client', 'prefix', 'commandTimeoutMs']);
   const wrong = (field: string, expected: string, got: unknown): MisuseError =>
     new MisuseError('invalid_option', `${who}: expected \`${field}\` to be ${expected}, got ${describe(got)}.`);
   if (typeof client?.evalsha !== 'function' || typeof client.duplicate !== 'function')

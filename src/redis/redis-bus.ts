@@ -1,4 +1,5 @@
 /** Wakes between the nodes of a relay, by the channels of Redis. */
+import { ignoreRejection } from '../internal.ts';
 import type { RelayBus } from '../relay/bus.ts';
 import { redisCommands } from './commands.ts';
 import { channelName } from './keys.ts';
@@ -81,8 +82,7 @@ export function redisBus(options: RedisOptions): RelayBus {
 function tellOne(listener: Listener, message: string | undefined): void {
   try {
     // A listener that is an async function may reject as well.
-    const answer: unknown = listener(message);
-    if (answer instanceof Promise) answer.catch(() => {});
+    ignoreRejection(listener(message));
   } catch {
     // Nobody else is to suffer from it, and there is nobody to tell.
   }

@@ -32,6 +32,8 @@ export interface LineMemory {
   lastId: string | undefined;
   /** How often the relay lets hear of itself. */
   heartbeatMs: number;
+  /** How long the relay lets calls wait for an application that is away. */
+  leaseMs: number;
   /** Least milliseconds before a reconnection, as a stream may say. */
   leastMs: number;
 }
@@ -90,6 +92,8 @@ export async function attempt(life: Scope, transport: Transport, memory: LineMem
       if (event.event === 'connected') {
         const everyMs = numberIn(event.data, 'heartbeatMs') ?? 0;
         if (everyMs > 0) memory.heartbeatMs = everyMs;
+        const leaseMs = numberIn(event.data, 'leaseMs') ?? 0;
+        if (leaseMs > 0) memory.leaseMs = leaseMs;
         up();
       }
       listener.event(event);

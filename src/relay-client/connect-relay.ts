@@ -4,12 +4,31 @@ import { createHttp } from './http.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 import type { Transport } from './line.ts';
 import type { RelayClientOptions, RelayConnection, RelayTransport } from './options.ts';
+import { ownOptions } from './own-options.ts';
 import { pollTransport } from './poll-transport.ts';
 import { relayClientError } from './relay-client-error.ts';
 import { sseTransport } from './sse-transport.ts';
 import { type Target, targetOf } from './target.ts';
 import { prepareTools } from './tool-list.ts';
 import { websocketTransport } from './websocket-transport.ts';
+
+const optionNames: readonly (keyof RelayClientOptions)[] = [
+  'url',
+  'code',
+  'token',
+  'tools',
+  'onStatus',
+  'onToolsChanged',
+  'signal',
+  'pluginType',
+  'pluginVersion',
+  'capabilities',
+  'environment',
+  'transport',
+  'fetch',
+  'WebSocket',
+  'random',
+];
 
 /**
  * Connects to a session of a relay. Resolves when the tools are registered and the connection stands for the first time. Until then it tries again, for as long as it
@@ -24,14 +43,15 @@ import { websocketTransport } from './websocket-transport.ts';
  * });
  */
 export async function connectRelay(options: RelayClientOptions): Promise<RelayConnection> {
-  const target = targetOf(options);
-  const list = prepareTools(options.tools);
-  const fetch = options.fetch ?? ((url: string, init?: RequestInit) => globalThis.fetch(url, init));
+  const own = ownOptions('connectRelay', options, optionNames) as RelayClientOptions;
+  const target = targetOf(own);
+  const list = prepareTools(own.tools);
+  const fetch = own.fetch ?? ((url: string, init?: RequestInit) => globalThis.fetch(url, init));
   const http = createHttp(target, fetch);
-  const transports = transportsOf(options, http, target);
+  const transports = transportsOf(own, http, target);
   return new Promise((resolve, reject) => {
     const ends: Ends = { connected: resolve, closed: reject };
-    connectionOf({ http, transports, list, plugin: pluginOf(options), options, ends });
+    connectionOf({ http, transports, list, plugin: pluginOf(own), options: own, ends });
   });
 }
 

@@ -5,7 +5,8 @@ import type { RelayHttp } from './http.ts';
 import { type JsonObject, numberIn, stringIn } from './json.ts';
 import type { LineEvent, Transport } from './line.ts';
 import { keepLink } from './link.ts';
-import type { RelayClientOptions, RelayConnection, RelayStatus, RelayStatusEvent, RelayTransport } from './options.ts';
+import type { RelayClientOptions, RelayCloseOptions, RelayConnection, RelayStatus, RelayStatusEvent, RelayTransport } from './options.ts';
+import { ownOptions } from './own-options.ts';
 import { createRegistration } from './registration.ts';
 import { asRelayClientError, type RelayClientError, relayClientError } from './relay-client-error.ts';
 import { createRelayClock } from './relay-clock.ts';
@@ -85,9 +86,10 @@ export function connectionOf({ http, transports, list, plugin, options, ends }: 
     handlers = new Map([...handlers, ...next.handlers]);
     await registration.set(next, reason);
   };
-  const close = async (deleteSession: boolean): Promise<void> => {
+  const close = async (given: RelayCloseOptions): Promise<void> => {
+    const { deleteSession } = ownOptions('close', given, ['deleteSession']);
     finish('close', undefined, relayClientError('closed', 'The connection was closed.'));
-    if (!deleteSession) return;
+    if (deleteSession !== true) return;
     try {
       await http.call(createScope(), 'DELETE', '');
     } catch (thrown) {
@@ -107,7 +109,7 @@ export function connectionOf({ http, transports, list, plugin, options, ends }: 
       return registration.failed;
     },
     update: (tools, reason = 'application-update') => quietly(change(tools, reason)),
-    close: ({ deleteSession = false } = {}) => quietly(close(deleteSession)),
+    close: (given = {}) => quietly(close(given)),
   } as RelayConnection;
   if (typeof Symbol.asyncDispose === 'symbol') Object.defineProperty(connection, Symbol.asyncDispose, { value: () => connection.close() });
 

@@ -30,8 +30,10 @@ export interface LinkWorld {
   readonly client: string;
 }
 
-/** A line that stood so long was no failure. */
-const stoodMs = 10_000;
+/** A relay whose lines stand for less is not believed twice in a row when it says at once that it will be back soon. */
+const shortMs = 10_000;
+/** The lease of a relay that does not tell it. */
+const usualLeaseMs = 10_000;
 /** Failures in a row by which a way is found not to work. */
 const maxFaults = 2;
 /** Time after which a better way is tried again, at the next reconnection. */
@@ -39,9 +41,13 @@ const betterAfterMs = 600_000;
 
 /** Runs until the life ends or the link is over; resolves in any case. */
 export async function keepLink({ life, random, transports, client }: LinkWorld, listener: LinkListener): Promise<void> {
-  const memory: LineMemory = { client, lastId: undefined, heartbeatMs: 30_000, leastMs: 0 };
+  const memory: LineMemory = { client, lastId: undefined, heartbeatMs: 30_000, leaseMs: usualLeaseMs, leastMs: 0 };
   let index = 0;
+  /** Attempts in a row since a line stood last, that line's end among them. */
   let failures = 0;
+  /** Short lines in a row, and attempts between them. */
+  let short = 0;
+  let hasStood = false;
   let faults = 0;
   let loweredAt = 0;
   /** True where there is another way to try, and reason for it. */
@@ -61,10 +67,14 @@ export async function keepLink({ life, random, transports, client }: LinkWorld, 
     listener.speak(undefined);
     if (life.ended) return;
     if (ending.fault === 'over' || isFinal(ending.error)) return listener.over(ending.error);
-    if ((ending.stoodMs ?? 0) >= stoodMs) failures = 0;
-    failures += 1;
+    const stood = ending.stoodMs !== undefined;
+    hasStood ||= stood;
+    failures = stood ? 1 : failures + 1;
+    short = (ending.stoodMs ?? 0) >= shortMs ? 1 : short + 1;
     const lowered = lowers(ending);
-    const waitMs = lowered ? 0 : waitOf(ending, failures, random, memory.leastMs);
+    // Whose line has stood may have calls that wait for it: away for half a lease at most, there is time for another attempt before they end.
+    const mostMs = hasStood ? memory.leaseMs / 2 : undefined;
+    const waitMs = lowered ? 0 : (goodbyeWait(ending, short) ?? retryMs(failures, random, Math.max(memory.leastMs, ending.retryInMs ?? 0), mostMs));
     listener.down(ending.error, waitMs);
     try {
       // When the relay has named a time, there is no use in coming earlier.
@@ -77,8 +87,8 @@ export async function keepLink({ life, random, transports, client }: LinkWorld, 
   }
 }
 
-function waitOf({ error, retryInMs, stoodMs: stood }: Ending, failures: number, random: () => number, leastMs: number): number {
-  // A relay that says goodbye knows best when it is back; it is believed once, not for ever.
-  const goodbye = retryInMs !== undefined && error.status === undefined && stood !== undefined && failures === 1;
-  return goodbye ? Math.min(maxRetryAfterMs, Math.max(0, retryInMs)) : retryMs(failures, random, Math.max(leastMs, retryInMs ?? 0));
+/** A relay that says goodbye knows best when it is back; it is believed once, not for ever. Undefined where it is not. */
+function goodbyeWait({ error, retryInMs, stoodMs }: Ending, short: number): number | undefined {
+  if (retryInMs === undefined || error.status !== undefined || stoodMs === undefined || short > 1) return undefined;
+  return Math.min(maxRetryAfterMs, Math.max(0, retryInMs));
 }

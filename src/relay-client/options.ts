@@ -95,7 +95,8 @@ export interface RelayConnection {
   update(tools: readonly RelayTool[], reason?: string): Promise<void>;
   /**
    * Ends the stream, aborts the signals of running handlers, and drops answers that are not sent yet. The session and its tools stay, so that the application can
-   * come back. Idempotent. Rejects only where the session was to be deleted and that failed.
+   * come back. Idempotent. Rejects where the session was to be deleted and that failed,
+   * and with `invalid_options` for an unknown option; then nothing is closed.
    */
   close(options?: RelayCloseOptions): Promise<void>;
   /** `close()`. Absent where the environment has no `Symbol.asyncDispose`. */

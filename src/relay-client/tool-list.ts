@@ -1,5 +1,6 @@
 /** The application's tools made ready: checked, as JSON, and told apart from what the relay knows. */
 import { canonicalJson, isJsonObject, type JsonObject } from './json.ts';
+import { ownOptions } from './own-options.ts';
 import { relayClientError } from './relay-client-error.ts';
 import type { RelayTool } from './tool.ts';
 
@@ -23,6 +24,8 @@ export interface ToolDifference {
   readonly modified: readonly JsonObject[];
 }
 
+const toolFields: readonly (keyof RelayTool)[] = ['name', 'description', 'parameters', 'outputSchema', 'title', 'annotations', 'handler'];
+
 /** Checks and copies a list: later changes of the objects change nothing. Throws `invalid_options`. */
 export function prepareTools(tools: readonly RelayTool[]): ToolList {
   if (!Array.isArray(tools)) throw invalid(`tools must be an array of tools, not ${kindOf(tools)}.`);
@@ -32,6 +35,8 @@ export function prepareTools(tools: readonly RelayTool[]): ToolList {
     const { name } = tool ?? {};
     if (typeof name !== 'string' || name === '') throw invalid(`tools[${index}].name must be a string that is not empty, not ${kindOf(name)}.`);
     if (prepared.has(name)) throw invalid(`Two tools are called ${JSON.stringify(name)}: a name stands for one tool.`);
+    // An object may hold more than a tool does. But where a field is missing, another name was probably meant for it.
+    if (typeof tool.handler !== 'function' || !isJsonObject(tool.parameters)) ownOptions(`tools[${index}]`, tool, toolFields, 'field');
     if (typeof tool.handler !== 'function') throw invalid(`The handler of ${JSON.stringify(name)} must be a function, not ${kindOf(tool.handler)}.`);
     const definition = asJson(tool);
     prepared.set(name, { definition, canonical: canonicalJson(definition) });

@@ -28,6 +28,7 @@ export function agentRoutes({ limits, requests, counters }: RelayParts): Pick<Se
     },
 
     async 'request-status'({ params: { requestId = '' }, document }) {
+      await limits.read(document.code, 'agent');
       const status = isRequestId(requestId) ? await requests.status(document.code, requestId) : undefined;
       if (status === undefined) throw relayError(404, 'request_not_found', 'This session has no such request.');
       return answer(200, status);

@@ -1,6 +1,6 @@
 /** Calls on their way to the application: written down, delivered until they are answered, given up when nobody is there to answer. */
 import { fail, type JsonObject, type JsonValue, type ToolContext } from '../index.ts';
-import { errorName, isJsonObject } from '../internal.ts';
+import { isJsonObject } from '../internal.ts';
 import { connectionFault, isFault } from '../shown/executor-fault.ts';
 import { cleanText } from '../shown/outside-text.ts';
 import { deliverCall, type Recipient } from './call-delivery.ts';
@@ -8,6 +8,7 @@ import { createCallDocuments } from './call-documents.ts';
 import { type BegunWait, waitForAnswer } from './call-wait.ts';
 import { type CallAnswer, type LogRecord, logKeep } from './documents.ts';
 import type { Hub } from './hub.ts';
+import { faultOf } from './report.ts';
 import type { RelaySettings } from './settings.ts';
 
 /** The calls of all sessions on this node. */
@@ -91,7 +92,7 @@ export function createCalls({ store, now, leaseMs, requestTimeoutMs, logger }: R
       } finally {
         stop?.();
         if (begun && !kept.has(`${code} ${id}`) && (answered || !leaving))
-          end(code, id, reasonOf(signal)).catch((error: unknown) => logger.warn({ error: errorName(error) }, 'relay: a call could not be closed'));
+          end(code, id, reasonOf(signal)).catch((error: unknown) => logger.warn({ err: faultOf(error) }, 'relay: a call could not be closed'));
       }
     },
     async answer(code, id, answer) {

@@ -1,9 +1,15 @@
 /** Whose request it is, as far as limits an address go. */
 import type { DoorSettings } from './read-options.ts';
+import type { Report } from './report.ts';
 
 /** What names the address in counters; undefined where nobody knows it, which means no limit. @param told what the server says */
-export async function addressOf(request: Request, told: string | undefined, { clientAddress, proxies }: DoorSettings): Promise<string | undefined> {
-  const address = clientAddress === undefined ? addressBehind(request, told, proxies) : await ask(clientAddress, request);
+export async function addressOf(
+  request: Request,
+  told: string | undefined,
+  { clientAddress, proxies }: DoorSettings,
+  report: Report,
+): Promise<string | undefined> {
+  const address = clientAddress === undefined ? addressBehind(request, told, proxies) : await ask(clientAddress, request, report);
   return address === undefined || address === '' ? undefined : counted(address);
 }
 
@@ -14,11 +20,12 @@ function addressBehind(request: Request, told: string | undefined, proxies: numb
   return entries.at(-proxies) || told;
 }
 
-async function ask(clientAddress: NonNullable<DoorSettings['clientAddress']>, request: Request): Promise<string | undefined> {
+async function ask(clientAddress: NonNullable<DoorSettings['clientAddress']>, request: Request, report: Report): Promise<string | undefined> {
   try {
     const address: unknown = await clientAddress(request);
     return typeof address === 'string' ? address : undefined;
-  } catch {
+  } catch (error) {
+    report('clientAddress', error);
     // Those whom the host's function fails on share one limit.
     return 'unknown';
   }

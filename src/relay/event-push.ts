@@ -1,7 +1,7 @@
 /** A stream of events: reads its source whenever the bus wakes it and with every heartbeat, until the client, the session or the node goes. */
-import { errorName } from '../internal.ts';
 import { type ConnectionParts, type EndReason, type EventSource, goodbye, openEventSource } from './event-source.ts';
 import type { EventSink, OpenStream, StreamEvent, StreamRequest } from './event-stream.ts';
+import { faultOf } from './report.ts';
 
 const longestTimer = 2 ** 31 - 1;
 
@@ -61,7 +61,7 @@ export async function pushEvents(parts: ConnectionParts, request: StreamRequest,
     read().catch((error: unknown) => {
       if (stopped) return;
       source?.reader.doubt();
-      if (!failing) logger.warn({ error: errorName(error) }, 'relay: a stream could not read its log; it tries again until it can');
+      if (!failing) logger.warn({ err: faultOf(error) }, 'relay: a stream could not read its log; it tries again until it can');
       failing = true;
       clearTimeout(retry);
       retry = setTimeout(look, leaseMs);
@@ -102,7 +102,7 @@ export async function pushEvents(parts: ConnectionParts, request: StreamRequest,
     if (side === 'application') timers.push(setInterval(hold, leaseMs / 3));
     const left = expiresAt - now();
     if (left <= longestTimer) timers.push(setTimeout(() => end('session_expired'), Math.max(0, left)));
-    send({ event: 'connected', data: { sessionCode: code, timestamp: timestamp(now), toolsRevision, heartbeatMs } });
+    send({ event: 'connected', data: { sessionCode: code, timestamp: timestamp(now), toolsRevision, heartbeatMs, leaseMs } });
     look();
   }
   return { close: leave };

@@ -62,7 +62,7 @@ export function createFront(parts: RelayParts): Front {
     if (code !== undefined && !isCode(code)) throw relayError(400, 'invalid_session_code', 'Session code must be 8-character Base32 format');
     const route = routeOf(place, request.method);
     if ((parts.draining.aborted && !route.late) || (parts.closed.aborted && route.access !== 'anyone')) throw leaving();
-    const exchange: Exchange = { request, params: place.params, address: await addressOf(request, info.address, door), maxBody: route.maxBody ?? 0 };
+    const exchange: Exchange = { request, params: place.params, address: await addressOf(request, info.address, door, report), maxBody: route.maxBody ?? 0 };
     return { route, exchange: await authorized(route, exchange) };
   };
 

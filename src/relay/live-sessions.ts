@@ -1,12 +1,13 @@
 /** The governed sessions of this node: one for each relay session that an agent uses here, over one registry of the host's tools. */
 import { HostToolRegistry, type SessionOptions, type ToolSession } from '../index.ts';
-import { errorName, readSessionOptions, registryStateOf } from '../internal.ts';
+import { readSessionOptions, registryStateOf } from '../internal.ts';
 import type { Calls } from './calls.ts';
 import { type LogRecord, logKeep, type SessionDocument } from './documents.ts';
 import type { Hub } from './hub.ts';
 import type { RelaySessionOptions } from './options.ts';
 import { leaving, type RelayError, sessionNotFound } from './relay-error.ts';
 import { createRelayedTools, type RelayedTools } from './relayed-tools.ts';
+import { faultOf } from './report.ts';
 import type { RelaySettings } from './settings.ts';
 import { readTools } from './tools-document.ts';
 
@@ -185,7 +186,7 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
       try {
         await run();
       } catch (error) {
-        logger.warn({ error: errorName(error) }, 'relay: closing a session: a clean-up failed');
+        logger.warn({ err: faultOf(error) }, 'relay: closing a session: a clean-up failed');
       }
     }
     await entry.session.close();

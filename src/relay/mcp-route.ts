@@ -28,7 +28,10 @@ export function mcpRoute({ live, limits, report, settings: { store } }: RelayPar
   return {
     async mcp({ request, maxBody, document }) {
       const text = request.method === 'POST' ? await readText(request, maxBody) : undefined;
-      for (let calls = countCalls(text); calls > 0; calls--) await limits.request(document.code);
+      const { messages, calls } = countOf(text);
+      if (request.method === 'GET') await limits.stream(document.code, 'agent');
+      else await limits.mcp(document.code, messages);
+      for (let left = calls; left > 0; left--) await limits.request(document.code);
       const session = await live.get(document);
       const release = session.hold();
       try {
@@ -49,15 +52,16 @@ function inside(request: Request, text: string | undefined): Request {
   return new Request('http://localhost/mcp', { method: request.method, headers, signal: request.signal, ...(text === undefined ? {} : { body: text }) });
 }
 
-/** How many calls of tools a message asks for. What is no JSON is answered in the protocol's own words. */
-function countCalls(text: string | undefined): number {
-  // Letters may be written as escapes.
-  if (text === undefined || !/tools|\\u/.test(text)) return 0;
+/** How many messages there are in a body, and how many of them call a tool. What is no JSON is answered in the protocol's own words, and no body counts as one message. */
+function countOf(text: string | undefined): { readonly messages: number; readonly calls: number } {
+  // A single message that calls no tool need not be read for that. Letters may be written as escapes.
+  if (text === undefined || (!/^\s*\[/.test(text) && !/tools|\\u/.test(text))) return { messages: 1, calls: 0 };
   try {
     const body = JSON.parse(text) as JsonValue;
-    return (Array.isArray(body) ? body : [body]).filter((one) => isJsonObject(one) && one.method === 'tools/call').length;
+    const all = Array.isArray(body) ? body : [body];
+    return { messages: Math.max(1, all.length), calls: all.filter((one) => isJsonObject(one) && one.method === 'tools/call').length };
   } catch {
-    return 0;
+    return { messages: 1, calls: 0 };
   }
 }
 

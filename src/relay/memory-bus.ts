@@ -1,4 +1,5 @@
 /** The bus within this process. */
+import { ignoreRejection } from '../internal.ts';
 import type { RelayBus } from './bus.ts';
 
 interface Subscription {
@@ -12,14 +13,11 @@ interface Sent {
   readonly to: readonly Subscription[];
 }
 
-const ignore = (): void => {};
-
 function tell({ stopped, listener }: Subscription, message: string): void {
   if (stopped) return;
   try {
     // A listener that is an async function may reject as well.
-    const answer: unknown = listener(message);
-    if (answer instanceof Promise) answer.catch(ignore);
+    ignoreRejection(listener(message));
   } catch {
     // Nobody else is to suffer from it, and there is nobody to tell.
   }

@@ -1,6 +1,6 @@
 /** The store in this process: fast, bounded by what lives, and gone with the process. */
 import { MisuseError } from '../index.ts';
-import { describe } from '../internal.ts';
+import { describe, readOptions } from '../internal.ts';
 import { type Documents, deleteDocument, endDocuments, getDocument, noDocuments, type Place, setDocument } from './memory-documents.ts';
 import { memoryDue } from './memory-due.ts';
 import { acquireLease, type Leases, leaseHolder, releaseLease, renewLease } from './memory-leases.ts';
@@ -44,7 +44,8 @@ const sweptAtOnce = 500;
  * created, uses counted, and due items scheduled or asked for. It sets no timers. Equal documents of 1 KB to 1 MB share one string over all sessions.
  * @throws MisuseError `invalid_option`.
  */
-export function memoryStore({ now = () => Date.now(), maxChars = defaultMaxChars }: MemoryStoreOptions = {}): RelayStore {
+export function memoryStore(options: MemoryStoreOptions = {}): RelayStore {
+  const { now = () => Date.now(), maxChars = defaultMaxChars } = readOptions('memoryStore', options, ['now', 'maxChars']);
   if (!(typeof maxChars === 'number' && maxChars >= 1))
     throw new MisuseError('invalid_option', `memoryStore: expected \`maxChars\` to be a number from 1, got ${describe(maxChars)}.`);
   const sessions = new Map<string, Session>();

@@ -1,6 +1,6 @@
 /** What `GET /:code/metadata` answers: who the application is and which tools there are, in the version that was asked for. */
 import { createHash } from 'node:crypto';
-import type { JsonObject, JsonSchema } from '../index.ts';
+import type { HostTool, JsonObject } from '../index.ts';
 import { cleanLine } from '../shown/outside-text.ts';
 import type { SessionDocument, ToolsDocument } from './documents.ts';
 import { relayError } from './relay-error.ts';
@@ -10,14 +10,14 @@ const versions = ['1.0.0', '2.0.0'] as const;
 export type MetadataVersion = (typeof versions)[number];
 const newest: MetadataVersion = '2.0.0';
 
-/** A tool as the session shows it. */
-export interface ShownTool {
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: JsonSchema;
-  readonly outputSchema?: JsonSchema;
-  readonly title?: string;
-  readonly annotations?: JsonObject;
+/** The part of a host tool that metadata shows: what models are shown of it. */
+export type ShownTool = Pick<HostTool, 'name' | 'description' | 'parameters' | 'outputSchema' | 'title' | 'annotations'>;
+
+/** Metadata as it is sent. */
+export interface WrittenMetadata {
+  /** JSON. */
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>> & { readonly ETag: string };
 }
 
 /** The version that an `Accept-Version` header asks for: the first of its list that there is; `1` and `1.0` mean `1.0.0`, nothing and `*` the newest. @throws RelayError 406 `version_not_acceptable` */
@@ -37,7 +37,9 @@ export function negotiateVersion(acceptVersion: string | null): MetadataVersion 
 }
 
 /**
- * Describes a session. The same session with the same tools gives the same bytes, therefore the same `ETag`; `Last-Modified` follows the application's tools alone.
+ * Describes a session. The same session with the same tools gives the same bytes on every node, and so the same `ETag`: it is a digest of them, and not of
+ * revisions, which count anew in each process. It is weak, as a client needs no more than to know that the tools are the same. `Last-Modified` follows the
+ * application's tools alone.
  * @param tools undefined before a registration: type and version are then null, and the tools are the host's
  * @param shown the effective tools, in their order
  */
@@ -46,23 +48,28 @@ export function describeSession(
   tools: ToolsDocument | undefined,
   shown: readonly ShownTool[],
   version: MetadataVersion = newest,
-): { readonly body: JsonObject; readonly headers: Readonly<Record<string, string>> } {
+): WrittenMetadata {
   const { code } = session;
   const changed = new Date(tools?.updatedAt ?? session.createdAt);
-  const body = version === '1.0.0' ? olderBody(session, shown, changed) : newerBody(code, tools, shown, changed);
-  const hash = createHash('sha256').update(JSON.stringify(body)).digest('base64url');
+  const text = JSON.stringify(version === '1.0.0' ? olderBody(session, shown, changed) : newerBody(code, tools, shown, changed));
   return {
-    body,
+    text,
     headers: {
       'API-Version': version,
       'Session-ID': code,
       'Supported-Versions': versions.join(', '),
       ...(version === '1.0.0' ? { 'Tool-Manifest-Version': version } : {}),
-      ETag: `"${hash}"`,
+      ETag: `W/"${createHash('sha256').update(text).digest('base64url')}"`,
       'Last-Modified': changed.toUTCString(),
       Vary: 'Accept-Version',
     },
   };
+}
+
+/** Whether an `If-None-Match` header names an ETag, or any. Compared weakly. */
+export function isNamed(etag: string, ifNoneMatch: string | null): boolean {
+  const opaque = (tag: string): string => tag.trim().replace(/^W\//, '');
+  return ifNoneMatch?.trim() === '*' || (ifNoneMatch?.split(',').some((tag) => opaque(tag) === opaque(etag)) ?? false);
 }
 
 function newerBody(code: string, tools: ToolsDocument | undefined, shown: readonly ShownTool[], changed: Date): JsonObject {
@@ -73,7 +80,7 @@ function newerBody(code: string, tools: ToolsDocument | undefined, shown: readon
     pluginType,
     pluginVersion,
     capabilities,
-    tools: shown.map((tool) => ({ ...tool }) as JsonObject),
+    tools: shown.map(shownTool),
     environment,
     toolCount: shown.length,
     lastUpdated: changed.toISOString(),
@@ -91,5 +98,16 @@ function olderBody({ code, expiresAt }: SessionDocument, shown: readonly ShownTo
     sessionCode: code,
     generatedAt: changed.toISOString(),
     expiresAt: new Date(expiresAt).toISOString(),
+  };
+}
+
+function shownTool({ name, description, parameters, outputSchema, title, annotations }: ShownTool): JsonObject {
+  return {
+    name,
+    description,
+    parameters: parameters as JsonObject,
+    ...(outputSchema === undefined ? {} : { outputSchema: outputSchema as JsonObject }),
+    ...(title === undefined ? {} : { title }),
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations: { ...annotations } }),
   };
 }

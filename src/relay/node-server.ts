@@ -3,8 +3,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import pTimeout from 'p-timeout';
-import { errorName } from '../internal.ts';
 import { type Answer, nodeListener } from './node-listener.ts';
+import { faultOf } from './report.ts';
 import type { RelayLogger } from './settings.ts';
 import type { SocketPort } from './socket-port.ts';
 import { createSocketServer, type WsPackage } from './socket-server.ts';
@@ -58,7 +58,7 @@ export async function listen(served: Served, settings: NodeServerSettings): Prom
   let closing: Promise<void> | undefined;
   let onIdle = (): void => {};
   const answer = nodeListener(served.answer, (error) => {
-    served.logger.error({ error: errorName(error) }, 'relay: a request failed');
+    served.logger.error({ err: faultOf(error) }, 'relay: a request failed');
   });
   const sockets = createSocketServer(served.sockets, settings.loadWs);
   const ahead = new WeakMap<Socket, Set<ServerResponse>>();

@@ -49,6 +49,10 @@ export const rateLimitCodes = [
   'REQUEST_RATE_LIMIT',
   'RESPONSE_RATE_LIMIT',
   'UPDATE_RATE_LIMIT',
+  'METADATA_RATE_LIMIT',
+  'READ_RATE_LIMIT',
+  'STREAM_RATE_LIMIT',
+  'MCP_RATE_LIMIT',
 ] as const;
 
 const ofAll = ['host_not_allowed', 'origin_not_allowed', 'method_not_allowed', 'internal_server_error', 'shutting_down'];
@@ -68,13 +72,13 @@ const ofRoute: Readonly<Partial<Record<Route['name'], readonly string[]>>> = {
   ticket: ['rate_limit_exceeded'],
   'register-tools': ['validation_error', 'too_many_tools', 'registration_failed', 'rate_limit_exceeded', 'busy'],
   'update-tools': ['validation_error', 'no_tools_registered', 'too_many_tools', 'rate_limit_exceeded', 'busy'],
-  stream: ['invalid_request', 'invalid_last_event_id', 'invalid_client'],
-  events: ['invalid_request', 'invalid_last_event_id', 'invalid_client'],
+  stream: ['invalid_request', 'invalid_last_event_id', 'invalid_client', 'rate_limit_exceeded'],
+  events: ['invalid_request', 'invalid_last_event_id', 'invalid_client', 'rate_limit_exceeded'],
   response: ['missing_request_id', 'missing_result_or_error', 'request_not_found', 'rate_limit_exceeded'],
   request: ['invalid_request_id', 'request_id_conflict', 'rate_limit_exceeded'],
-  'request-status': ['request_not_found'],
+  'request-status': ['request_not_found', 'rate_limit_exceeded'],
   approval: ['invalid_decision', 'approval_not_found'],
-  metadata: ['version_not_acceptable'],
+  metadata: ['version_not_acceptable', 'rate_limit_exceeded'],
   mcp: ['rate_limit_exceeded', 'missing_dependency'],
 };
 

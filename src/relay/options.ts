@@ -57,7 +57,7 @@ export interface RelayOptions<S = unknown> {
   readonly leaseMs?: number | undefined;
   /** Counts of a session or an address, over all nodes. Each from 1. @default those of {@link RelayLimits} */
   readonly limits?: Partial<RelayLimits> | undefined;
-  /** The host's own Bearer token: then only who has it creates sessions, and it answers approvals. 1 to 200 visible ASCII characters; take 32 at least. @default anybody creates sessions; the route of approvals is not there */
+  /** The host's own Bearer token: then only who has it creates sessions, and it answers approvals. 16 to 200 visible ASCII characters without spaces; take 32 at least, such as those of `openssl rand -hex 32`. @default anybody creates sessions; the route of approvals is not there */
   readonly hostKey?: string | undefined;
   /** Origins of browser pages that may speak to the relay, such as `https://app.example.com`; `"*"` allows all. Requests without an Origin are no page's and pass. @default none but pages of the relay's own origin, where that is loopback or in `allowedHosts` */
   readonly allowedOrigins?: '*' | readonly string[] | undefined;

@@ -1,4 +1,5 @@
 /** Limits a minute, over all nodes: counted in the store, where what was refused does not count. */
+import type { Side } from './documents.ts';
 import { relayError } from './relay-error.ts';
 import { hashOf } from './secrets.ts';
 import type { RelaySettings } from './settings.ts';
@@ -19,6 +20,14 @@ export interface RateLimits {
   /** Registrations and updates. */
   update(code: string): Promise<void>;
   ticket(code: string): Promise<void>;
+  /** Readings of the metadata, by one side. */
+  metadata(code: string, side: Side): Promise<void>;
+  /** Polls, and readings of what became of a request, by one side. */
+  read(code: string, side: Side): Promise<void>;
+  /** Openings of streams and WebSockets, by one side. */
+  stream(code: string, side: Side): Promise<void>;
+  /** Messages of the Model Context Protocol. @param count of a batch */
+  mcp(code: string, count: number): Promise<void>;
 }
 
 /** Makes the limits of a relay. */
@@ -47,5 +56,12 @@ export function createRateLimits({ store, limits }: RelaySettings): RateLimits {
     response: (code) => take(`responses:${code}`, limits.responsesPerMinute, 'RESPONSE_RATE_LIMIT', 'responses in this session'),
     update: (code) => take(`updates:${code}`, limits.updatesPerMinute, 'UPDATE_RATE_LIMIT', 'registrations and updates in this session'),
     ticket: (code) => take(`tickets:${code}`, ticketsPerMinute, 'TICKET_RATE_LIMIT', 'tickets in this session'),
+    metadata: (code, side) =>
+      take(`metadata:${side}:${code}`, limits.metadataPerMinute, 'METADATA_RATE_LIMIT', 'readings of the metadata by this side of the session'),
+    read: (code, side) => take(`reads:${side}:${code}`, limits.readsPerMinute, 'READ_RATE_LIMIT', 'polls and readings by this side of the session'),
+    stream: (code, side) => take(`streams:${side}:${code}`, limits.streamsPerMinute, 'STREAM_RATE_LIMIT', 'streams opened by this side of the session'),
+    async mcp(code, count) {
+      for (let left = count; left > 0; left--) await take(`mcp:${code}`, limits.mcpMessagesPerMinute, 'MCP_RATE_LIMIT', 'MCP messages in this session');
+    },
   };
 }

@@ -1,7 +1,7 @@
 /** Reads a relay's options: complete, checked, and cut off from what the host may change later. */
 import { randomBytes } from 'node:crypto';
 import { MisuseError } from '../index.ts';
-import { describe, safeClock } from '../internal.ts';
+import { describe, readOptions, safeClock } from '../internal.ts';
 import { guardBus, guardStore } from './guarded-ports.ts';
 import { memoryBus } from './memory-bus.ts';
 import { memoryStore } from './memory-store.ts';
@@ -33,28 +33,36 @@ export interface ReadRelayOptions<S> {
   closeOwn(): Promise<void>;
 }
 
-const known = new Set(
+/** Names of the options of a relay. */
+export const relayOptionNames =
   'store bus ttlSeconds requestTimeoutMs heartbeatMs leaseMs limits hostKey allowedOrigins allowedHosts clientAddress trustProxy session pairing pinDefinitions now logger'.split(
     ' ',
-  ),
-);
-const knownOfSession = new Set(
-  'tools registry rules profiles approvals profile policies hooks services facts limits exposeErrors approver approvalMode approvalTimeoutMs'.split(' '),
-);
-const defaultLimits: RelayLimits = { toolsPerSession: 1_000, updatesPerMinute: 10, requestsPerMinute: 60, responsesPerMinute: 60, sessionsPerMinute: 30 };
+  );
+const sessionOptionNames =
+  'tools registry rules profiles approvals profile policies hooks services facts limits exposeErrors approver approvalMode approvalTimeoutMs'.split(' ');
+/** Limits of a relay that is told none. */
+export const defaultLimits: RelayLimits = {
+  toolsPerSession: 1_000,
+  updatesPerMinute: 10,
+  requestsPerMinute: 60,
+  responsesPerMinute: 60,
+  sessionsPerMinute: 30,
+  metadataPerMinute: 300,
+  readsPerMinute: 600,
+  streamsPerMinute: 60,
+  mcpMessagesPerMinute: 600,
+};
 const storeMethods = 'create drop get set delete append read acquire renew release holder count schedule unschedule due ping'.split(' ');
 const longestTimer = 2 ** 31 - 1;
 
 /** @throws MisuseError `invalid_option`, which names the option. */
-export function readRelayOptions<S>(options: RelayOptions<S>): ReadRelayOptions<S> {
-  if (typeof options !== 'object' || options === null) throw new MisuseError('invalid_option', `createRelay: expected an object, got ${describe(options)}.`);
-  checkKeys(options, known, '');
-  const { pairing = false, pinDefinitions = false, now: hostClock = Date.now, clientAddress, session = {} } = options;
+export function readRelayOptions<S>(given: RelayOptions<S>): ReadRelayOptions<S> {
+  const options: RelayOptions<S> = readOptions('createRelay', given, relayOptionNames);
+  const { pairing = false, pinDefinitions = false, now: hostClock = Date.now, clientAddress } = options;
   for (const [key, value] of Object.entries({ pairing, pinDefinitions })) if (typeof value !== 'boolean') throw fault(key, 'true or false', value);
   if (typeof hostClock !== 'function') throw fault('now', 'a function', hostClock);
   if (clientAddress !== undefined && typeof clientAddress !== 'function') throw fault('clientAddress', 'a function', clientAddress);
-  if (!isObject(session)) throw fault('session', 'an object', session);
-  checkKeys(session, knownOfSession, 'session.');
+  const session: RelaySessionOptions<S> = readOptions('createRelay: session', options.session, sessionOptionNames);
   checkRegistry(session as RelaySessionOptions);
   for (const method of options.store === undefined ? [] : storeMethods) checkMethod('store', options.store, method);
   for (const method of options.bus === undefined ? [] : ['publish', 'subscribe']) checkMethod('bus', options.bus, method);
@@ -85,7 +93,7 @@ export function readRelayOptions<S>(options: RelayOptions<S>): ReadRelayOptions<
       clientAddress,
       proxies: readProxies(options.trustProxy),
     },
-    session: { ...session },
+    session,
     report,
     async closeOwn() {
       await Promise.all([options.store === undefined ? store.close?.() : undefined, options.bus === undefined ? bus.close?.() : undefined]);
@@ -109,11 +117,10 @@ function readNumber(options: Pick<RelayOptions, Duration>, key: Duration, absent
   return value;
 }
 
-function readLimits(limits: unknown): RelayLimits {
-  if (limits === undefined) return defaultLimits;
-  if (!isObject(limits)) throw fault('limits', 'an object', limits);
-  checkKeys(limits, new Set(Object.keys(defaultLimits)), 'limits.');
-  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
+function readLimits(limits: RelayOptions['limits']): RelayLimits {
+  const given = Object.entries(readOptions('createRelay: limits', limits, Object.keys(defaultLimits), { noun: 'limit' })).filter(
+    ([, value]) => value !== undefined,
+  );
   for (const [key, value] of given) if (!Number.isSafeInteger(value) || (value as number) < 1) throw fault(`limits.${key}`, 'a whole number from 1', value);
   return { ...defaultLimits, ...(Object.fromEntries(given) as Partial<RelayLimits>) };
 }
@@ -121,8 +128,11 @@ function readLimits(limits: unknown): RelayLimits {
 function readHostKey(key: unknown): string | undefined {
   if (key === undefined) return undefined;
   // What came is not told: it may be meant as a secret.
-  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(key))
-    throw new MisuseError('invalid_option', 'createRelay: expected `hostKey` to be 1 to 200 visible ASCII characters without spaces.');
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{16,200}$/.test(key))
+    throw new MisuseError(
+      'invalid_option',
+      `createRelay: expected \`hostKey\` to be 16 to 200 visible ASCII characters without spaces, got ${typeof key === 'string' ? `${key.length} characters` : `a value of type ${typeof key}`}. Make one by \`openssl rand -hex 32\` and keep it outside the code.`,
+    );
   return hashOf(key);
 }
 
@@ -157,17 +167,8 @@ function readLogger(logger: RelayLogger | undefined): RelayLogger {
   return safeLogger(logger);
 }
 
-function checkKeys(given: object, keys: ReadonlySet<string>, prefix: string): void {
-  for (const key in given)
-    if (!keys.has(key)) throw fault(`${prefix}${key}`, `absent (known options: ${[...keys].join(', ')})`, (given as Record<string, unknown>)[key]);
-}
-
 function checkMethod(option: string, value: unknown, method: string): void {
   if (typeof (value as Record<string, unknown> | null)?.[method] !== 'function') throw fault(option, `an object with the method \`${method}\``, value);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function fault(key: string, expected: string, got: unknown): MisuseError {

@@ -1,4 +1,5 @@
 /** Telling the host's logger: never secrets, never so often that the log is the next fault, and never at the cost of a request. */
+import { loggedError, logTo } from '../internal.ts';
 import { cleanLine } from '../shown/outside-text.ts';
 import type { RelayLogger } from './settings.ts';
 
@@ -7,23 +8,16 @@ export type Report = (kind: string, error: unknown) => void;
 
 const quietMs = 10_000;
 
-/** A logger that never throws. */
+/** A logger that may be missing, throw or reject, and affects nothing. */
 export function safeLogger(logger: RelayLogger | undefined): RelayLogger {
-  const tell = (level: keyof RelayLogger, data: object, message: string | undefined): void => {
-    try {
-      logger?.[level](data, message);
-    } catch {
-      // Whoever is told of faults must not make one.
-    }
-  };
-  return {
-    info: (data, message) => tell('info', data, message),
-    warn: (data, message) => tell('warn', data, message),
-    error: (data, message) => tell('error', data, message),
-  };
+  const tell =
+    (level: keyof RelayLogger) =>
+    (data: object, message = ''): void =>
+      logTo(logger, level, data, message);
+  return { info: tell('info'), warn: tell('warn'), error: tell('error') };
 }
 
-/** Makes a report for one relay. */
+/** Makes a report for one relay: `logger.error({ kind, err, leftOut? })`. */
 export function createReport(logger: RelayLogger): Report {
   const kinds = new Map<string, { until: number; leftOut: number }>();
   return (kind, error) => {
@@ -34,19 +28,24 @@ export function createReport(logger: RelayLogger): Report {
       known.leftOut++;
       return;
     }
-    logger.error({ kind, error: faultLine(error), ...(known.leftOut > 0 ? { leftOut: known.leftOut } : {}) }, `The relay met a fault: ${kind}`);
+    logger.error({ kind, err: faultOf(error), ...(known.leftOut > 0 ? { leftOut: known.leftOut } : {}) }, `The relay met a fault: ${kind}`);
     known.until = time + quietMs;
     known.leftOut = 0;
   };
 }
 
-/** A fault in a line: its name and message, without what could be a token. */
-export function faultLine(error: unknown): string {
-  let text = 'an unreadable error';
-  try {
-    text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  } catch {
-    // A getter that throws, a revoked proxy.
-  }
-  return cleanLine(text.slice(0, 2_000).replace(/[\w-]{32,}/g, '[hidden]'), 500);
+const mostLines = 40;
+
+/** An error as logs get it: with its stack and its causes, and without what could be a token or a password. */
+export function faultOf(error: unknown): unknown {
+  return loggedError(error, scrub);
+}
+
+/** Tokens are long words, passwords stand in addresses. Hidden before anything is cut: half of a token is a secret too. */
+function scrub(text: string): string {
+  const hidden = text.replace(/[\w-]{32,}/g, '[hidden]').replace(/\/\/[^\s/@]+@/g, '//[hidden]@');
+  return hidden
+    .split('\n', mostLines)
+    .map((line) => cleanLine(line, 500))
+    .join('\n    ');
 }

@@ -2,13 +2,14 @@
 import { hash, randomUUID } from 'node:crypto';
 import pTimeout from 'p-timeout';
 import type { JsonValue, ToolResult } from '../index.ts';
-import { canonicalJson, errorName } from '../internal.ts';
+import { canonicalJson } from '../internal.ts';
 import type { Calls } from './calls.ts';
 import { keys, type RequestDocument, type SessionDocument } from './documents.ts';
 import type { Hub } from './hub.ts';
 import type { LiveSession, LiveSessions } from './live-sessions.ts';
 import { lostResult, unansweredResult, unkeptResult } from './lost-result.ts';
 import { leaving, relayError, sessionNotFound } from './relay-error.ts';
+import { faultOf } from './report.ts';
 import { createDecide, type Decide, type RunRequest } from './request-decide.ts';
 import { createRequestDocuments, type FoundRequest, type RequestStatus } from './request-documents.ts';
 import { joinRequest } from './request-join.ts';
@@ -238,7 +239,7 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     return undefined;
   };
 
-  const warn = (error: unknown, message: string): void => logger.warn({ error: errorName(error) }, message);
+  const warn = (error: unknown, message: string): void => logger.warn({ err: faultOf(error) }, message);
   const takeAll = async (): Promise<void> => {
     let found: readonly DueItem[];
     do {

@@ -1,9 +1,10 @@
 /** The relay as a server of its own on Node: HTTP, server-sent events and WebSockets on one port. */
 import { MisuseError } from '../index.ts';
-import { describe } from '../internal.ts';
+import { describe, readOptions } from '../internal.ts';
 import { createRelay, type Relay } from './create-relay.ts';
 import { listen, type NodeServer } from './node-server.ts';
 import type { RelayOptions } from './options.ts';
+import { relayOptionNames } from './read-options.ts';
 import { safeLogger } from './report.ts';
 import { serverPortOf } from './server-port.ts';
 
@@ -35,19 +36,19 @@ export interface ServedRelay<S = unknown> {
  * Rejects with a MisuseError `invalid_option` for options that are none, and with the error of `node:net`, such as `EADDRINUSE`, when it cannot listen.
  */
 export async function serveRelay<S = unknown>(options: ServeRelayOptions<S>): Promise<ServedRelay<S>> {
-  if (typeof options !== 'object' || options === null) throw new MisuseError('invalid_option', `serveRelay: expected an object, got ${describe(options)}.`);
-  const { port, host = '127.0.0.1', maxConnections = 10_000, ...rest } = options;
+  const given = readOptions('serveRelay', options, [...relayOptionNames, 'port', 'host', 'maxConnections']);
+  const { port, host = '127.0.0.1', maxConnections = 10_000, ...rest } = given;
   if (!isWhole(port, 0, 65_535)) throw fault('port', 'a whole number from 0 to 65535', port);
   if (typeof host !== 'string' || !/^[\w.:%-]+$/.test(host)) throw fault('host', 'a name or an address, IPv6 without brackets', host);
   if (!isWhole(maxConnections, 1, 2 ** 31 - 1)) throw fault('maxConnections', 'a whole number from 1', maxConnections);
   const shown = host.includes(':') ? `[${host}]` : host;
   const local = isLoopback(host);
-  const { allowedHosts = local && !rest.trustProxy ? ['localhost', '127.0.0.1', '[::1]', shown] : undefined } = rest;
+  const { allowedHosts = local && !given.trustProxy ? ['localhost', '127.0.0.1', '[::1]', shown] : undefined } = given;
   const relay = createRelay<S>({ ...rest, allowedHosts });
   const own = serverPortOf(relay);
   if (own === undefined) throw new Error('The relay gave no port for servers.');
-  const logger = safeLogger(rest.logger);
-  if (!local && rest.hostKey === undefined)
+  const logger = safeLogger(given.logger);
+  if (!local && given.hostKey === undefined)
     logger.warn({ host }, 'relay: this address is not the loopback and no `hostKey` is set: whoever reaches it may create sessions');
   let server: NodeServer;
   try {
@@ -65,7 +66,7 @@ function isLoopback(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
 }
 
-function isWhole(value: unknown, least: number, most: number): boolean {
+function isWhole(value: unknown, least: number, most: number): value is number {
   return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 }
 

@@ -13,7 +13,7 @@ import { readStreamRequest } from './stream-routes.ts';
 
 /** Makes the port of a relay. */
 export function createSocketEntry(front: Front, parts: RelayParts): SocketPort {
-  const { settings, streams, counters, report } = parts;
+  const { settings, streams, limits, counters, report } = parts;
   const { store, now, heartbeatMs, logger } = settings;
 
   const respond = async (code: string, data: unknown): Promise<{ readonly status: number; readonly body: JsonObject }> => {
@@ -39,8 +39,10 @@ export function createSocketEntry(front: Front, parts: RelayParts): SocketPort {
         const { route, exchange } = await front.enter(request, info);
         if ((route.name !== 'stream' && route.name !== 'events') || !('document' in exchange))
           throw relayError(404, 'not_found', 'Expected a socket at `stream` or `events` of a session.');
-        const { code } = exchange.document;
-        return { stream: readStreamRequest(exchange), streams, respond: (data) => respond(code, data) };
+        const stream = readStreamRequest(exchange);
+        const { code, side } = stream;
+        await limits.stream(code, side);
+        return { stream, streams, respond: (data) => respond(code, data) };
       } catch (error) {
         return front.refuse(request, error);
       }

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { MisuseError } from '../index.ts';
-import { errorName } from '../internal.ts';
 import { headersOf } from './node-request.ts';
+import { faultOf } from './report.ts';
 import type { SocketPort } from './socket-port.ts';
 import { type ServedSocket, serveSocket } from './web-socket.ts';
 
@@ -81,7 +81,7 @@ export function createSocketServer(port: SocketPort, load: () => Promise<WsPacka
           loading = undefined;
           return refuseWith(socket, 501, 'web_sockets_unavailable', error.message);
         }
-        port.logger.error({ error: errorName(error) }, 'relay: a WebSocket could not be opened');
+        port.logger.error({ err: faultOf(error) }, 'relay: a WebSocket could not be opened');
         refuseWith(socket, 500, 'internal_server_error', 'The relay failed. Try again.');
       });
     },

@@ -5,17 +5,19 @@ import { relayError } from './relay-error.ts';
 import type { RelayParts, SessionExchange, SessionHandlers } from './relay-parts.ts';
 
 /** Handlers of these routes. */
-export function streamRoutes({ settings, streams, respond, draining }: RelayParts): Pick<SessionHandlers, 'stream' | 'events'> {
-  const open = (exchange: SessionExchange): Promise<Response> => {
+export function streamRoutes({ settings, streams, respond, limits, draining }: RelayParts): Pick<SessionHandlers, 'stream' | 'events'> {
+  const open = async (exchange: SessionExchange): Promise<Response> => {
     const { request } = exchange;
     const url = new URL(request.url);
     const mode = url.searchParams.get('mode') ?? 'sse';
     const wanted = readStreamRequest(exchange);
+    const { code, side } = wanted;
+    if (mode !== 'sse' && mode !== 'poll') throw relayError(400, 'invalid_request', 'Expected `mode` to be "sse" or "poll".');
+    await (mode === 'sse' ? limits.stream(code, side) : limits.read(code, side));
     if (mode === 'sse') return respond.sse(streams, wanted);
-    if (mode !== 'poll') throw relayError(400, 'invalid_request', 'Expected `mode` to be "sse" or "poll".');
     return respond.poll(streams, wanted, settings.heartbeatMs, AbortSignal.any([request.signal, draining]));
   };
-  return { stream: async (exchange) => open(exchange), events: async (exchange) => open(exchange) };
+  return { stream: open, events: open };
 }
 
 /** What a request asks for by its query, and by `Last-Event-ID`, which a browser sends when it comes again. @throws RelayError 400 `invalid_last_event_id`, `invalid_client` */

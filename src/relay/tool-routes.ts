@@ -1,9 +1,9 @@
 /** The application's tools: registered, updated, described. */
-import type { HostTool } from '../index.ts';
 import { answer } from './answers.ts';
 import { readObject } from './bodies.ts';
-import { keys, type LogRecord, logKeep, type SessionDocument, type ToolsDocument } from './documents.ts';
-import { describeSession, negotiateVersion, type ShownTool } from './metadata.ts';
+import { keys, type LogRecord, logKeep, type SessionDocument, type Side, type ToolsDocument } from './documents.ts';
+import { isNamed, negotiateVersion } from './metadata.ts';
+import { createMetadataCache } from './metadata-cache.ts';
 import { type Registered, type RegistrationOptions, registerTools, updateTools } from './registration.ts';
 import { readRegistration, readUpdate } from './registration-body.ts';
 import { sessionNotFound } from './relay-error.ts';
@@ -18,6 +18,7 @@ const mostTries = 20;
 /** Handlers of these routes. */
 export function toolRoutes({ settings, limits, hub, live }: RelayParts): Pick<SessionHandlers, 'register-tools' | 'update-tools' | 'metadata'> {
   const { store, now, pinDefinitions } = settings;
+  const metadata = createMetadataCache(store);
 
   const sides = ['application', 'agent'] as const;
   /** Writes into both sides' logs. */
@@ -58,13 +59,13 @@ export function toolRoutes({ settings, limits, hub, live }: RelayParts): Pick<Se
     throw busy();
   };
 
-  const describe = async ({ request, document }: SessionExchange): Promise<Answered> => {
+  const describe = async ({ request, document, side }: SessionExchange): Promise<Answered> => {
     const version = negotiateVersion(request.headers.get('accept-version'));
-    const { session } = await live.get(document);
-    const tools = await readTools(store, document.code);
-    const { body, headers } = describeSession(document, tools?.document, session.tools().map(shownTool), version);
-    if (isSame(request.headers.get('if-none-match'), headers.ETag)) return new Response(null, { status: 304, headers });
-    return answer(200, body, headers);
+    await limits.metadata(document.code, side as Side);
+    const isKnown = (etag: string): boolean => isNamed(etag, request.headers.get('if-none-match'));
+    const { text, headers } = await metadata.read(await live.get(document), document, version, isKnown);
+    if (isKnown(headers.ETag)) return new Response(null, { status: 304, headers });
+    return { status: 200, headers: { 'Content-Type': 'application/json', ...headers }, text };
   };
 
   return {
@@ -80,21 +81,4 @@ export function toolRoutes({ settings, limits, hub, live }: RelayParts): Pick<Se
     },
     metadata: describe,
   };
-}
-
-/** As the session shows it to models. */
-function shownTool({ name, description, parameters, outputSchema, title, annotations }: HostTool): ShownTool {
-  return {
-    name,
-    description,
-    parameters,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(title === undefined ? {} : { title }),
-    ...(Object.keys(annotations).length === 0 ? {} : { annotations: { ...annotations } }),
-  };
-}
-
-function isSame(wanted: string | null, etag: string | undefined): boolean {
-  if (wanted === null || etag === undefined) return false;
-  return wanted.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*');
 }

@@ -1,9 +1,10 @@
 /** One WebSocket of a session: events out as text frames, and an application's answers back. */
 import type { RawData, WebSocket } from 'ws';
 import type { JsonObject } from '../index.ts';
-import { errorName, isJsonObject } from '../internal.ts';
+import { isJsonObject } from '../internal.ts';
 import type { OpenStream, StreamEvent } from './event-stream.ts';
 import { isRelayError } from './relay-error.ts';
+import { faultOf } from './report.ts';
 import { logName } from './secrets.ts';
 import type { RelayLogger } from './settings.ts';
 import type { SocketAdmission } from './socket-port.ts';
@@ -72,7 +73,7 @@ export function serveSocket(socket: WebSocket, { stream, streams, respond }: Soc
     socket.once('close', () => clearTimeout(timer));
   };
   const failed = (error: unknown, what: string): void => {
-    logger.error({ session: logName(stream.code), error: errorName(error) }, `relay: ${what}`);
+    logger.error({ session: logName(stream.code), err: faultOf(error) }, `relay: ${what}`);
     close(closeCodes.failed, 'The relay failed.');
   };
   const waiting = (): number => socket.bufferedAmount - large;

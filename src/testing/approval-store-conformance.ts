@@ -95,6 +95,26 @@ const rules: PortRuleBodies<ApprovalStore> = {
       );
     assert.deepEqual(idsOf(await store.list('')), ['five']);
   },
+  'the mark that a record was taken is kept and listed, and leaves other records alone': async (store) => {
+    const [answered, open] = [record('one'), record('two')];
+    // All that the library writes into one: neither a token nor an input.
+    const mark: ApprovalRecord = { id: 'mark', sessionId: 's', principal: 'local', used: 'one', expiresAt: Date.now() + 7_200_000 };
+    for (const each of [answered, open]) await store.put(each);
+    await store.take('one');
+    await store.put(mark);
+    // Somebody puts the record back: the mark must be there to tell.
+    await store.put(answered);
+    const listed = await store.list('s');
+    assert.deepEqual(idsOf(listed), ['mark', 'one', 'two']);
+    assert.deepEqual(
+      listed.find(({ id }) => id === 'mark'),
+      mark,
+    );
+    await store.take('one');
+    assert.deepEqual(idsOf(await store.list('s')), ['mark', 'two']);
+    assert.deepEqual(await store.take('two'), open);
+    assert.deepEqual(await store.list('s'), [mark]);
+  },
   'listing removes nothing': async (store) => {
     await store.put(record('one'));
     for (const again of [1, 2, 3]) assert.equal((await store.list('s')).length, 1, `Expected it in listing ${again}`);

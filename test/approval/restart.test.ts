@@ -46,6 +46,7 @@ const places = [
   'once',
   'twice',
   'race',
+  'put-back',
   'rejected',
   'always',
   'session',
@@ -224,6 +225,23 @@ describe('another process with the same key and store', () => {
       expect(results.filter((result) => result?.success)).toHaveLength(1);
       expect(results.find((result) => result?.success === false)?.error).toMatchObject({ code: 'approval_denied', reason: 'token_used' });
       expect(await runs('race')).toHaveLength(1);
+    },
+    slow,
+  );
+
+  test(
+    'is refused where somebody put the answered record back, and lists it no more',
+    async () => {
+      const [file] = await readdir(join(home, 'put-back'));
+      const path = join(home, 'put-back', file as string);
+      const record = await readFile(path, 'utf8');
+      const job = { ...at('put-back'), token: tokenOf('put-back') };
+      const [first] = await hostProcess([job]);
+      expect(first?.result.success).toBe(true);
+      await writeFile(path, record);
+      const [second] = await hostProcess([job]);
+      expect(second).toMatchObject({ result: { success: false, error: { code: 'approval_denied', reason: 'token_used' } }, pending: 0 });
+      expect(await runs('put-back')).toHaveLength(1);
     },
     slow,
   );

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApprovalRecord, ApprovalStore } from '../../src/index.ts';
 import { redisApprovals } from '../../src/redis.ts';
 import { approvalStoreConformance } from '../../src/testing.ts';
+import { type Bench, suspending, suspendOne, why } from '../approval/kit.ts';
 import { demandRedis, type RedisServer, redisAvailable, soon, startRedis, whyNot } from './redis-server.ts';
 
 demandRedis();
@@ -57,6 +58,22 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
     await store.put(record('other'));
     expect(await client.zrange(`test-${stores}:approvals:{s}`, '0', '-1')).toEqual(['last', 'other']);
     expect(await store.list('s')).toHaveLength(2);
+  });
+
+  test('are answered once, also where the record is put back into Redis and another process takes it', async () => {
+    const prefix = `test-${++stores}`;
+    const open = (): Bench => suspending({ store: redisApprovals({ client: server.connect(), prefix }), registry: { now: Date.now } });
+    const [first, second] = [open(), open()];
+    const { id, token } = await suspendOne(first);
+    const key = `${prefix}:approval:{${id}}`;
+    const copy = (await client.get(key)) as string;
+    const index = await client.zrange(`${prefix}:approvals:{conversation}`, '0', '-1', 'WITHSCORES');
+    expect((await first.session.approvals.resume(token, 'allow_once')).success).toBe(true);
+    await client.set(key, copy);
+    await client.zadd(`${prefix}:approvals:{conversation}`, index[1] as string, id);
+    expect(await second.session.approvals.pending()).toEqual([]);
+    expect(why(await second.session.approvals.resume(token, 'allow_once'))).toEqual(['approval_denied', 'token_used']);
+    expect([...first.runs, ...second.runs]).toHaveLength(1);
   });
 
   test('do not answer with what is no record', async () => {

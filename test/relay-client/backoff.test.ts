@@ -28,6 +28,25 @@ describe('the wait before the next attempt', () => {
     expect(retryMs(1, middle, 1e12)).toBe(300_000);
   });
 
+  test('is never longer than its cap, whatever chance gives, and still differs by chance', () => {
+    fc.assert(
+      fc.property(fc.nat(2000), fc.double({ min: 0, max: 0.999, noNaN: true }), fc.integer({ min: 250, max: 100_000 }), (failures, number, most) => {
+        expect(backoffMs(failures, () => number, most)).toBeLessThanOrEqual(most);
+      }),
+    );
+    expect([0, 0.5, 0.999].map((number) => backoffMs(9, () => number, 5000))).toEqual([3000, 4000, 4998]);
+    expect(backoffMs(1, middle, 5000)).toBe(1000);
+  });
+
+  test('is not much shorter than a quarter of a second, however low the cap', () => {
+    expect([0, -1, 1, 250].map((most) => backoffMs(5, middle, most))).toEqual([200, 200, 200, 200]);
+  });
+
+  test('is as long as the relay wants, whatever the cap', () => {
+    expect(retryMs(5, middle, 20_000, 5000)).toBe(20_000);
+    expect(retryMs(5, middle, undefined, 5000)).toBe(4000);
+  });
+
   test.each([
     ['3', 3000],
     [' 0 ', 0],

@@ -251,6 +251,66 @@ describe('the way there', () => {
     expect(statuses.at(-1)).toMatchObject({ retryInMs: 1000 });
   });
 
+  test('is tried after a second each time a line stood, however short', async () => {
+    await stand({ transport: 'websocket' });
+    for (let cut = 0; cut < 8; cut++) {
+      await pass(2_000);
+      socket().happen('close');
+      await pass(0);
+      expect(statuses.at(-1)).toMatchObject({ status: 'reconnecting', retryInMs: 1000 });
+      await pass(1000);
+      socket().open();
+      await pass(0);
+      expect(statuses.at(-1)).toMatchObject({ status: 'connected' });
+    }
+  });
+
+  test.each([
+    ['ten seconds, where the relay does not tell it', {}, 4000],
+    ['as the relay tells it', { leaseMs: 4000 }, 1600],
+    ['as it would be, where what the relay tells is none', { leaseMs: 0 }, 4000],
+  ])('is tried within half a lease once a line has stood: %s', async (_, connected, longest) => {
+    await begin({ transport: 'websocket' });
+    await pass(0);
+    socket().open({ toolsRevision: 1, ...connected });
+    await pass(0);
+    const waits: unknown[] = [];
+    for (let failed = 0; failed < 10; failed++) {
+      socket().happen('close');
+      await pass(0);
+      waits.push(statuses.at(-1)?.retryInMs);
+      await pass(Number(waits.at(-1)));
+    }
+    expect(waits.slice(3)).toEqual(Array(7).fill(longest));
+    expect(Math.max(...(waits as number[]))).toBe(longest);
+  });
+
+  test('is tried less and less often while no line has ever stood', async () => {
+    await begin({ transport: 'websocket' });
+    const waits: unknown[] = [];
+    for (let failed = 0; failed < 6; failed++) {
+      socket().happen('close');
+      await pass(0);
+      waits.push(statuses.at(-1)?.retryInMs);
+      await pass(Number(waits.at(-1)));
+    }
+    expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000]);
+  });
+
+  test('is not tried in a circle by a relay that says goodbye to every line at once', async () => {
+    await stand({ transport: 'websocket' });
+    const waits: unknown[] = [];
+    for (let time = 0; time < 4; time++) {
+      socket().frame('goodbye', { reason: 'shutting_down', reconnect: true, retryMs: 0 });
+      await pass(0);
+      waits.push(statuses.findLast(({ retryInMs }) => retryInMs !== undefined)?.retryInMs);
+      await pass(Number(waits.at(-1)));
+      socket().open();
+      await pass(0);
+    }
+    expect(waits).toEqual([0, 1000, 1000, 1000]);
+  });
+
   test('is tried at once when the network is back, or the page is seen again', async () => {
     const page = new EventTarget();
     const document = Object.assign(new EventTarget(), { visibilityState: 'hidden' });

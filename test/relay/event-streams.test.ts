@@ -25,7 +25,7 @@ describe('a stream', () => {
       [3, 'tool-result'],
       [undefined, 'heartbeat'],
     ]);
-    expect(agent.events[0]?.data).toMatchObject({ sessionCode: session.code, toolsRevision: 1, heartbeatMs });
+    expect(agent.events[0]?.data).toMatchObject({ sessionCode: session.code, toolsRevision: 1, heartbeatMs, leaseMs });
   });
 
   test('of a session that is gone is none, and leaves nothing', async () => {

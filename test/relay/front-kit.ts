@@ -93,7 +93,7 @@ export function frontKit(options: RelayOptions = {}) {
   const known = new Map<string, unknown>();
   const streams: EventStreams = { open: vi.fn(), poll: vi.fn(async () => []), count: 0, close: vi.fn() };
   const live = {
-    get: vi.fn(async () => ({ session: { tools: () => [] } }) as unknown as LiveSession),
+    get: vi.fn(async () => ({ session: { tools: () => [] }, onClose() {} }) as unknown as LiveSession),
     close: vi.fn(async () => {}),
     taken: (name: string) => (name === 'host_tool' ? name : undefined),
     count: 0,

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { basePath, routes } from '../../src/relay/route-table.ts';
 import { findPlace } from '../../src/relay/router.ts';
+import { createSocketEntry } from '../../src/relay/socket-entry.ts';
 import { base, frontKit } from './front-kit.ts';
 
 const page = 'https://app.example.com';
@@ -216,6 +217,59 @@ describe('limits', () => {
     expect(refused).toMatchObject({ status: 429, body: { error: 'rate_limit_exceeded', code } });
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
     expect((await run(other)).status).not.toBe(429);
+  });
+
+  test.each([
+    ['metadata', { metadataPerMinute: 3 }, 'METADATA_RATE_LIMIT', ['GET', '/metadata'], ['GET', '/metadata']],
+    ['polls', { readsPerMinute: 3 }, 'READ_RATE_LIMIT', ['GET', '/stream?mode=poll'], ['GET', '/events?mode=poll']],
+    ['streams', { streamsPerMinute: 3 }, 'STREAM_RATE_LIMIT', ['GET', '/stream'], ['GET', '/events']],
+  ] as const)('%s, for each side of a session', async (_, limits, code, ofApplication, ofAgent) => {
+    const { ask, create } = frontKit({ limits });
+    const one = await create();
+    const other = await create();
+    const asApplication = (made: typeof one) => ask(ofApplication[0], `/${made.code}${ofApplication[1]}`, { token: made.sessionToken });
+    const asAgent = (made: typeof one) => ask(ofAgent[0], `/${made.code}${ofAgent[1]}`, { token: made.agentToken });
+    expect(await many(3, () => asAgent(one))).toEqual([200, 200, 200]);
+    const refused = await asAgent(one);
+    expect(refused).toMatchObject({ status: 429, body: { error: 'rate_limit_exceeded', code } });
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    for (const answer of [await asApplication(one), await asAgent(other)]) expect(answer.status).toBe(200);
+  });
+
+  test('WebSockets and streams of MCP count as streams', async () => {
+    const kit = frontKit({ limits: { streamsPerMinute: 3 } });
+    const { code, agentToken: token } = await kit.create();
+    const sockets = createSocketEntry(kit.front, kit.parts);
+    const socket = () => sockets.open(new Request(`${base}/${code}/events`, { headers: { Authorization: `Bearer ${token}` } }), {});
+    expect((await kit.ask('GET', `/${code}/events`, { token })).status).toBe(200);
+    expect((await kit.ask('GET', `/${code}/mcp`, { token })).status).not.toBe(429);
+    expect(await socket()).not.toBeInstanceOf(Response);
+    const refused = await socket();
+    expect(refused instanceof Response && [refused.status, refused.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+    expect((await kit.ask('GET', `/${code}/mcp`, { token })).status).toBe(429);
+  });
+
+  test('a 304 counts as a reading of the metadata', async () => {
+    const { ask, create } = frontKit({ limits: { metadataPerMinute: 2 } });
+    const { code, agentToken: token } = await create();
+    const etag = (await ask('GET', `/${code}/metadata`, { token })).headers.get('etag') ?? '';
+    expect(await many(2, () => ask('GET', `/${code}/metadata`, { token, headers: { 'If-None-Match': etag } }))).toEqual([304, 429]);
+  });
+
+  test('statuses of requests count with polls', async () => {
+    const { ask, create } = frontKit({ limits: { readsPerMinute: 2 } });
+    const { code, agentToken: token } = await create();
+    await ask('GET', `/${code}/events?mode=poll`, { token });
+    expect(await many(2, () => ask('GET', `/${code}/requests/r-1`, { token }))).toEqual([200, 429]);
+  });
+
+  test('MCP messages count one by one, also in a batch', async () => {
+    const { ask, create } = frontKit({ limits: { mcpMessagesPerMinute: 5 } });
+    const { code, agentToken: token } = await create();
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    expect((await ask('POST', `/${code}/mcp`, { token, body: [ping, ping, ping, ping] })).status).not.toBe(429);
+    expect((await ask('POST', `/${code}/mcp`, { token, body: ping })).status).not.toBe(429);
+    expect(await ask('POST', `/${code}/mcp`, { token, body: ping })).toMatchObject({ status: 429, body: { code: 'MCP_RATE_LIMIT' } });
   });
 
   test('registrations and updates count together', async () => {

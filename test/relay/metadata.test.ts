@@ -1,7 +1,7 @@
 /** The metadata of a session, in both versions. */
 import { describe, expect, test } from 'vitest';
 import type { SessionDocument, ToolsDocument } from '../../src/relay/documents.ts';
-import { describeSession, negotiateVersion, type ShownTool } from '../../src/relay/metadata.ts';
+import { describeSession, isNamed, negotiateVersion, type ShownTool } from '../../src/relay/metadata.ts';
 
 const session: SessionDocument = {
   code: 'ABCD2345',
@@ -12,9 +12,14 @@ const session: SessionDocument = {
   toolsRevision: 1,
 };
 const shown: readonly ShownTool[] = [
-  { name: 'bash', description: 'Runs.', parameters: { type: 'object' } },
+  { name: 'bash', description: 'Runs.', parameters: { type: 'object' }, annotations: {} },
   { name: 'draw', description: 'Draws.', parameters: { type: 'object' }, title: 'Draw', annotations: { destructive: true } },
 ];
+const [{ annotations: _, ...bash }, draw] = shown as [ShownTool, ShownTool];
+const describeAs = (...given: Parameters<typeof describeSession>) => {
+  const { text, headers } = describeSession(...given);
+  return { body: JSON.parse(text) as Record<string, unknown>, headers };
+};
 const tools: ToolsDocument = {
   revision: 3,
   pluginType: 'codap',
@@ -57,7 +62,7 @@ describe('a version', () => {
 });
 
 describe('a session that has tools', () => {
-  const { body, headers } = describeSession(session, tools, shown);
+  const { body, headers } = describeAs(session, tools, shown);
 
   test('is described', () => {
     expect(body).toEqual({
@@ -66,7 +71,7 @@ describe('a session that has tools', () => {
       pluginType: 'codap',
       pluginVersion: '1.2',
       capabilities: [{ type: 'storage' }],
-      tools: shown,
+      tools: [bash, draw],
       environment: { version: '1' },
       toolCount: 2,
       lastUpdated: '1970-01-01T00:00:02.000Z',
@@ -79,7 +84,7 @@ describe('a session that has tools', () => {
       'API-Version': '2.0.0',
       'Session-ID': 'ABCD2345',
       'Supported-Versions': '1.0.0, 2.0.0',
-      ETag: expect.stringMatching(/^"[\w-]{43}"$/),
+      ETag: expect.stringMatching(/^W\/"[\w-]{43}"$/),
       'Last-Modified': 'Thu, 01 Jan 1970 00:00:02 GMT',
       Vary: 'Accept-Version',
     });
@@ -91,6 +96,27 @@ describe('a session that has tools', () => {
     expect(etag(session, tools, shown.slice(1))).not.toBe(headers.ETag);
     expect(etag(session, { ...tools, environment: {} }, shown)).not.toBe(headers.ETag);
     expect(etag(session, tools, shown, '1.0.0')).not.toBe(headers.ETag);
+    expect(etag({ ...session, code: 'ABCD2346' }, tools, shown)).not.toBe(headers.ETag);
+    expect(etag({ ...session, code: 'ABCD2346' }, tools, shown, '1.0.0')).not.toBe(etag(session, tools, shown, '1.0.0'));
+  });
+
+  test.each<[string | null, boolean]>([
+    [null, false],
+    ['', false],
+    ['*', true],
+    [' * ', true],
+    ['W/"abc"', true],
+    ['"abc"', true],
+    ['"x", W/"abc"', true],
+    ['"x",W/"abc" ', true],
+    ['abc', false],
+    ['"ab"', false],
+    ['W/"ABC"', false],
+    ['"*"', false],
+    ['"x", *', false],
+    ['W/W/"abc"', false],
+  ])('is known to a client that sends If-None-Match: %j (%s)', (header, known) => {
+    expect(isNamed('W/"abc"', header)).toBe(known);
   });
 
   test('shows no secret and nothing that the relay keeps for itself', () => {
@@ -99,13 +125,13 @@ describe('a session that has tools', () => {
 });
 
 test('a session without a registration has the host’s tools, and no application', () => {
-  expect(describeSession(session, undefined, shown.slice(0, 1)).body).toEqual({
+  expect(describeAs(session, undefined, shown.slice(0, 1)).body).toEqual({
     apiVersion: '2.0.0',
     sessionId: 'ABCD2345',
     pluginType: null,
     pluginVersion: null,
     capabilities: [],
-    tools: shown.slice(0, 1),
+    tools: [bash],
     environment: {},
     toolCount: 1,
     lastUpdated: '1970-01-01T00:00:00.000Z',
@@ -114,7 +140,7 @@ test('a session without a registration has the host’s tools, and no applicatio
 });
 
 test('the older version is a manifest of tools', () => {
-  const { body, headers } = describeSession(session, tools, shown, '1.0.0');
+  const { body, headers } = describeAs(session, tools, shown, '1.0.0');
   expect(body).toEqual({
     apiVersion: '1.0.0',
     toolManifestVersion: '1.0.0',

@@ -1,16 +1,17 @@
 /** Options of a relay: what is refused, by name, and what is made of the rest. */
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { HostToolRegistry, isMisuseError } from '../../src/index.ts';
+import { redisApprovals, redisBus, redisStore } from '../../src/redis.ts';
 import { guardBus, guardStore } from '../../src/relay/guarded-ports.ts';
 import { memoryStore } from '../../src/relay/memory-store.ts';
-import { readRelayOptions } from '../../src/relay/read-options.ts';
+import { defaultLimits, readRelayOptions } from '../../src/relay/read-options.ts';
 import { isRelayError, relayError } from '../../src/relay/relay-error.ts';
-import { createReport, faultLine, safeLogger } from '../../src/relay/report.ts';
+import { createReport, faultOf, safeLogger } from '../../src/relay/report.ts';
+import { createRelay, serveRelay } from '../../src/relay.ts';
 import { brokenStore } from './front-kit.ts';
 
 describe('an option that is none', () => {
   test.each<[string, unknown]>([
-    ['prot', 4040],
     ['ttlSeconds', 0],
     ['ttlSeconds', 2_000_001],
     ['ttlSeconds', '3600'],
@@ -18,12 +19,11 @@ describe('an option that is none', () => {
     ['requestTimeoutMs', 2 ** 31],
     ['heartbeatMs', -1],
     ['leaseMs', null],
-    ['limits', 5],
     ['limits.toolsPerSession', { toolsPerSession: 0 }],
     ['limits.updatesPerMinute', { updatesPerMinute: 1.5 }],
-    ['limits.perHour', { perHour: 5 }],
     ['hostKey', ''],
     ['hostKey', 'with space'],
+    ['hostKey', 'x'.repeat(15)],
     ['hostKey', 'x'.repeat(201)],
     ['allowedOrigins', 'https://app.example.com'],
     ['allowedOrigins', ['app.example.com']],
@@ -40,8 +40,6 @@ describe('an option that is none', () => {
     ['store', {}],
     ['store', { ...memoryStore(), due: undefined }],
     ['bus', { publish: () => {} }],
-    ['session', []],
-    ['session.tolls', { tolls: [] }],
     ['session.registry', { registry: {} }],
     ['session.rules', { registry: new HostToolRegistry(), rules: [] }],
   ])('%s: %j', (named, value) => {
@@ -57,11 +55,54 @@ describe('an option that is none', () => {
 
   test('is not told back where it is a secret', () => {
     expect(() => readRelayOptions({ hostKey: 'my secret key' })).not.toThrow('my secret key');
-    expect(() => readRelayOptions({ hostKey: 'my secret key' })).toThrow('hostKey');
+    expect(() => readRelayOptions({ hostKey: 'my secret key' })).toThrow(
+      'expected `hostKey` to be 16 to 200 visible ASCII characters without spaces, got 13 characters',
+    );
   });
 
-  test('may be nothing at all', () => {
-    expect(() => readRelayOptions(null as never)).toThrow('createRelay: expected an object, got null');
+  test.each<[string, () => unknown, string]>([
+    ['createRelay', () => createRelay({ ttl: 5 } as never), 'createRelay: unknown option `ttl`; did you mean `ttlSeconds`?'],
+    ['createRelay', () => createRelay({ log: console } as never), 'createRelay: unknown option `log`; did you mean `logger`?'],
+    ['createRelay', () => createRelay(null as never), 'createRelay: expected an object of options, got null.'],
+    [
+      'limits',
+      () => createRelay({ limits: { requestPerMinute: 5 } } as never),
+      'createRelay: limits: unknown limit `requestPerMinute`; did you mean `requestsPerMinute`?',
+    ],
+    ['limits', () => createRelay({ limits: 5 } as never), 'createRelay: limits: expected an object of limits, got `5` (number).'],
+    ['session', () => createRelay({ session: { tolls: [] } } as never), 'createRelay: session: unknown option `tolls`; did you mean `tools`?'],
+    ['session', () => createRelay({ session: [] } as never), 'createRelay: session: expected an object of options, got an array of 0.'],
+    ['memoryStore', () => memoryStore({ maxchar: 5 } as never), 'memoryStore: unknown option `maxchar`; did you mean `maxChars`?'],
+    ['redisStore', () => redisStore({ client: {}, perfix: 'x' } as never), 'redisStore: unknown option `perfix`; did you mean `prefix`?'],
+    ['redisBus', () => redisBus({ clinet: {} } as never), 'redisBus: unknown option `clinet`; did you mean `client`?'],
+    ['redisApprovals', () => redisApprovals({ timeout: 5 } as never), 'redisApprovals: unknown option `timeout`'],
+  ])('is named, with the one that was probably meant: %s', (_, call, message) => {
+    expect(call).toThrow(message);
+    expect(call).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+  });
+
+  test('is named where a relay is to be served', async () => {
+    await expect(serveRelay({ prot: 0 } as never)).rejects.toThrow('serveRelay: unknown option `prot`; did you mean `port`?');
+    await expect(serveRelay({ port: 0, pairng: true } as never)).rejects.toThrow('serveRelay: unknown option `pairng`; did you mean `pairing`?');
+  });
+});
+
+describe('what stands on Object.prototype', () => {
+  const polluted = { pairing: true, hostKey: 'x', trustProxy: true, maxChars: -1, prefix: '', rules: 'none', perHour: 5, allowedHosts: 5 };
+  afterEach(() => {
+    for (const key of Object.keys(polluted)) delete (Object.prototype as Record<string, unknown>)[key];
+  });
+
+  test('is no option of a relay, its limits, its session or its store', () => {
+    for (const [key, value] of Object.entries(polluted))
+      Object.defineProperty(Object.prototype, key, { value, enumerable: true, configurable: true, writable: true });
+    const { settings, door, session } = readRelayOptions({ limits: {}, session: {} });
+    const { pairing, limits } = settings;
+    for (const key of Object.keys(polluted)) delete (Object.prototype as Record<string, unknown>)[key];
+    expect(pairing).toBe(false);
+    expect(limits).toEqual(defaultLimits);
+    expect(door).toEqual({ hostKeyHash: undefined, allowedOrigins: undefined, allowedHosts: undefined, clientAddress: undefined, proxies: 0 });
+    expect(session).toEqual({});
   });
 });
 
@@ -73,7 +114,17 @@ describe('what is left out', () => {
       requestTimeoutMs: 30_000,
       heartbeatMs: 30_000,
       leaseMs: 10_000,
-      limits: { toolsPerSession: 1_000, updatesPerMinute: 10, requestsPerMinute: 5, responsesPerMinute: 60, sessionsPerMinute: 30 },
+      limits: {
+        toolsPerSession: 1_000,
+        updatesPerMinute: 10,
+        requestsPerMinute: 5,
+        responsesPerMinute: 60,
+        sessionsPerMinute: 30,
+        metadataPerMinute: 300,
+        readsPerMinute: 600,
+        streamsPerMinute: 60,
+        mcpMessagesPerMinute: 600,
+      },
       pairing: false,
       pinDefinitions: false,
       node: expect.stringMatching(/^[\w-]{12}$/),
@@ -96,7 +147,7 @@ describe('what is left out', () => {
 });
 
 test('a key of the host is kept as its hash', () => {
-  expect(JSON.stringify(readRelayOptions({ hostKey: 'my-secret-key' }).door)).not.toContain('my-secret-key');
+  expect(JSON.stringify(readRelayOptions({ hostKey: 'my-secret-key-of-the-host' }).door)).not.toContain('my-secret-key');
 });
 
 test('a store and a bus of the host are not closed', async () => {
@@ -162,22 +213,84 @@ describe('a report', () => {
     for (let time = 0; time < 5; time++) report('store', new Error('away'));
     report('bus', new Error('away too'));
     expect(error.mock.calls.map(([data]) => data)).toEqual([
-      { kind: 'store', error: 'Error: away' },
-      { kind: 'bus', error: 'Error: away too' },
+      { kind: 'store', err: expect.objectContaining({ message: 'away', stack: expect.stringContaining('options.test') }) },
+      { kind: 'bus', err: expect.objectContaining({ message: 'away too' }) },
     ]);
     vi.advanceTimersByTime(10_000);
     report('store', new Error('still away'));
-    expect(error).toHaveBeenLastCalledWith({ kind: 'store', error: 'Error: still away', leftOut: 4 }, expect.any(String));
+    expect(error).toHaveBeenLastCalledWith({ kind: 'store', err: expect.objectContaining({ message: 'still away' }), leftOut: 4 }, expect.any(String));
   });
 
   test.each([
-    [new Error(`token ${'a'.repeat(43)} refused`), 'Error: token [hidden] refused'],
+    [new Error(`token ${'a'.repeat(43)} refused`), 'token [hidden] refused'],
+    [new Error('connect redis://user:a-password@10.0.0.1:6379'), 'connect redis://[hidden]@10.0.0.1:6379'],
     ['text', 'text'],
     [undefined, 'undefined'],
-    [Symbol('x'), 'Symbol(x)'],
-    [Object.create(null), 'an unreadable error'],
-    [new Error('two\nlines\u202e'), 'Error: two lines'],
-  ])('of %s is %s', (error, line) => {
-    expect(faultLine(error)).toBe(line);
+    [Symbol('x'), '`Symbol(x)` (symbol)'],
+    [Object.create(null), 'an object'],
+    [new Error('two\nlines\u202e'), 'two\n    lines'],
+    [new Error(`${'long '.repeat(1_000)}${'a'.repeat(43)}`), expect.stringMatching(/^(?:long ){90,}.*…$/)],
+  ])('of %s says %s', (error, message) => {
+    expect((faultOf(error) as Error).message).toEqual(message);
+  });
+
+  test('hides tokens in the stack and in causes too, and keeps both bounded', () => {
+    const token = 'a'.repeat(43);
+    const { stack, cause } = faultOf(new Error(`${token}\n`.repeat(1_000), { cause: new Error(`because of ${token}`) })) as Error;
+    expect(stack).toContain('[hidden]');
+    expect(stack?.split('\n')).toHaveLength(40);
+    expect(`${stack} ${(cause as Error).stack}`).not.toContain('aaaa');
+    expect(cause).toMatchObject({ message: 'because of [hidden]' });
+  });
+});
+
+describe('a logger', () => {
+  test.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('away');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('away'))],
+  ])('that %s affects no request and ends no process', async (_, away) => {
+    const stray = vi.fn();
+    process.on('unhandledRejection', stray);
+    const logger = { info: away, warn: away, error: away } as never;
+    const relay = createRelay({ logger, store: { ...memoryStore(), create: () => Promise.reject(new Error('no room')) } });
+    const response = await relay.fetch(new Request('http://x/api/sessions', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }));
+    expect(response.status).toBe(503);
+    await relay.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', stray);
+    expect(stray).not.toHaveBeenCalled();
+  });
+
+  test('may have its methods on a prototype', async () => {
+    const lines: unknown[] = [];
+    class Sink {
+      readonly lines = lines;
+      info(data: object): void {
+        this.lines.push(data);
+      }
+      warn(): void {}
+      error(): void {}
+    }
+    await createRelay({ logger: new Sink() }).fetch(new Request('http://x/healthz'));
+    expect(lines).toMatchObject([{ route: '/healthz', status: 200 }]);
+  });
+
+  test('hears what the host’s own function for addresses throws', async () => {
+    const error = vi.fn();
+    const clientAddress = () => {
+      throw new Error('no header');
+    };
+    const relay = createRelay({ clientAddress, logger: { info() {}, warn() {}, error } });
+    const response = await relay.fetch(new Request('http://x/api/sessions', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }));
+    expect(response.status).toBe(201);
+    expect(error).toHaveBeenCalledWith(
+      { kind: 'clientAddress', err: expect.objectContaining({ message: 'no header', stack: expect.stringContaining('options.test') }) },
+      expect.any(String),
+    );
   });
 });

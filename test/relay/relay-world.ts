@@ -11,6 +11,7 @@ import { createLiveSessions, type LiveSessions } from '../../src/relay/live-sess
 import { memoryBus } from '../../src/relay/memory-bus.ts';
 import { memoryStore } from '../../src/relay/memory-store.ts';
 import type { RelaySessionOptions } from '../../src/relay/options.ts';
+import { defaultLimits } from '../../src/relay/read-options.ts';
 import { createRequests, type Requests } from '../../src/relay/requests.ts';
 import type { RelaySettings } from '../../src/relay/settings.ts';
 import type { RelayStore } from '../../src/relay/store.ts';
@@ -68,7 +69,7 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
         requestTimeoutMs,
         heartbeatMs,
         leaseMs,
-        limits: { toolsPerSession: 1_000, updatesPerMinute: 10, requestsPerMinute: 60, responsesPerMinute: 60, sessionsPerMinute: 30 },
+        limits: defaultLimits,
         pairing: false,
         pinDefinitions: false,
         now,

@@ -170,7 +170,8 @@ describe('a relay that cannot be served', () => {
     [{ port: 0, maxConnections: 0 }, 'maxConnections'],
     [{ port: 0, heartbeatMs: 0 }, 'heartbeatMs'],
     [{ port: 0, unknown: 1 }, 'unknown'],
-    [undefined, 'an object'],
+    [undefined, 'port'],
+    [null, 'an object of options'],
   ])('refuses %j', async (options, named) => {
     await expect(serveRelay(options as never)).rejects.toMatchObject({ code: 'invalid_option', message: expect.stringContaining(named) });
   });

@@ -98,6 +98,14 @@ const faulty: Record<string, readonly [change: (inner: ApprovalStore) => Partial
     (inner) => ({ list: async (sessionId) => (await inner.list(sessionId)).filter(({ principal }) => principal !== 'bob') }),
     ['the records of a session are listed, whoever their principal is, and no others'],
   ],
+  'that keeps only what has a token': [
+    (inner) => ({ put: (record) => (record.token === undefined ? undefined : inner.put(record)) }),
+    ['the mark that a record was taken is kept and listed, and leaves other records alone'],
+  ],
+  'that lists only what has a token': [
+    (inner) => ({ list: async (sessionId) => (await inner.list(sessionId)).filter(({ token }) => token !== undefined) }),
+    ['the mark that a record was taken is kept and listed, and leaves other records alone'],
+  ],
   'whose listing removes': [
     (inner) => ({
       list: async (sessionId) => {

@@ -1,0 +1,52 @@
+/** Reading options as the rest of the package does: own members only, and unknown names throw with the one that was probably meant. */
+import { relayClientError } from './relay-client-error.ts';
+
+/** What other libraries call what we call something else. */
+const wordsOfOthers: ReadonlyMap<string, string> = new Map([
+  ['execute', 'handler'],
+  ['run', 'handler'],
+  ['func', 'handler'],
+  ['inputSchema', 'parameters'],
+  ['input_schema', 'parameters'],
+  ['schema', 'parameters'],
+  ['baseUrl', 'url'],
+  ['sessionCode', 'code'],
+  ['sessionToken', 'token'],
+]);
+/** A longer name is none that somebody mistyped. */
+const longestName = 60;
+
+/** The own members of an options object, in one that inherits nothing. @param noun what one of them is called */
+export function ownOptions<T extends object>(where: string, options: T, known: readonly string[], noun = 'option'): Partial<T> {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw relayClientError('invalid_options', `${where}: expected an object of ${noun}s.`);
+  const own = Object.create(null) as Record<string, unknown>;
+  for (const key of Object.keys(options)) {
+    if (!known.includes(key)) throw relayClientError('invalid_options', `${where}: unknown ${noun} \`${key.slice(0, longestName)}\`${suggestion(key, known)}`);
+    own[key] = (options as Record<string, unknown>)[key];
+  }
+  return own as Partial<T>;
+}
+
+function suggestion(unknown: string, known: readonly string[]): string {
+  const word = wordsOfOthers.get(unknown);
+  const most = Math.min(3, Math.max(1, Math.floor(unknown.length / 3)));
+  const near = known
+    .map((name) => ({ name, away: unknown.length > longestName ? most + 1 : distance(unknown.toLowerCase(), name.toLowerCase()) }))
+    .sort((one, other) => one.away - other.away)[0];
+  if (word !== undefined && known.includes(word)) return `; did you mean \`${word}\`?`;
+  if (near !== undefined && near.away <= most) return `; did you mean \`${near.name}\`?`;
+  return `; expected ${known.length === 1 ? '' : 'one of '}${known.map((name) => `\`${name}\``).join(', ')}`;
+}
+
+/** How many letters have to be added, left out or changed to make one text of the other. */
+function distance(from: string, to: string): number {
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [row, letter] of [...from].entries()) {
+    const next = [row + 1];
+    for (let at = 0; at < to.length; at++)
+      next.push(Math.min((next[at] as number) + 1, (last[at + 1] as number) + 1, (last[at] as number) + (to[at] === letter ? 0 : 1)));
+    last = next;
+  }
+  return last[to.length] as number;
+}
