@@ -2,7 +2,7 @@
 import type { ToolSession } from '../index.ts';
 import { freshCallId } from '../shown/call-ids.ts';
 import { type AnsweredCall, dispatchCalls } from '../shown/dispatch.ts';
-import { listingOf, type ShownTool, type SurfaceWarning } from '../shown/listing.ts';
+import { type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shown/listing.ts';
 import type { AnthropicInputSchema, AnthropicRunnableTool, AnthropicTool } from './api-shapes.ts';
 import { contentOf } from './content.ts';
 import { anthropicSurface, plainDialect, strictDialect } from './dialects.ts';
@@ -41,7 +41,7 @@ export function toAnthropicTools(
   const budget = strictBudget(listing);
   const tools = listing.shown.map((one) => {
     const shown = messagesTool(one, budget.strict.has(one.name));
-    return runnable ? { ...shown, ...runOf(session, one) } : shown;
+    return runnable ? { ...shown, ...runOf(session, listing, one) } : shown;
   });
   return { tools, nameMap, warnings: budget.warnings.length === 0 ? warnings : [...warnings, ...budget.warnings] };
 }
@@ -51,13 +51,13 @@ function messagesTool({ name, tool, schema }: ShownTool, strict: boolean): Anthr
 }
 
 /** It stays bound to its tool's name: what the session says of it at the time of the call counts. */
-function runOf(session: ToolSession, { name, tool }: ShownTool): Pick<AnthropicRunnableTool, 'parse' | 'run'> {
+function runOf(session: ToolSession, { shownName }: Listing, { name, tool }: ShownTool): Pick<AnthropicRunnableTool, 'parse' | 'run'> {
   const known = new Map([[name, tool.name]]);
   return {
     parse: (input) => input,
     run: async (input, context) => {
       const id = context?.toolUse.id ?? freshCallId(session);
-      const [answer] = await dispatchCalls(session, { known, shown: [] }, [{ id, name, input }], anthropicSurface, context?.signal ?? undefined);
+      const [answer] = await dispatchCalls(session, { known, shown: [], shownName }, [{ id, name, input }], anthropicSurface, context?.signal ?? undefined);
       const { outcome } = answer as AnsweredCall;
       // The runner writes "Error: " before the message of what is thrown, which is how a failure reads everywhere.
       if (outcome.isError) throw new Error(outcome.text.replace(/^Error: /, ''));

@@ -32,12 +32,17 @@ export function toLangChainTools(session: ToolSession): LangChainTools {
   const before = made.get(listing);
   if (before !== undefined) return before;
   const core = loadCore();
-  const set: LangChainTools = { tools: listing.shown.map((shown) => toTool(core, session, shown)), nameMap: listing.nameMap, warnings: listing.warnings };
+  const set: LangChainTools = {
+    tools: listing.shown.map((shown) => toTool(core, session, listing, shown)),
+    nameMap: listing.nameMap,
+    warnings: listing.warnings,
+  };
   made.set(listing, set);
   return set;
 }
 
-function toTool(core: LangChainCore, session: ToolSession, { name, tool, schema }: ShownTool): DynamicStructuredTool {
+function toTool(core: LangChainCore, session: ToolSession, { shownName }: Listing, { name, tool, schema }: ShownTool): DynamicStructuredTool {
+  const own = { ...surface, shownName };
   const made = new core.DynamicStructuredTool({
     name,
     description: tool.description,
@@ -48,7 +53,7 @@ function toTool(core: LangChainCore, session: ToolSession, { name, tool, schema 
       const given = member(member(config, 'toolCall'), 'id');
       const callId = typeof given === 'string' ? given : undefined;
       const signal = member(config, 'signal');
-      const result = await session.call(tool.name, readArguments(input), { callId, signal: signal instanceof AbortSignal ? signal : undefined, surface });
+      const result = await session.call(tool.name, readArguments(input), { callId, signal: signal instanceof AbortSignal ? signal : undefined, surface: own });
       // A success becomes a message in LangChain's hands, which knows no failures but thrown ones: those are made here. Without a call id there is no message, only its content.
       if (result.success || callId === undefined) return [contentOf(shownOutcome(result, false)), result];
       return [toToolMessage(core, { callId, name, result }), undefined];

@@ -1,7 +1,7 @@
 /** A session's tools as OpenAI's APIs take them. */
 import { type JsonObject, MisuseError, type ToolSession } from '../index.ts';
 import { describe } from '../internal.ts';
-import { listingOf, type ShownTool, type SurfaceWarning } from '../shown/listing.ts';
+import { type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shown/listing.ts';
 import { agentsTool, approvalPolicyOf, type OpenAIAgentsToolFactory } from './agents-tool.ts';
 import type { OpenAIAgentsTool, OpenAIApi, OpenAIChatTool, OpenAIResponsesTool, OpenAIToolOf } from './api-shapes.ts';
 import { plainDialect, strictDialect } from './dialects.ts';
@@ -34,14 +34,15 @@ export function toOpenAITools<Api extends OpenAIApi = 'chat'>(session: ToolSessi
   const { api = 'chat', strict = true } = options;
   if (!(api === 'chat' || api === 'responses' || api === 'agents'))
     throw new MisuseError('invalid_option', `toOpenAITools: expected \`api\` to be "chat", "responses" or "agents", got ${describe(api)}.`);
-  const { shown, nameMap, warnings } = listingOf(session, strict ? strictDialect : plainDialect);
-  const tools = api === 'agents' ? agentsTools(session, shown, options.tool) : api === 'chat' ? shown.map(chatTool) : shown.map(responsesTool);
+  const listing = listingOf(session, strict ? strictDialect : plainDialect);
+  const { shown, nameMap, warnings } = listing;
+  const tools = api === 'agents' ? agentsTools(session, listing, options.tool) : api === 'chat' ? shown.map(chatTool) : shown.map(responsesTool);
   return { tools: tools as OpenAIToolOf[Api][], nameMap, warnings };
 }
 
-function agentsTools(session: ToolSession, shown: readonly ShownTool[], factory: OpenAIAgentsToolFactory | undefined): OpenAIAgentsTool[] {
+function agentsTools(session: ToolSession, listing: Listing, factory: OpenAIAgentsToolFactory | undefined): OpenAIAgentsTool[] {
   const needsApproval = approvalPolicyOf(factory);
-  return shown.map((one) => agentsTool(session, one, needsApproval));
+  return listing.shown.map((one) => agentsTool(session, listing, one, needsApproval));
 }
 
 function chatTool({ name, tool: { description }, schema, strict }: ShownTool): OpenAIChatTool {
