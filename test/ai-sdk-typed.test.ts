@@ -104,7 +104,7 @@ describe.each(versions)('$name', (sdk) => {
       expect(said(errors).get('c1')).toBe('Error: no disk');
       const part = errors.steps[0]?.content.find(({ type }) => type === 'tool-error');
       expect(part).toMatchObject({ toolCallId: 'c1' });
-      expect((part?.error as AiSdkFailure).result).toMatchObject({
+      expect((part as { error: AiSdkFailure }).error.result).toMatchObject({
         success: false,
         error: { code: 'handler_error', reason: 'disk_full' },
         metadata: { callId: 'c1' },
@@ -202,7 +202,8 @@ describe('preliminary results', () => {
     const seen: unknown[] = [];
     const { tools } = toAiSdkTools(session, { failures: 'errors' });
     const iterate = async (input: object, id: string): Promise<void> => {
-      for await (const one of tools.stops?.execute(input, { toolCallId: id }) as unknown as AsyncIterable<unknown>) seen.push(one);
+      const running = tools.stops?.execute(input, { toolCallId: id }) as unknown;
+      for await (const one of running as AsyncIterable<unknown>) seen.push(one);
     };
     await expect(iterate({ n: 1 }, 'c1')).rejects.toThrow('stopped');
     await expect(iterate({}, 'c2')).rejects.toThrow('invalid');

@@ -4,7 +4,7 @@ import { freshCallId } from '../shown/call-ids.ts';
 import { type AnsweredCall, dispatchCalls } from '../shown/dispatch.ts';
 import type { Listing, ShownTool } from '../shown/listing.ts';
 import { commonImages, shownMedia } from '../shown/media.ts';
-import { member } from '../shown/payload.ts';
+import { idOf, member } from '../shown/payload.ts';
 import type { OpenAIAgentsOutput, OpenAIAgentsSchema, OpenAIAgentsTool } from './api-shapes.ts';
 import { openaiSurface } from './dialects.ts';
 
@@ -42,7 +42,8 @@ export function agentsTool(
     needsApproval,
     isEnabled: async () => true,
     invoke: async (_runContext, input, details) => {
-      const id = details?.toolCall?.callId ?? freshCallId(session);
+      const given = idOf(details?.toolCall?.callId);
+      const id = given === '' ? freshCallId(session) : given;
       const known = new Map([[name, tool.name]]);
       const [answer] = await dispatchCalls(session, { known, shown: [], shownName }, [{ id, name, input }], openaiSurface, details?.signal);
       const { text, parts } = (answer as AnsweredCall).outcome;
