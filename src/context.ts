@@ -73,6 +73,12 @@ export interface Surface {
   readonly exposeErrors?: 'message' | 'masked' | undefined;
   /** The surface's schema dialect made optional properties nullable: a null where the tool's own schema takes none means "not given" (`repaired`, rule `strict_null`). @default false */
   readonly strictNulls?: boolean | undefined;
+  /**
+   * The name under which this surface shows a tool, for messages that the model reads: an id that a provider does not take as a name is shown as another one.
+   * It must give back names that it does not know as they are. Holds for child calls too; `error.details`, events and metrics name tools by their ids.
+   * @default the tool's own name
+   */
+  readonly shownName?: ((name: string) => string) | undefined;
   /** Told once when every gate has passed, before the handler starts; not of child calls. It must not throw. */
   readonly started?: (() => void) | undefined;
 }

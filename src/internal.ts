@@ -2,7 +2,7 @@
 export { readArguments } from './bind-host-tool.ts';
 export { idsInFlight, newId } from './call/call-id.ts';
 export { scrubStrings } from './call/secrets.ts';
-export { alternatives, nullReader, resolve, takesNull } from './call/strict-nulls.ts';
+export { alternatives, nullReader, takesNull } from './call/strict-nulls.ts';
 export { contentParts, markContent, partText } from './content.ts';
 export { registryStateOf } from './default-registry.ts';
 export { createDefinition, toolFieldNames } from './define-tool.ts';
@@ -17,6 +17,7 @@ export { createRedactor } from './redact.ts';
 export { resumeCall } from './resume.ts';
 export { compileRules } from './rules.ts';
 export { gateSchema } from './schema/gate.ts';
+export { followReference, pointerOf } from './schema/local-reference.ts';
 export type { SharedPatterns } from './schema/pattern-budget.ts';
 export { sanitizeText } from './serialize.ts';
 export { stateOf } from './session.ts';

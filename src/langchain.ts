@@ -2,5 +2,5 @@
 
 export type { LangChainDispatchOptions } from './langchain/dispatch-langchain.ts';
 export { dispatchLangChain } from './langchain/dispatch-langchain.ts';
-export type { LangChainTools } from './langchain/to-langchain-tools.ts';
+export type { LangChainFailure, LangChainOptions, LangChainTools } from './langchain/to-langchain-tools.ts';
 export { toLangChainTools } from './langchain/to-langchain-tools.ts';

@@ -26,6 +26,7 @@ export interface Part {
   error?: unknown;
   toolMetadata?: unknown;
   signature?: string;
+  preliminary?: boolean;
 }
 
 export interface Message {
@@ -46,7 +47,7 @@ export interface Run {
 }
 
 export interface RunOptions {
-  tools: AiSdkTools['tools'];
+  tools: { readonly [name: string]: unknown };
   prompt?: string;
   messages?: Message[];
   abortSignal?: AbortSignal;
@@ -58,13 +59,14 @@ export interface RunOptions {
 export interface Sdk {
   name: string;
   generate(turns: Turn[], options: RunOptions): Promise<Run & { asked: Asked[] }>;
-  stream(turns: Turn[], options: RunOptions): Promise<Run & { asked: Asked[] }>;
+  /** `parts`: what streamed, in order. */
+  stream(turns: Turn[], options: RunOptions): Promise<Run & { asked: Asked[]; parts: Part[] }>;
 }
 
 interface Module {
   generateText(options: object): Promise<Run>;
   streamText(options: object): {
-    consumeStream(): PromiseLike<void>;
+    fullStream: AsyncIterable<Part>;
     text: PromiseLike<string>;
     steps: PromiseLike<Run['steps']>;
     content: PromiseLike<Part[]>;
@@ -118,8 +120,16 @@ function version(name: string, sdk: Module, Model: Mock): Sdk {
         })),
       });
       const result = sdk.streamText({ ...settings(options, model), onError: () => {} });
-      await result.consumeStream();
-      return { text: await result.text, content: await result.content, steps: await result.steps, response: await result.response, asked: model.doStreamCalls };
+      const parts: Part[] = [];
+      for await (const part of result.fullStream) parts.push(part);
+      return {
+        parts,
+        text: await result.text,
+        content: await result.content,
+        steps: await result.steps,
+        response: await result.response,
+        asked: model.doStreamCalls,
+      };
     },
   };
 }

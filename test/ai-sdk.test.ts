@@ -130,7 +130,10 @@ describe.each(versions)('$name', (sdk) => {
         { tools, repairToolCall },
       );
       const answers = new Map(answersTo(run));
-      expect(answers.get('c1')).toMatchObject({ type: 'error-text', value: expect.stringContaining('text.echo') });
+      expect(answers.get('c1')).toMatchObject({
+        type: 'error-text',
+        value: expect.stringMatching(/Error repairing tool call: There is no tool `text_ech`\. Did you mean `text_echo`\?$/),
+      });
       expect(answers.get('c2')).toMatchObject({ type: 'error-text', value: expect.stringContaining('constructor') });
       expect(answers.get('c3')).toMatchObject({ type: 'error-text', value: expect.stringContaining('JSON object') });
       expect(session.metrics()).toMatchObject({ calls: 3, byReason: expect.objectContaining({ tool_not_found: 2 }) });

@@ -78,7 +78,9 @@ describe.each(surfaces)('%s', (_, { dispatch, call, wrap, idOf, idOfCall }) => {
         const session = createTestSession({ tools: providerTools() });
         const answers = await dispatch(session, wrap(list.map((item) => ('call' in item ? item.call : item.other))) as never);
         const ids = list.flatMap((item) => ('call' in item ? [idOfCall(item.call as never)] : []));
-        expect(answers.map((answer) => idOf(answer as never))).toEqual(ids.map((one) => (typeof one === 'string' ? one : '')));
+        expect(answers.map((answer) => idOf(answer as never))).toEqual(
+          ids.map((one) => (typeof one === 'string' || typeof one === 'number' ? String(one) : '')),
+        );
         expect(() => JSON.stringify(answers)).not.toThrow();
         await session.registry.close();
       }),

@@ -1,6 +1,6 @@
 /** Calls that the SDK was told to ask a person about. They stay with the session, under the model's call id, until the SDK reports an answer. */
-import type { ApprovalAnswer, ApprovalRequest, ToolResult, ToolSession } from '../index.ts';
-import { canonicalJson, cloneJson, copyJson, escapePointer, isJsonObject, stateOf } from '../internal.ts';
+import type { ApprovalAnswer, ApprovalRequest, Surface, ToolResult, ToolSession } from '../index.ts';
+import { canonicalJson, cloneJson, copyJson, escapePointer, isJsonObject, resumeCall, stateOf } from '../internal.ts';
 import { reportedAnswers } from './messages.ts';
 
 /** A call that was begun when the SDK asked whether it needs approval. */
@@ -17,6 +17,8 @@ interface AskedCall {
 /** What is asked of which call. */
 export interface Question {
   readonly session: ToolSession;
+  /** How the session is told of the call. */
+  readonly surface: Surface;
   /** The tool's name. */
   readonly name: string;
   readonly input: unknown;
@@ -34,7 +36,7 @@ function tableOf(session: ToolSession): Map<string, AskedCall> {
 }
 
 /** Begins a call that the gates want asked about. True when it now waits for a person; false when it ended without one: {@link takeAnswer} then has its result. */
-export async function askAbout({ session, name, input, callId }: Question): Promise<boolean> {
+export async function askAbout({ session, surface, name, input, callId }: Question): Promise<boolean> {
   const table = tableOf(session);
   const text = inputText(input);
   const before = table.get(callId);
@@ -48,7 +50,7 @@ export async function askAbout({ session, name, input, callId }: Question): Prom
   // A call that the handler makes comes by the same surface. The SDK can ask nobody about it.
   const approver = (request: ApprovalRequest): ApprovalAnswer | Promise<ApprovalAnswer> =>
     request.callId === callId ? new Promise((resolve) => reach?.(resolve)) : withinAnother;
-  const result = session.call(name, input, { callId, signal: stop.signal, surface: { name: 'ai-sdk', approver } });
+  const result = session.call(name, input, { callId, signal: stop.signal, surface: { ...surface, approver } });
   const first = await Promise.race([question, result]);
   const state: AskedCall['state'] = typeof first === 'function' ? { is: 'waiting', answer: first, result, stop } : endedAs(first);
   table.delete(callId);
@@ -69,7 +71,7 @@ function endedAs(result: ToolResult): AskedCall['state'] {
  * An approval of a call that was never asked, or with another tool or input, runs nothing.
  */
 export async function takeAnswer(question: Question, replayed: boolean, signal: AbortSignal | undefined): Promise<ToolResult | undefined> {
-  const { session, name, input, callId } = question;
+  const { session, surface, name, input, callId } = question;
   const table = tableOf(session);
   const asked = table.get(callId);
   if (asked === undefined) return replayed ? takeStored(question) : undefined;
@@ -81,7 +83,7 @@ export async function takeAnswer(question: Question, replayed: boolean, signal: 
   const same = asked.name === name && asked.input === inputText(input);
   const answer = same ? 'allow_once' : otherwise;
   if (state.is === 'settled') return same || replayed ? state.result : undefined;
-  if (state.is === 'suspended') return session.approvals.resume(state.token, answer);
+  if (state.is === 'suspended') return resumeCall(stateOf(session), state.token, answer, { surface });
   const { stop, result } = state;
   const abort = (): void => stop.abort(signal?.reason);
   if (signal?.aborted === true) abort();
@@ -101,13 +103,13 @@ const otherwise = Object.freeze({
 
 /** A call that another process, or another session object, suspended under the same session id and principal. */
 async function takeStored(question: Question): Promise<ToolResult> {
-  const { session, name, input, callId } = question;
+  const { session, surface, name, input, callId } = question;
   // A store that cannot be read holds no proof that anybody was asked.
   const pending = await session.approvals.pending().catch(() => []);
   const stored = pending.find((one) => one.callId === callId && one.token !== undefined);
   if (stored?.token === undefined) return refuse(question);
   const same = stored.tool.name === name && isSame(stored.input, withDefaults(session, name, input), stored.hiddenFields, '');
-  return session.approvals.resume(stored.token, same ? 'allow_once' : otherwise);
+  return resumeCall(stateOf(session), stored.token, same ? 'allow_once' : otherwise, { surface });
 }
 
 /** The input as the session would have stored it: a raw schema's defaults are part of it. */
@@ -131,8 +133,8 @@ function isSame(stored: unknown, sent: unknown, hidden: readonly string[], path:
 }
 
 /** Nobody was asked. The call goes through the spine and is denied there, so that it is on the record. */
-async function refuse({ session, name, input, callId }: Question): Promise<ToolResult> {
-  const call = (): Promise<ToolResult> => session.call(name, input, { callId, surface: { name: 'ai-sdk' } });
+async function refuse({ session, surface, name, input, callId }: Question): Promise<ToolResult> {
+  const call = (): Promise<ToolResult> => session.call(name, input, { callId, surface });
   const { closed, registry } = stateOf(session);
   if (closed || registry.closed) return call();
   const off = session.use({ before: (begun) => (begun.callId === callId ? neverAsked : undefined) });

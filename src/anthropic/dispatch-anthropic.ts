@@ -1,10 +1,10 @@
 /** What a model of Anthropic's asked for, through the session. */
 import { MisuseError, type ToolSession } from '../index.ts';
-import { describe } from '../internal.ts';
+import { describe, readOptions } from '../internal.ts';
 import { freshCallId } from '../shown/call-ids.ts';
 import { dispatchCalls, type ObservedCall } from '../shown/dispatch.ts';
 import { listingOf } from '../shown/listing.ts';
-import { listOf, member, textOf } from '../shown/payload.ts';
+import { idOf, listOf, member, textOf } from '../shown/payload.ts';
 import type { AnthropicBlock, AnthropicMessage, AnthropicToolResult } from './api-shapes.ts';
 import { contentOf } from './content.ts';
 import { anthropicSurface, plainDialect } from './dialects.ts';
@@ -18,19 +18,20 @@ export interface AnthropicDispatchOptions {
 /**
  * Runs the `tool_use` blocks of a message (or of its content) by the session's plan, and gives the blocks of the next user message: one for every call, in the order
  * of the calls. A failed call is a block with `is_error`. Tools that the provider runs itself, and members of the client's own toolsets, are passed over.
- * @throws MisuseError `invalid_option` (as a rejection) for what is neither.
+ * @throws MisuseError `invalid_option` (as a rejection) for what is neither, and for unknown options.
  */
 export async function dispatchAnthropic(
   session: ToolSession,
   message: AnthropicMessage | readonly AnthropicBlock[],
-  { signal }: AnthropicDispatchOptions = {},
+  options?: AnthropicDispatchOptions,
 ): Promise<AnthropicToolResult[]> {
+  const { signal } = readOptions('dispatchAnthropic', options, ['signal']);
   if (typeof message !== 'object' || message === null || !(Array.isArray(message) || 'content' in message))
     throw new MisuseError('invalid_option', `dispatchAnthropic: expected a message or its content, got ${describe(message)}.`);
   const blocks = listOf(Array.isArray(message) ? message : member(message, 'content'));
   const calls = blocks.flatMap((block): (ObservedCall & { readonly useId: string })[] => {
     if (member(block, 'type') !== 'tool_use' || typeof member(block, 'toolset_name') === 'string') return [];
-    const useId = textOf(member(block, 'id'));
+    const useId = idOf(member(block, 'id'));
     return [{ useId, id: useId === '' ? freshCallId(session) : useId, name: textOf(member(block, 'name')), input: member(block, 'input') }];
   });
   const answers = await dispatchCalls(session, listingOf(session, plainDialect), calls, anthropicSurface, signal);

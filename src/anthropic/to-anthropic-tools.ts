@@ -1,8 +1,10 @@
 /** A session's tools as the Messages API takes them. */
 import type { ToolSession } from '../index.ts';
+import { readOptions } from '../internal.ts';
 import { freshCallId } from '../shown/call-ids.ts';
 import { type AnsweredCall, dispatchCalls } from '../shown/dispatch.ts';
-import { listingOf, type ShownTool, type SurfaceWarning } from '../shown/listing.ts';
+import { type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shown/listing.ts';
+import { idOf } from '../shown/payload.ts';
 import type { AnthropicInputSchema, AnthropicRunnableTool, AnthropicTool } from './api-shapes.ts';
 import { contentOf } from './content.ts';
 import { anthropicSurface, plainDialect, strictDialect } from './dialects.ts';
@@ -26,22 +28,23 @@ export interface AnthropicTools<Tool> {
   readonly warnings: readonly SurfaceWarning[];
 }
 
-/** The session's effective tools for a request. Schemas are converted once, whatever the number of steps and sessions. */
+/**
+ * The session's effective tools for a request. Schemas are converted once, whatever the number of steps and sessions.
+ * @throws MisuseError `invalid_option` for unknown options.
+ */
 export function toAnthropicTools(session: ToolSession, options: AnthropicToolsOptions & { readonly runnable: true }): AnthropicTools<AnthropicRunnableTool>;
 export function toAnthropicTools(
   session: ToolSession,
   options?: AnthropicToolsOptions & { readonly runnable?: false | undefined },
 ): AnthropicTools<AnthropicTool>;
-export function toAnthropicTools(
-  session: ToolSession,
-  { strict = false, runnable = false }: AnthropicToolsOptions = {},
-): AnthropicTools<AnthropicTool | AnthropicRunnableTool> {
+export function toAnthropicTools(session: ToolSession, options?: AnthropicToolsOptions): AnthropicTools<AnthropicTool | AnthropicRunnableTool> {
+  const { strict = false, runnable = false } = readOptions('toAnthropicTools', options, ['strict', 'runnable']);
   const listing = listingOf(session, strict ? strictDialect : plainDialect);
   const { nameMap, warnings } = listing;
   const budget = strictBudget(listing);
   const tools = listing.shown.map((one) => {
     const shown = messagesTool(one, budget.strict.has(one.name));
-    return runnable ? { ...shown, ...runOf(session, one) } : shown;
+    return runnable ? { ...shown, ...runOf(session, listing, one) } : shown;
   });
   return { tools, nameMap, warnings: budget.warnings.length === 0 ? warnings : [...warnings, ...budget.warnings] };
 }
@@ -51,13 +54,13 @@ function messagesTool({ name, tool, schema }: ShownTool, strict: boolean): Anthr
 }
 
 /** It stays bound to its tool's name: what the session says of it at the time of the call counts. */
-function runOf(session: ToolSession, { name, tool }: ShownTool): Pick<AnthropicRunnableTool, 'parse' | 'run'> {
+function runOf(session: ToolSession, { shownName }: Listing, { name, tool }: ShownTool): Pick<AnthropicRunnableTool, 'parse' | 'run'> {
   const known = new Map([[name, tool.name]]);
   return {
     parse: (input) => input,
     run: async (input, context) => {
-      const id = context?.toolUse.id ?? freshCallId(session);
-      const [answer] = await dispatchCalls(session, { known, shown: [] }, [{ id, name, input }], anthropicSurface, context?.signal ?? undefined);
+      const id = idOf(context?.toolUse.id) || freshCallId(session);
+      const [answer] = await dispatchCalls(session, { known, shown: [], shownName }, [{ id, name, input }], anthropicSurface, context?.signal ?? undefined);
       const { outcome } = answer as AnsweredCall;
       // The runner writes "Error: " before the message of what is thrown, which is how a failure reads everywhere.
       if (outcome.isError) throw new Error(outcome.text.replace(/^Error: /, ''));

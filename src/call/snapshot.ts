@@ -4,6 +4,7 @@ import { type ToolError, toolError } from '../errors.ts';
 import { copyJson } from '../json.ts';
 import type { ResultMetadata } from '../result.ts';
 import type { Call } from '../state/call.ts';
+import { toldName } from './told-name.ts';
 
 /** Deepest nesting of an output. */
 export const maxOutputDepth = 512;
@@ -24,7 +25,7 @@ export function normalise(call: Call, value: unknown, maxChars?: number): Shaped
     const place = copy.path === '' ? 'The output' : `The output at ${copy.path}`;
     return {
       ok: false,
-      error: toolError('invalid_output', `${place} of \`${call.toolName}\` cannot be given back: ${copy.message}. The tool may have run.`, {
+      error: toolError('invalid_output', `${place} of \`${toldName(call)}\` cannot be given back: ${copy.message}. The tool may have run.`, {
         reason: copy.fault === 'not_json' ? 'not_json' : 'output_too_large',
         details: { path: copy.path },
       }),

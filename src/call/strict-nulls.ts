@@ -1,5 +1,6 @@
 /** Strict dialects make every optional property nullable and required: a null in such a place means "not given", and is taken out again before the call. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { followReference } from '../schema/local-reference.ts';
 
 /** References followed from one place; a chain is never this long but in a circle. */
 const mostReferences = 16;
@@ -69,7 +70,7 @@ function alternativesOf(schemas: readonly JsonObject[], root: JsonObject): JsonO
 }
 
 function partsOf(schema: JsonObject, root: JsonObject): (JsonValue | undefined)[] {
-  const target = typeof schema.$ref === 'string' ? [resolve(schema.$ref, root)] : [];
+  const target = typeof schema.$ref === 'string' ? [followReference(schema.$ref, schema, root)] : [];
   return [...target, ...['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => listOf(schema, keyword))];
 }
 
@@ -119,7 +120,7 @@ export function nullReader(root: JsonObject): (schema: JsonValue) => boolean {
     /** Undefined where nothing is said but by what was cut short. */
     function judge(one: JsonObject, left: number): NullVerdict | undefined {
       const verdicts: (NullVerdict | undefined)[] = [ownVerdict(one)];
-      if (typeof one.$ref === 'string') verdicts.push(verdictOf(resolve(one.$ref, root), left));
+      if (typeof one.$ref === 'string') verdicts.push(verdictOf(followReference(one.$ref, one, root), left));
       for (const part of listOf(one, 'allOf')) verdicts.push(verdictOf(part, left));
       // One alternative that takes anything is enough, unless what stands beside them takes less.
       for (const keyword of ['anyOf', 'oneOf']) {
@@ -142,25 +143,4 @@ function ownVerdict(schema: JsonObject): NullVerdict {
 
 function own(object: JsonValue | undefined, name: string): JsonValue | undefined {
   return isJsonObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
-}
-
-/** What a local reference leads to: `#`, or a JSON pointer behind it. */
-export function resolve(reference: string, root: JsonObject): JsonValue | undefined {
-  if (reference === '#') return root;
-  if (!reference.startsWith('#/')) return undefined;
-  let at: JsonValue | undefined = root;
-  for (const segment of reference.slice(2).split('/')) {
-    const key = decode(segment);
-    if (Array.isArray(at)) at = (at as readonly JsonValue[])[Number(key)];
-    else at = own(at, key);
-  }
-  return at;
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~');
-  } catch {
-    return segment;
-  }
 }

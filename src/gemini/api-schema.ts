@@ -1,9 +1,9 @@
 /** Input schemas in the Gemini API's own subset, for `parameters`: what older models and gateways take. */
 import type { JsonObject, JsonValue } from '../index.ts';
-import { escapePointer, isJsonObject, resolve } from '../internal.ts';
+import { escapePointer, followReference, isJsonObject } from '../internal.ts';
 import type { ConvertedSchema, SchemaLoss } from '../shown/listing.ts';
 import { toObjectRoot } from '../shown/object-root.ts';
-import { mergedParts } from '../shown/strict-parts.ts';
+import { isWord, mergedParts } from '../shown/strict-parts.ts';
 import { typesOf } from '../shown/strict-values.ts';
 
 /** Keywords that go as they are, and those whose whole numbers the API writes as text. */
@@ -23,6 +23,7 @@ const handled = [
   'definitions',
   '$schema',
   '$id',
+  '$anchor',
   '$comment',
   'nullable',
 ];
@@ -31,6 +32,13 @@ const formats: Readonly<Record<string, readonly string[]>> = {
   number: ['float', 'double'],
   integer: ['int32', 'int64'],
 };
+
+const shownForAnything = [
+  ['string', 'a text'],
+  ['number', 'a number'],
+  ['object', 'an object'],
+  ['boolean', 'a boolean'],
+] as const;
 
 /** References within references double what they stand for. */
 const mostSchemas = 5_000;
@@ -43,11 +51,11 @@ export function toGeminiApiSchema(schema: JsonObject): ConvertedSchema {
   let left = mostSchemas;
   return { schema: convert(root.schema, '', []), losses };
 
-  function convert(value: JsonValue | undefined, path: string, within: readonly string[]): JsonObject {
+  function convert(value: JsonValue | undefined, path: string, within: readonly JsonValue[]): JsonObject {
     if (--left === 0) lose(path, 'From here on texts are shown: with its references replaced the schema is too large.');
     if (left <= 0) return { type: 'STRING' };
-    if (!isJsonObject(value)) return anything(path);
-    if (typeof value.$ref === 'string') return follow(value, value.$ref, path, within);
+    if (!isJsonObject(value)) return anything(path, undefined);
+    if (typeof value.$ref === 'string') return follow(value, path, within);
     if (value.allOf !== undefined) {
       const merged = mergedParts(value, schema);
       if (merged !== undefined) return convert(merged, path, within);
@@ -66,12 +74,12 @@ export function toGeminiApiSchema(schema: JsonObject): ConvertedSchema {
     const [type, ...others] = types.filter((each) => each !== 'null');
     const union = Array.isArray(value.anyOf) ? 'anyOf' : Array.isArray(value.oneOf) ? 'oneOf' : undefined;
     if (union !== undefined) return { ...made, ...nullable, ...convertUnion(value[union] as readonly JsonValue[], `${path}/${union}`, within) };
-    if (type === undefined) return types.length > 0 ? { ...made, type: 'NULL' } : { ...made, ...anything(path) };
+    if (type === undefined) return types.length > 0 ? { ...made, type: 'NULL' } : { ...made, ...anything(path, value.not) };
     if (others.length > 0) return { ...made, ...nullable, anyOf: [type, ...others].map((each) => convertType({ ...value, type: each }, each, path, within)) };
     return { ...made, ...nullable, ...convertType(value, type, path, within) };
   }
 
-  function convertType(value: JsonObject, type: string, path: string, within: readonly string[]): JsonObject {
+  function convertType(value: JsonObject, type: string, path: string, within: readonly JsonValue[]): JsonObject {
     const made: Record<string, JsonValue> = { type: type.toUpperCase() };
     if (typeof value.format === 'string') {
       if (formats[type]?.includes(value.format)) made.format = value.format;
@@ -86,7 +94,7 @@ export function toGeminiApiSchema(schema: JsonObject): ConvertedSchema {
           `Only texts can be enumerated; that it is one of ${JSON.stringify(values).slice(0, 200)} is not said. Calls are still checked against it.`,
         );
     }
-    if (type === 'array') made.items = Array.isArray(value.items) ? anything(`${path}/items`) : convert(value.items, `${path}/items`, within);
+    if (type === 'array') made.items = Array.isArray(value.items) ? anything(`${path}/items`, undefined) : convert(value.items, `${path}/items`, within);
     if (type === 'object' && isJsonObject(value.properties)) {
       made.properties = Object.fromEntries(
         Object.entries(value.properties).map(([name, each]) => [name, convert(each, `${path}/properties/${escapePointer(name)}`, within)]),
@@ -99,7 +107,7 @@ export function toGeminiApiSchema(schema: JsonObject): ConvertedSchema {
     return made;
   }
 
-  function convertUnion(list: readonly JsonValue[], path: string, within: readonly string[]): JsonObject {
+  function convertUnion(list: readonly JsonValue[], path: string, within: readonly JsonValue[]): JsonObject {
     if (path.endsWith('/oneOf')) lose(path, '`anyOf` stands for it: that exactly one alternative holds is not said.');
     const branches = list
       .map((branch, index) => ({ branch, at: `${path}/${index}` }))
@@ -110,19 +118,27 @@ export function toGeminiApiSchema(schema: JsonObject): ConvertedSchema {
     return { ...nullable, anyOf: branches.map(({ branch, at }) => convert(branch, at, within)) };
   }
 
-  function follow({ $ref, ...beside }: JsonObject, reference: string, path: string, within: readonly string[]): JsonObject {
-    const target = resolve(reference, schema);
+  function follow(value: JsonObject, path: string, within: readonly JsonValue[]): JsonObject {
+    const { $ref, ...beside } = value;
+    const reference = String($ref);
+    const target = followReference(reference, value, schema);
     const words = Object.fromEntries(Object.entries(beside).filter(([keyword]) => keyword === 'title' || keyword === 'description'));
-    if (within.includes(reference) || reference === '#' || target === undefined) {
+    if (target === undefined || target === schema || within.includes(target)) {
       lose(path, `\`${reference}\` was cut off here, where it goes on for ever: any object is shown. Calls are still checked against it.`);
       return { ...words, type: 'OBJECT' };
     }
-    return { ...convert(target, path, [...within, reference]), ...words };
+    return { ...convert(target, path, [...within, target]), ...words };
   }
 
-  function anything(path: string): JsonObject {
-    lose(path, "Anything is taken here, which the API's schemas cannot say: a text is shown.");
-    return { type: 'STRING' };
+  /** One type has to be shown: a text, unless that is what the schema refuses. */
+  function anything(path: string, refused: JsonValue | undefined): JsonObject {
+    const out = isJsonObject(refused) && Object.keys(refused).every((keyword) => keyword === 'type' || isWord(keyword)) ? typesOf(refused) : [];
+    const [type = 'string', what] = shownForAnything.find(([one]) => !out.includes(one)) ?? [];
+    lose(
+      path,
+      `Anything is taken here${out.length === 0 ? '' : ` but ${out.join(' and ')}`}, which the API's schemas cannot say: ${what ?? 'a text'} is shown.`,
+    );
+    return { type: type.toUpperCase() };
   }
 }
 

@@ -1,11 +1,11 @@
 /** What a Gemini model asked for, through the session. */
 import { MisuseError, type ToolSession } from '../index.ts';
-import { describe } from '../internal.ts';
+import { describe, readOptions } from '../internal.ts';
 import { freshCallId } from '../shown/call-ids.ts';
 import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shown/dispatch.ts';
 import { listingOf } from '../shown/listing.ts';
 import { shownMedia } from '../shown/media.ts';
-import { listOf, member, textOf } from '../shown/payload.ts';
+import { idOf, listOf, member, textOf } from '../shown/payload.ts';
 import type { GeminiContent, GeminiFunctionCall, GeminiFunctionResponse, GeminiFunctionResponsePart, GeminiPart, GeminiResponse } from './api-shapes.ts';
 import { geminiSurface, jsonSchemaDialect } from './dialects.ts';
 
@@ -27,17 +27,18 @@ interface ReadCall extends ObservedCall {
 /**
  * Runs the function calls of a response (of its first candidate), of a content, of parts, or calls themselves, by the session's plan, and gives the parts of the next
  * user content: one for every call, in the order of the calls. A failed call is a part whose response has an `error`.
- * @throws MisuseError `invalid_option` (as a rejection) for what is none of them.
+ * @throws MisuseError `invalid_option` (as a rejection) for what is none of them, and for unknown options.
  */
 export async function dispatchGemini(
   session: ToolSession,
   response: GeminiResponse | GeminiContent | readonly GeminiPart[] | readonly GeminiFunctionCall[],
-  { signal, media = true }: GeminiDispatchOptions = {},
+  options?: GeminiDispatchOptions,
 ): Promise<GeminiFunctionResponsePart[]> {
+  const { signal, media = true } = readOptions('dispatchGemini', options, ['signal', 'media']);
   if (typeof response !== 'object' || response === null)
     throw new MisuseError('invalid_option', `dispatchGemini: expected a response, a content, its parts or function calls, got ${describe(response)}.`);
   const calls = callsOf(response).map((call): ReadCall => {
-    const id = textOf(member(call, 'id'));
+    const id = idOf(member(call, 'id'));
     return { given: id === '' ? undefined : id, id: id === '' ? freshCallId(session) : id, name: textOf(member(call, 'name')), input: member(call, 'args') };
   });
   const answers = await dispatchCalls(session, listingOf(session, jsonSchemaDialect), calls, geminiSurface, signal);

@@ -1,6 +1,6 @@
 /** A session's tools as the Gemini API takes them. */
 import { MisuseError, type ToolSession } from '../index.ts';
-import { describe } from '../internal.ts';
+import { describe, readOptions } from '../internal.ts';
 import { listingOf, type SurfaceWarning } from '../shown/listing.ts';
 import type { GeminiFunctionCall, GeminiFunctionDeclaration, GeminiFunctionResponsePart, GeminiTool } from './api-shapes.ts';
 import { apiSchemaDialect, jsonSchemaDialect } from './dialects.ts';
@@ -34,9 +34,10 @@ export interface GeminiCallableTool {
 
 /**
  * The session's effective tools for a request. Schemas are converted once, whatever the number of steps and sessions.
- * @throws MisuseError `invalid_option` for a `schema` that is none.
+ * @throws MisuseError `invalid_option` for a `schema` that is none, and for unknown options.
  */
-export function toGeminiTools(session: ToolSession, { schema = 'json-schema' }: GeminiToolsOptions = {}): GeminiTools {
+export function toGeminiTools(session: ToolSession, options?: GeminiToolsOptions): GeminiTools {
+  const { schema = 'json-schema' } = readOptions('toGeminiTools', options, ['schema']);
   if (!(schema === 'json-schema' || schema === 'openapi'))
     throw new MisuseError('invalid_option', `toGeminiTools: expected \`schema\` to be "json-schema" or "openapi", got ${describe(schema)}.`);
   const { nameMap, warnings } = listingOf(session, schema === 'openapi' ? apiSchemaDialect : jsonSchemaDialect);

@@ -1,11 +1,11 @@
 /** What a model asked for in a message of LangChain's, through the session. */
 import type { ToolMessage } from '@langchain/core/messages';
 import { MisuseError, type ToolSession } from '../index.ts';
-import { describe } from '../internal.ts';
+import { describe, readOptions } from '../internal.ts';
 import { freshCallId } from '../shown/call-ids.ts';
 import { dispatchCalls, type ObservedCall } from '../shown/dispatch.ts';
 import { listingOf } from '../shown/listing.ts';
-import { listOf, member, textOf } from '../shown/payload.ts';
+import { idOf, listOf, member, textOf } from '../shown/payload.ts';
 import { loadCore } from './core.ts';
 import { dialect, surface } from './to-langchain-tools.ts';
 import { toToolMessage } from './tool-message.ts';
@@ -19,14 +19,15 @@ export interface LangChainDispatchOptions {
 /**
  * Runs the calls of an AI message by the session's plan and gives one message for each: those that LangChain could read in their order, then those whose arguments are no JSON.
  * A failed call is a message with the status `error`.
- * @throws MisuseError (rejects with) `invalid_option` for what is no message, `missing_dependency` without `@langchain/core`.
+ * @throws MisuseError (rejects with) `invalid_option` for what is no message and for unknown options, `missing_dependency` without `@langchain/core`.
  */
-export async function dispatchLangChain(session: ToolSession, message: object, { signal }: LangChainDispatchOptions = {}): Promise<ToolMessage[]> {
+export async function dispatchLangChain(session: ToolSession, message: object, options?: LangChainDispatchOptions): Promise<ToolMessage[]> {
+  const { signal } = readOptions('dispatchLangChain', options, ['signal']);
   if (typeof message !== 'object' || message === null || !('tool_calls' in message || 'content' in message))
     throw new MisuseError('invalid_option', `dispatchLangChain: expected an AI message, got ${describe(message)}.`);
   const core = loadCore();
   const calls = [...listOf(member(message, 'tool_calls')), ...listOf(member(message, 'invalid_tool_calls'))].map((call): ObservedCall => {
-    const id = textOf(member(call, 'id'));
+    const id = idOf(member(call, 'id'));
     return { id: id === '' ? freshCallId(session) : id, name: textOf(member(call, 'name')), input: member(call, 'args') ?? '' };
   });
   const answers = await dispatchCalls(session, listingOf(session, dialect), calls, surface, signal);

@@ -1,10 +1,10 @@
 /** A session's effective tools as LangChain's own. */
 import type { DynamicStructuredTool } from '@langchain/core/tools';
-import type { ToolSession } from '../index.ts';
-import { cloneJson, readArguments } from '../internal.ts';
+import { MisuseError, type ToolFailure, type ToolSession } from '../index.ts';
+import { cloneJson, describe, readArguments, readOptions } from '../internal.ts';
 import { type Dialect, type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shown/listing.ts';
 import { shownOutcome } from '../shown/outcome.ts';
-import { member } from '../shown/payload.ts';
+import { idOf, member } from '../shown/payload.ts';
 import { type LangChainCore, loadCore } from './core.ts';
 import { contentOf, toToolMessage } from './tool-message.ts';
 
@@ -21,23 +21,55 @@ export interface LangChainTools {
 /** Names as most providers behind LangChain take them; schemas unchanged, in a copy that is not frozen: LangChain and its model packages write into schemas. */
 export const dialect: Dialect = { convert: (schema) => ({ schema: cloneJson(schema), losses: [] }) };
 
-const made = new WeakMap<Listing, LangChainTools>();
+/** How {@link toLangChainTools} deals with failures. */
+export interface LangChainOptions {
+  /**
+   * What `tool.invoke(args)` does with a failed call where there is no tool call to answer: `text` gives back the text that a model would read, as any other; `errors` throws a
+   * {@link LangChainFailure}. A call that a model made is always answered by a message with the status `error`.
+   * @default "text"
+   */
+  readonly failures?: 'text' | 'errors' | undefined;
+}
+
+/** What `tool.invoke(args)` throws with `failures: "errors"`. */
+export interface LangChainFailure extends Error {
+  /** The session's result, with its code. */
+  readonly result: ToolFailure;
+}
+
+const made = new WeakMap<Listing, Map<'text' | 'errors', LangChainTools>>();
 
 /**
- * Shows a session's effective tools to LangChain (`@langchain/core` 1). A failed call is a message with the status `error`; no call throws.
- * @throws MisuseError `missing_dependency` without `@langchain/core`.
+ * Shows a session's effective tools to LangChain (`@langchain/core` 1). A failed call is a message with the status `error`; no call throws, unless `failures: "errors"` asks for that.
+ * @throws MisuseError `missing_dependency` without `@langchain/core`, `invalid_option` for unknown options.
  */
-export function toLangChainTools(session: ToolSession): LangChainTools {
+export function toLangChainTools(session: ToolSession, options?: LangChainOptions): LangChainTools {
+  const { failures = 'text' } = readOptions('toLangChainTools', options, ['failures']);
+  if (failures !== 'text' && failures !== 'errors')
+    throw new MisuseError('invalid_option', `toLangChainTools: expected \`failures\` to be "text" or "errors", got ${describe(failures)}.`);
   const listing = listingOf(session, dialect);
-  const before = made.get(listing);
+  const known = made.get(listing) ?? new Map<'text' | 'errors', LangChainTools>();
+  made.set(listing, known);
+  const before = known.get(failures);
   if (before !== undefined) return before;
   const core = loadCore();
-  const set: LangChainTools = { tools: listing.shown.map((shown) => toTool(core, session, shown)), nameMap: listing.nameMap, warnings: listing.warnings };
-  made.set(listing, set);
+  const set: LangChainTools = {
+    tools: listing.shown.map((shown) => toTool(core, session, listing, shown, failures)),
+    nameMap: listing.nameMap,
+    warnings: listing.warnings,
+  };
+  known.set(failures, set);
   return set;
 }
 
-function toTool(core: LangChainCore, session: ToolSession, { name, tool, schema }: ShownTool): DynamicStructuredTool {
+function toTool(
+  core: LangChainCore,
+  session: ToolSession,
+  { shownName }: Listing,
+  { name, tool, schema }: ShownTool,
+  failures: 'text' | 'errors',
+): DynamicStructuredTool {
+  const own = { ...surface, shownName };
   const made = new core.DynamicStructuredTool({
     name,
     description: tool.description,
@@ -45,11 +77,12 @@ function toTool(core: LangChainCore, session: ToolSession, { name, tool, schema 
     responseFormat: 'content_and_artifact',
     metadata: { hostTool: tool.name },
     func: async (input: unknown, _manager: unknown, config: unknown) => {
-      const given = member(member(config, 'toolCall'), 'id');
-      const callId = typeof given === 'string' ? given : undefined;
+      const callId = idOf(member(member(config, 'toolCall'), 'id')) || undefined;
       const signal = member(config, 'signal');
-      const result = await session.call(tool.name, readArguments(input), { callId, signal: signal instanceof AbortSignal ? signal : undefined, surface });
+      const result = await session.call(tool.name, readArguments(input), { callId, signal: signal instanceof AbortSignal ? signal : undefined, surface: own });
       // A success becomes a message in LangChain's hands, which knows no failures but thrown ones: those are made here. Without a call id there is no message, only its content.
+      if (!result.success && callId === undefined && failures === 'errors')
+        throw Object.assign(new Error(shownOutcome(result, false).text.replace(/^Error: /, '')), { result }) satisfies LangChainFailure;
       if (result.success || callId === undefined) return [contentOf(shownOutcome(result, false)), result];
       return [toToolMessage(core, { callId, name, result }), undefined];
     },

@@ -50,7 +50,17 @@ export async function answerCall(serving: Serving, request: CallRequest, ctx: Se
   const ended = new AbortController();
   const approver = era === 'legacy' && forms ? askingApprover(ctx, exclusive) : undefined;
   const client = era === 'legacy' ? askingClient(ctx, capabilities, ended.signal) : undefined;
-  const surface: Surface = { name: 'mcp', outside: true, exposeErrors: serving.exposeErrors, client, approver };
+  const { known, shownName } = listingOf(session, mcpDialect);
+  const called = known.get(request.name) ?? request.name;
+  const surface: Surface = {
+    name: 'mcp',
+    outside: true,
+    exposeErrors: serving.exposeErrors,
+    client,
+    approver,
+    // The tool that is called keeps the name it was called by: another one would tell an outsider that a tool which it may not see exists.
+    shownName: (name) => (name === called ? request.name : shownName(name)),
+  };
   try {
     const result = await firstResult(serving, request, ctx, surface);
     if (result.success || result.approval?.token === undefined || !forms) return shown(session, result, forms);

@@ -2,9 +2,9 @@
 import { MisuseError, type ToolSession } from '../index.ts';
 import { freshCallId } from '../shown/call-ids.ts';
 import { type AnsweredCall, dispatchCalls } from '../shown/dispatch.ts';
-import type { ShownTool } from '../shown/listing.ts';
+import type { Listing, ShownTool } from '../shown/listing.ts';
 import { commonImages, shownMedia } from '../shown/media.ts';
-import { member } from '../shown/payload.ts';
+import { idOf, member } from '../shown/payload.ts';
 import type { OpenAIAgentsOutput, OpenAIAgentsSchema, OpenAIAgentsTool } from './api-shapes.ts';
 import { openaiSurface } from './dialects.ts';
 
@@ -27,7 +27,12 @@ export function approvalPolicyOf(factory: OpenAIAgentsToolFactory | undefined): 
 }
 
 /** One tool. It stays bound to its tool's name: what the session says of it at the time of the call counts, and not what it said when it was listed. */
-export function agentsTool(session: ToolSession, { name, tool, schema, strict }: ShownTool, needsApproval: () => Promise<boolean>): OpenAIAgentsTool {
+export function agentsTool(
+  session: ToolSession,
+  { shownName }: Listing,
+  { name, tool, schema, strict }: ShownTool,
+  needsApproval: () => Promise<boolean>,
+): OpenAIAgentsTool {
   return {
     type: 'function',
     name,
@@ -37,9 +42,10 @@ export function agentsTool(session: ToolSession, { name, tool, schema, strict }:
     needsApproval,
     isEnabled: async () => true,
     invoke: async (_runContext, input, details) => {
-      const id = details?.toolCall?.callId ?? freshCallId(session);
+      const given = idOf(details?.toolCall?.callId);
+      const id = given === '' ? freshCallId(session) : given;
       const known = new Map([[name, tool.name]]);
-      const [answer] = await dispatchCalls(session, { known, shown: [] }, [{ id, name, input }], openaiSurface, details?.signal);
+      const [answer] = await dispatchCalls(session, { known, shown: [], shownName }, [{ id, name, input }], openaiSurface, details?.signal);
       const { text, parts } = (answer as AnsweredCall).outcome;
       return parts === undefined ? text : outputOf(text, parts);
     },

@@ -1,11 +1,11 @@
 /** What a model of OpenAI's asked for, through the session. */
 import { MisuseError, type ToolSession } from '../index.ts';
-import { describe } from '../internal.ts';
+import { describe, readOptions } from '../internal.ts';
 import { freshCallId } from '../shown/call-ids.ts';
 import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shown/dispatch.ts';
 import { listingOf } from '../shown/listing.ts';
 import { commonImages, shownMedia } from '../shown/media.ts';
-import { listOf, member, textOf } from '../shown/payload.ts';
+import { idOf, listOf, member, textOf } from '../shown/payload.ts';
 import type { OpenAIChatCall, OpenAIChatMessage, OpenAIFunctionCallOutput, OpenAIOutputPart, OpenAIResponseItem, OpenAIToolMessage } from './api-shapes.ts';
 import { openaiSurface, plainDialect } from './dialects.ts';
 
@@ -28,7 +28,7 @@ interface ReadCall extends ObservedCall {
  * Runs the calls of a chat completion message (or of its `tool_calls`), or of a response's output (or of the response), by the session's plan, and gives the
  * messages or items to send back: one for every call, in the order of the calls. A failed call is an answer like any other.
  * Calls of custom tools and of the provider's own tools are passed over; they are not the session's.
- * @throws MisuseError `invalid_option` (as a rejection) for what is neither.
+ * @throws MisuseError `invalid_option` (as a rejection) for what is neither, and for unknown options.
  */
 export function dispatchOpenAI(
   session: ToolSession,
@@ -43,8 +43,9 @@ export function dispatchOpenAI(
 export async function dispatchOpenAI(
   session: ToolSession,
   payload: unknown,
-  { signal }: OpenAIDispatchOptions = {},
+  options?: OpenAIDispatchOptions,
 ): Promise<(OpenAIToolMessage | OpenAIFunctionCallOutput)[]> {
+  const { signal } = readOptions('dispatchOpenAI', options, ['signal']);
   if (typeof payload !== 'object' || payload === null)
     throw new MisuseError(
       'invalid_option',
@@ -71,7 +72,7 @@ function readCall(session: ToolSession, item: unknown): ReadCall | undefined {
 }
 
 function observed(session: ToolSession, api: 'chat' | 'responses', given: unknown, call: unknown): ReadCall {
-  const callId = textOf(given);
+  const callId = idOf(given);
   const input = member(call, 'arguments');
   return { api, callId, id: callId === '' ? freshCallId(session) : callId, name: textOf(member(call, 'name')), input: isBlank(input) ? {} : input };
 }

@@ -1,7 +1,7 @@
 /** A session's tools as OpenAI's APIs take them. */
 import { type JsonObject, MisuseError, type ToolSession } from '../index.ts';
-import { describe } from '../internal.ts';
-import { listingOf, type ShownTool, type SurfaceWarning } from '../shown/listing.ts';
+import { describe, readOptions } from '../internal.ts';
+import { type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shown/listing.ts';
 import { agentsTool, approvalPolicyOf, type OpenAIAgentsToolFactory } from './agents-tool.ts';
 import type { OpenAIAgentsTool, OpenAIApi, OpenAIChatTool, OpenAIResponsesTool, OpenAIToolOf } from './api-shapes.ts';
 import { plainDialect, strictDialect } from './dialects.ts';
@@ -28,20 +28,21 @@ export interface OpenAITools<Tool> {
 
 /**
  * The session's effective tools for a request. Schemas are converted once, whatever the number of steps and sessions.
- * @throws MisuseError `invalid_option` for an `api` or a `tool` that is none.
+ * @throws MisuseError `invalid_option` for an `api` or a `tool` that is none, and for unknown options.
  */
-export function toOpenAITools<Api extends OpenAIApi = 'chat'>(session: ToolSession, options: OpenAIToolsOptions<Api> = {}): OpenAITools<OpenAIToolOf[Api]> {
-  const { api = 'chat', strict = true } = options;
+export function toOpenAITools<Api extends OpenAIApi = 'chat'>(session: ToolSession, options?: OpenAIToolsOptions<Api>): OpenAITools<OpenAIToolOf[Api]> {
+  const { api = 'chat', strict = true, tool } = readOptions<OpenAIToolsOptions>('toOpenAITools', options, ['api', 'strict', 'tool']);
   if (!(api === 'chat' || api === 'responses' || api === 'agents'))
     throw new MisuseError('invalid_option', `toOpenAITools: expected \`api\` to be "chat", "responses" or "agents", got ${describe(api)}.`);
-  const { shown, nameMap, warnings } = listingOf(session, strict ? strictDialect : plainDialect);
-  const tools = api === 'agents' ? agentsTools(session, shown, options.tool) : api === 'chat' ? shown.map(chatTool) : shown.map(responsesTool);
+  const listing = listingOf(session, strict ? strictDialect : plainDialect);
+  const { shown, nameMap, warnings } = listing;
+  const tools = api === 'agents' ? agentsTools(session, listing, tool) : api === 'chat' ? shown.map(chatTool) : shown.map(responsesTool);
   return { tools: tools as OpenAIToolOf[Api][], nameMap, warnings };
 }
 
-function agentsTools(session: ToolSession, shown: readonly ShownTool[], factory: OpenAIAgentsToolFactory | undefined): OpenAIAgentsTool[] {
+function agentsTools(session: ToolSession, listing: Listing, factory: OpenAIAgentsToolFactory | undefined): OpenAIAgentsTool[] {
   const needsApproval = approvalPolicyOf(factory);
-  return shown.map((one) => agentsTool(session, one, needsApproval));
+  return listing.shown.map((one) => agentsTool(session, listing, one, needsApproval));
 }
 
 function chatTool({ name, tool: { description }, schema, strict }: ShownTool): OpenAIChatTool {

@@ -3,6 +3,7 @@
 import { freshParse } from '../call/fresh-parse.ts';
 import { reportFault } from '../call/report-fault.ts';
 import type { Outcome, Step } from '../call/step.ts';
+import { toldName } from '../call/told-name.ts';
 import { describe, type ToolError, toolError, withCause } from '../errors.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
 import { ignoreRejection, isThenable } from '../maybe-promise.ts';
@@ -121,7 +122,7 @@ function keyOf(call: Call): string | ToolError | undefined | Promise<string | To
   // Without its key the call cannot be kept apart from others, so it does not run.
   const unknownKey = (thrown: unknown): ToolError => {
     reportFault(call, thrown, 'resourceKey', 'a resource key could not be worked out');
-    const error = toolError('policy_error', `The resource key of \`${call.toolName}\` could not be worked out, so the call did not run.`, {
+    const error = toolError('policy_error', `The resource key of \`${toldName(call)}\` could not be worked out, so the call did not run.`, {
       reason: 'resource_key_failed',
       source: 'tool',
     });

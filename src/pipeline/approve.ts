@@ -10,6 +10,7 @@ import { announceQuestion, requestFor } from '../call/question.ts';
 import { reportFault } from '../call/report-fault.ts';
 import { scrubText } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
+import { toldName } from '../call/told-name.ts';
 import { describe, MisuseError, type ToolError, toolError, withCause } from '../errors.ts';
 import { copyJson, isJsonObject } from '../json.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
@@ -174,8 +175,8 @@ function rejected(call: Call, approvalId: string | undefined, reason: string, by
   return toolError(
     'approval_denied',
     said === undefined
-      ? `The call of \`${toolName}\` was not approved (${reason}). Do not repeat it; ask what to do instead.`
-      : `The call of \`${toolName}\` was not approved: ${said}`,
+      ? `The call of \`${toldName(call)}\` was not approved (${reason}). Do not repeat it; ask what to do instead.`
+      : `The call of \`${toldName(call)}\` was not approved: ${said}`,
     { reason },
   );
 }
@@ -183,7 +184,7 @@ function rejected(call: Call, approvalId: string | undefined, reason: string, by
 function timedOut(call: Call, approvalId: string): ToolError {
   const { session, toolName, callId } = call;
   if (session.hears('approval:denied')) session.emit('approval:denied', { toolName, callId, approvalId, reason: 'timeout' });
-  return toolError('approval_timeout', `Nobody answered the approval of \`${toolName}\` in time.`, { reason: 'timeout' });
+  return toolError('approval_timeout', `Nobody answered the approval of \`${toldName(call)}\` in time.`, { reason: 'timeout' });
 }
 
 function tooMany(limit: number): ToolError {
@@ -237,7 +238,7 @@ async function suspend(call: Call, verdict: Verdict, desk: ApprovalDesk): Promis
   }
   return toolError(
     'approval_pending',
-    `The call of \`${call.toolName}\` waits for a person's approval. Do not repeat it; go on with other work, or stop and say that it waits.`,
+    `The call of \`${toldName(call)}\` waits for a person's approval. Do not repeat it; go on with other work, or stop and say that it waits.`,
     { reason: 'approval_required' },
   );
 }

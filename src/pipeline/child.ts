@@ -1,4 +1,5 @@
 /** Composition: which tools a tool may call, and how deep. */
+import { toldName } from '../call/told-name.ts';
 import { type ToolError, toolError } from '../errors.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
@@ -27,7 +28,7 @@ export function childProblem(parent: Call, child: Call): ToolError | undefined {
   void child.more;
   const { uses } = (parent.binding as Binding).entry.internals;
   if (!uses.includes(child.toolName)) {
-    return toolError('tool_not_available', `\`${parent.toolName}\` may not call \`${child.toolName}\`: its definition does not name it in \`uses\`.`, {
+    return toolError('tool_not_available', `\`${toldName(parent)}\` may not call \`${toldName(child)}\`: its definition does not name it in \`uses\`.`, {
       reason: 'not_declared',
     });
   }
@@ -35,7 +36,7 @@ export function childProblem(parent: Call, child: Call): ToolError | undefined {
   for (let ancestor: Call | undefined = parent; ancestor !== undefined; ancestor = ancestor.parent) {
     depth++;
     if (ancestor.toolName === child.toolName)
-      return toolError('tool_cycle', `\`${child.toolName}\` is running already in this chain of calls; a tool cannot call itself through others.`, {
+      return toolError('tool_cycle', `\`${toldName(child)}\` is running already in this chain of calls; a tool cannot call itself through others.`, {
         reason: 'cycle',
       });
   }

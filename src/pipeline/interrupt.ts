@@ -1,4 +1,5 @@
 /** What deadlines, signals and closing do to a call. */
+import { toldName } from '../call/told-name.ts';
 import { type ToolError, toolError } from '../errors.ts';
 import type { Call } from '../state/call.ts';
 import type { Spine } from '../state/registry-state.ts';
@@ -21,8 +22,8 @@ export const spine: Spine = {
     const seconds = (idleMs ?? call.timeoutMs) / 1000;
     const message =
       idleMs === undefined
-        ? `\`${call.toolName}\` timed out after ${seconds}s. It may have run; check before you call it again.`
-        : `\`${call.toolName}\` timed out after ${seconds}s without progress. It may have run; check before you call it again.`;
+        ? `\`${toldName(call)}\` timed out after ${seconds}s. It may have run; check before you call it again.`
+        : `\`${toldName(call)}\` timed out after ${seconds}s without progress. It may have run; check before you call it again.`;
     stop(call, toolError('timeout', message, { reason: idleMs === undefined ? 'timeout' : 'idle_timeout' }), new DOMException(message, 'TimeoutError'));
   },
   cancelled(call, reason) {

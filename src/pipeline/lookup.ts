@@ -1,6 +1,7 @@
 /** Lookup and availability: which tool is meant, and whether this caller may have it now. */
 
 import type { Step } from '../call/step.ts';
+import { toldName } from '../call/told-name.ts';
 import { type ToolError, toolError } from '../errors.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
@@ -14,7 +15,7 @@ export function lookup(call: Call): Step {
   if (binding === undefined) {
     // An outsider may never have been shown a tool of the registry; the session's own it was.
     const knew = call.surface?.outside === true ? session.gone?.has(toolName) === true : session.knew(toolName);
-    return knew ? removedMeanwhile(toolName) : notFound(call);
+    return knew ? removedMeanwhile(call) : notFound(call);
   }
   if (binding.entry.internals.internal && parent === undefined) return notFound(call);
   call.binding = binding;
@@ -48,12 +49,13 @@ export function gate(call: Call): Step {
 function notFound(call: Call): ToolError {
   const { session, toolName } = call;
   const { registry } = session;
-  return notFoundError(toolName, registry.hints.take(registry.monotonic()) ? registry.viewOf(session).names : []);
+  return notFoundError(toolName, registry.hints.take(registry.monotonic()) ? registry.viewOf(session).names : [], (name) => toldName(call, name));
 }
 
 function notAvailable(call: Call, drop: string): ToolError {
   const { session, toolName } = call;
-  const error = notAvailableError(toolName, drop, drop.startsWith('fact_unmet:') ? session.registry.viewOf(session).prerequisites : []);
+  const prerequisites = drop.startsWith('fact_unmet:') ? session.registry.viewOf(session).prerequisites : [];
+  const error = notAvailableError(toolName, drop, prerequisites, (name) => toldName(call, name));
   if (drop !== 'not_in_profile' || call.surface?.outside !== true) return error;
   // An outsider learns nothing of it; events keep the truth.
   call.more.unmasked = error;
@@ -62,6 +64,6 @@ function notAvailable(call: Call, drop: string): ToolError {
 }
 
 /** The tool was removed or replaced since the session, or the call, began. */
-export function removedMeanwhile(toolName: string): ToolError {
-  return toolError('tool_not_available', `\`${toolName}\` was removed or replaced meanwhile. List the tools again.`, { reason: 'removed' });
+export function removedMeanwhile(call: Call): ToolError {
+  return toolError('tool_not_available', `\`${toldName(call)}\` was removed or replaced meanwhile. List the tools again.`, { reason: 'removed' });
 }

@@ -3,6 +3,7 @@
 import { inPolicyTime } from '../call/in-policy-time.ts';
 import { detached } from '../call/shortened.ts';
 import { maxOutputDepth, normalise, type Shaped } from '../call/snapshot.ts';
+import { toldName } from '../call/told-name.ts';
 import { type ContentPart, contentParts, markContent, ownText, partText, withText } from '../content.ts';
 import { toolError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
@@ -18,7 +19,7 @@ export function checkOutput(call: Call, output: unknown): Shaped | Promise<Shape
   if (contentParts(output) !== undefined)
     return {
       ok: false,
-      error: toolError('invalid_output', `\`${call.toolName}\` has an output schema and returned content parts instead of data.`, { reason: 'output_schema' }),
+      error: toolError('invalid_output', `\`${toldName(call)}\` has an output schema and returned content parts instead of data.`, { reason: 'output_schema' }),
     };
   const validated = schema.validate(output as JsonValue);
   return validated instanceof Promise ? inPolicyTime(call, validated).then((settled) => read(call, settled)) : read(call, validated);
@@ -30,7 +31,7 @@ function read(call: Call, validated: Validated): Shaped {
       ok: false,
       error: toolError(
         'invalid_output',
-        `The output of \`${call.toolName}\` does not fit its output schema. The tool may have run.\n${issueLines(validated.issues)}`,
+        `The output of \`${toldName(call)}\` does not fit its output schema. The tool may have run.\n${issueLines(validated.issues)}`,
         { reason: 'output_schema', details: validated.issues.map(({ path, message }) => ({ path, message })) },
       ),
     };
@@ -58,7 +59,7 @@ export function withinBudget(call: Call, output: unknown, overflow: number | und
       ok: false,
       error: toolError(
         'invalid_output',
-        `The output of \`${call.toolName}\` is over its budget of ${maxOutputChars} characters, and data under an output schema is never cut. Ask for less.`,
+        `The output of \`${toldName(call)}\` is over its budget of ${maxOutputChars} characters, and data under an output schema is never cut. Ask for less.`,
         { reason: 'output_too_large' },
       ),
     };

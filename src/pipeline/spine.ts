@@ -243,7 +243,7 @@ function recheck(call: Call): Step {
   if (++call.more.rounds > mostRounds)
     return toolError('policy_error', 'The rules changed faster than the call could be judged. Try again.', { reason: 'rules_unstable', retryable: true });
   const binding = session.binding(call.toolName);
-  if (binding === undefined || binding.entry !== call.entry) return removedMeanwhile(call.toolName);
+  if (binding === undefined || binding.entry !== call.entry) return removedMeanwhile(call);
   const gone = gate(call);
   if (gone !== undefined) return gone;
   call.waited = false;

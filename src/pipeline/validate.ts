@@ -3,6 +3,7 @@
 import { inPolicyTime } from '../call/in-policy-time.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { withoutStrictNulls } from '../call/strict-nulls.ts';
+import { toldName } from '../call/told-name.ts';
 import { toolError } from '../errors.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Validated } from '../schema/bind.ts';
@@ -44,9 +45,8 @@ function validateEdited(call: Call): Validated | Promise<Validated> {
 
 function read(call: Call, validated: Validated): Outcome {
   if (validated.issues !== undefined) {
-    const { toolName } = call;
     const text = issueLines(validated.issues);
-    return toolError('invalid_input', `The arguments of \`${toolName}\` are invalid. Correct them and call again.\n${text}`, {
+    return toolError('invalid_input', `The arguments of \`${toldName(call)}\` are invalid. Correct them and call again.\n${text}`, {
       details: validated.issues as unknown as JsonValue,
     });
   }

@@ -23,14 +23,14 @@ export interface AnsweredCall {
 /** Runs calls by the session's plan, side by side where that is allowed. Answers stand in the order of the calls; a call that cannot be read is one failed answer, and the others run. */
 export async function dispatchCalls(
   session: ToolSession,
-  { known, shown }: Pick<Listing, 'known' | 'shown'>,
+  { known, shown, shownName }: Pick<Listing, 'known' | 'shown' | 'shownName'>,
   calls: readonly ObservedCall[],
   surface: Surface,
   signal?: AbortSignal,
 ): Promise<AnsweredCall[]> {
   const declared = new Set(shown.flatMap(({ tool }) => (tool.outputSchema === undefined ? [] : [tool.name])));
   const named = calls.map(({ id, name, input }) => ({ id, name: known.get(name) ?? name, arguments: input }));
-  const { results } = await session.executeBatch(named, { surface, ...(signal === undefined ? {} : { signal }) });
+  const { results } = await session.executeBatch(named, { surface: { ...surface, shownName }, ...(signal === undefined ? {} : { signal }) });
   return results.map(({ toolName, result }, index) => ({
     call: calls[index] as ObservedCall,
     result,

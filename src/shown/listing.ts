@@ -53,6 +53,8 @@ export interface Listing {
   readonly nameMap: ReadonlyMap<string, string>;
   /** The same with the tools that are hidden now: a model may call what it was shown before. */
   readonly known: ReadonlyMap<string, string>;
+  /** Tool name to shown name, of the hidden tools too. A name that is in no listing is given back as it is. For `surface.shownName`. */
+  readonly shownName: (name: string) => string;
   readonly warnings: readonly SurfaceWarning[];
 }
 
@@ -74,7 +76,9 @@ export function listingOf(session: ToolSession, dialect: Dialect): Listing {
     return { name: toProvider.get(tool.name) as string, tool, schema, nullable, strict };
   });
   const nameMap = new Map(shown.map(({ name, tool }) => [name, tool.name]));
-  const listing: Listing = { shown, nameMap, known: toTool, warnings };
+  // A tool that came since this listing is in the next one.
+  const shownName = (name: string): string => toProvider.get(name) ?? namesOf(session, dialect).toProvider.get(name) ?? name;
+  const listing: Listing = { shown, nameMap, known: toTool, shownName, warnings };
   known.set(tools, listing);
   return listing;
 }

@@ -1,6 +1,6 @@
 /** The root of an input schema as providers want it: one object, without alternatives at the top. */
 import type { JsonObject, JsonValue } from '../index.ts';
-import { canonicalJson, isJsonObject, resolve } from '../internal.ts';
+import { canonicalJson, followReference, isJsonObject } from '../internal.ts';
 import type { ConvertedSchema, SchemaLoss } from './listing.ts';
 import { budgetOf, isWord, mergedParts } from './strict-parts.ts';
 
@@ -82,9 +82,10 @@ function sameRoot(schema: JsonObject): JsonObject | undefined {
 }
 
 /** What a root refers to, in its place. */
-function withTarget({ $ref, ...words }: JsonObject, root: JsonObject): JsonObject | undefined {
-  const target = $ref === '#' ? undefined : resolve($ref as string, root);
-  return isJsonObject(target) && Object.keys(words).every(isWord) ? { ...target, ...words } : undefined;
+function withTarget(schema: JsonObject, root: JsonObject): JsonObject | undefined {
+  const { $ref, ...words } = schema;
+  const target = followReference($ref as string, schema, root);
+  return isJsonObject(target) && target !== root && Object.keys(words).every(isWord) ? { ...target, ...words } : undefined;
 }
 
 function anyOf(schemas: readonly JsonValue[]): JsonValue {
@@ -99,7 +100,10 @@ function gather(schema: JsonValue | undefined, path: string, work: Gathering, le
   if (Array.isArray(schema.required))
     for (const name of schema.required as readonly JsonValue[]) if (typeof name === 'string' && work.spend()) gathered.required.add(name);
   gathered.closed = schema.additionalProperties === false;
-  if (typeof schema.$ref === 'string' && schema.$ref !== '#') unite(gathered, gather(resolve(schema.$ref, work.root), path, work, left - 1), work);
+  if (typeof schema.$ref === 'string') {
+    const target = followReference(schema.$ref, schema, work.root);
+    if (target !== work.root) unite(gathered, gather(target, path, work, left - 1), work);
+  }
   const { allOf } = schema;
   if (Array.isArray(allOf))
     for (const [index, part] of allOf.entries()) unite(gathered, gather(part as JsonValue, `${path}/allOf/${index}`, work, left - 1), work);

@@ -1,8 +1,8 @@
 /** `allOf` of plain objects as one object. */
 import type { JsonObject, JsonValue } from '../index.ts';
-import { isJsonObject, resolve } from '../internal.ts';
+import { followReference, isJsonObject } from '../internal.ts';
 
-const words = ['title', 'description', '$comment', '$schema', '$defs', 'definitions'];
+const words = ['title', 'description', '$comment', '$anchor', '$schema', '$defs', 'definitions'];
 const mergeable = [...words, 'type', 'properties', 'required', 'additionalProperties', 'unevaluatedProperties', 'allOf'];
 /** References followed and parts within parts; a circle is never deeper. */
 const mostNested = 16;
@@ -51,7 +51,8 @@ export function mergedParts(schema: JsonObject, root: JsonObject, spend: () => b
 
   function collect(part: JsonValue | undefined, left: number): boolean {
     if (!isJsonObject(part) || left === 0 || !spend()) return false;
-    if (typeof part.$ref === 'string') return Object.keys(part).every((key) => key === '$ref' || isWord(key)) && collect(resolve(part.$ref, root), left - 1);
+    if (typeof part.$ref === 'string')
+      return Object.keys(part).every((key) => key === '$ref' || isWord(key)) && collect(followReference(part.$ref, part, root), left - 1);
     if (Object.keys(part).some((keyword) => !mergeable.includes(keyword)) || (part.type !== undefined && part.type !== 'object')) return false;
     const { additionalProperties: additional, unevaluatedProperties: unevaluated } = part;
     if (additional !== undefined && typeof additional !== 'boolean' && Object.keys(additional as object).length > 0) return false;

@@ -1,6 +1,6 @@
 /** Strict mode: the subset of JSON Schema to which a provider holds its model. What can be said in it is said; what cannot makes the tool a non-strict one. */
 import type { JsonObject, JsonValue } from '../index.ts';
-import { alternatives, canonicalJson, escapePointer, isJsonObject, nullReader, resolve } from '../internal.ts';
+import { alternatives, canonicalJson, escapePointer, followReference, isJsonObject, nullReader, pointerOf } from '../internal.ts';
 import type { ConvertedSchema, SchemaLoss } from './listing.ts';
 import { toObjectRoot } from './object-root.ts';
 import { beyondLimits } from './strict-limits.ts';
@@ -15,7 +15,7 @@ const mostWork = 50_000;
 /** Places within places, so that the conversion keeps within its stack. */
 const mostNested = 400;
 /** Keywords that are gone without a loss: they name the dialect or hold what is referred to, which moves. */
-const silent = ['$schema', '$id', '$comment', '$defs', 'definitions', 'type'];
+const silent = ['$schema', '$id', '$anchor', '$comment', '$defs', 'definitions', 'type'];
 
 /**
  * The schema in a strict mode: every object closed, every property required (those that were optional take null, where the rules say so), references kept, the rest
@@ -26,10 +26,10 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
   if (root.losses.length > 0) return loose(root, rules, 'the root of its input is made of alternatives', '');
   const losses: SchemaLoss[] = [];
   const refusals: SchemaLoss[] = [];
-  /** By pointer. Reserved before it is converted, so that a definition may refer to itself. */
-  const names = new Map<string, string>();
+  /** By what is referred to, in whatever words. Reserved before it is converted, so that a definition may refer to itself. */
+  const names = new Map<JsonObject, string>();
   const definitions = new Map<string, JsonObject>();
-  const open = new Set<string>(['#']);
+  const open = new Set<JsonObject>([schema]);
   const takesNull = nullReader(schema);
   const spend = budgetOf(mostWork);
   let nullable = false;
@@ -66,7 +66,7 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
     const own = Object.keys(value).filter((keyword) => !annotations.includes(keyword) && !silent.includes(keyword));
     if (typeof value.$ref === 'string') {
       if (own.length > 1 || value.type !== undefined) return refuse(path, 'a reference stands beside other keywords');
-      const reference: JsonObject = { $ref: refer(value.$ref, path) };
+      const reference: JsonObject = { $ref: refer(value.$ref, value, path) };
       return Object.keys(said).length === 0 ? reference : { ...said, anyOf: [reference] };
     }
     if (value.allOf !== undefined) {
@@ -232,31 +232,31 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
     lose(`${path}/${escapePointer(keyword)}`, `\`${keyword}\`${shownValue} was removed: ${rules.mode} does not take it. Calls are still checked against it.`);
   }
 
-  function refer(reference: string, path: string): string {
-    if (!rules.recursion && open.has(reference)) {
+  function refer(reference: string, holder: JsonObject, path: string): string {
+    const target = followReference(reference, holder, schema);
+    if (!isJsonObject(target)) {
+      refuse(path, `\`${reference}\` leads to no schema in this one`);
+      return reference;
+    }
+    if (!rules.recursion && open.has(target)) {
       refuse(path, 'the schema refers to itself');
       return reference;
     }
-    if (reference === '#') return '#';
-    const known = names.get(reference);
+    if (target === schema) return '#';
+    const known = names.get(target);
     if (known !== undefined) return `#/$defs/${known}`;
-    const target = resolve(reference, schema);
-    if (target === undefined) {
-      refuse(path, `\`${reference}\` is no pointer into the schema`);
-      return reference;
-    }
     const name = freeName(reference);
-    names.set(reference, name);
+    names.set(target, name);
     // In the order of first use, and not of what is ready first.
     definitions.set(name, {});
-    open.add(reference);
-    definitions.set(name, convert(target, reference.slice(1)));
-    open.delete(reference);
+    open.add(target);
+    definitions.set(name, convert(target, pointerOf(target, schema) ?? path));
+    open.delete(target);
     return `#/$defs/${name}`;
   }
 
   function freeName(reference: string): string {
-    const base = (reference.split('/').at(-1) ?? '').replaceAll(/[^A-Za-z0-9_-]/g, '_') || 'definition';
+    const base = (reference.split(/[/#]/).at(-1) ?? '').replaceAll(/[^A-Za-z0-9_-]/g, '_') || 'definition';
     let name = base;
     for (let count = 2; definitions.has(name); count++) name = `${base}_${count}`;
     return name;

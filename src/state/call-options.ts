@@ -82,8 +82,8 @@ function isSignal(signal: unknown): boolean {
 function readSurface(surface: unknown): Surface {
   if (typeof surface !== 'object' || surface === null) return { name: surface as string };
   const own: { [K in keyof Surface]: Surface[K] } = Object.assign(Object.create(null), surface);
-  const { name, outside, approver, client, exposeErrors, strictNulls, started } = own;
-  return { name, outside, approver, client, exposeErrors, strictNulls, started };
+  const { name, outside, approver, client, exposeErrors, strictNulls, shownName, started } = own;
+  return { name, outside, approver, client, exposeErrors, strictNulls, shownName, started };
 }
 
 function refuse(option: string, expected: string, got: unknown): ToolError {

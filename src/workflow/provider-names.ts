@@ -1,6 +1,7 @@
 /** Names as a provider takes them: every tool under a name that is legal there, and the way back. Pure. */
 import { createHash } from 'node:crypto';
 import { describe, MisuseError } from '../errors.ts';
+import { readOptions } from '../options.ts';
 
 /** What a provider takes for a name. */
 export interface ProviderNameOptions {
@@ -31,9 +32,9 @@ const mostDigits = 64;
  * Gives every tool name a name that the provider takes. A legal name keeps itself. In another one each illegal character becomes `_`, and it is cut to length;
  * where that meets a legal name or another changed one, all changed ones of that meeting end in a piece of their own name's SHA-256. So a tool's name there
  * depends on the set of names alone, not on their order. A repeated name is one entry.
- * @throws MisuseError `invalid_option` for an empty name, one with a lone surrogate, options that are none, and where the rule leaves no room for distinct names.
+ * @throws MisuseError `invalid_option` for an empty name, one with a lone surrogate, options that are none or unknown, and where the rule leaves no room for distinct names.
  */
-export function toProviderNames(names: readonly string[], options: ProviderNameOptions = {}): ProviderNames {
+export function toProviderNames(names: readonly string[], options?: ProviderNameOptions): ProviderNames {
   const rule = readRule(options);
   const given = readNames(names);
   const shown = new Map<string, string>();
@@ -109,9 +110,8 @@ interface Rule {
   allowsInside(character: string): boolean;
 }
 
-function readRule(options: ProviderNameOptions): Rule {
-  if (typeof options !== 'object' || options === null) throw misuse('options', 'an object', options);
-  const { pattern = /^[A-Za-z0-9_-]{1,64}$/, maxLength } = options;
+function readRule(options: ProviderNameOptions | undefined): Rule {
+  const { pattern = /^[A-Za-z0-9_-]{1,64}$/, maxLength } = readOptions('toProviderNames', options, ['pattern', 'maxLength']);
   if (Object.prototype.toString.call(pattern) !== '[object RegExp]') throw misuse('pattern', 'a RegExp', pattern);
   if (maxLength !== undefined && !(Number.isInteger(maxLength) && maxLength >= 1 && maxLength <= longestName))
     throw misuse('maxLength', `a whole number from 1 to ${longestName}`, maxLength);

@@ -88,6 +88,21 @@ describe.each(eras)('tools over HTTP, %s era', (era) => {
     await expect(client.request({ method: 'tools/list', params: { cursor: 'nonsense' } })).rejects.toMatchObject({ code: -32_602 });
   });
 
+  test('messages name tools as they are listed; of a hidden tool its name says no more than that of one that does not exist', async () => {
+    const registry = new HostToolRegistry();
+    const define = (name: string) => defineTool({ name, description: 'Named.', parameters: textInput, handler: () => 'ran' });
+    registry.registerAll([define('read file'), define('secret plan')]);
+    registry.defineProfile({ id: 'small', tools: [{ name: 'read file' }] });
+    open.defer(() => registry.close());
+    const { url } = await listen(open, registry.createSession({ sessionId: 's', profile: 'small' }));
+    const client = await connectClient(open, url, era, {});
+    const said = async (name: string) => (await client.callTool({ name, arguments: { text: 1 } })).content;
+    expect(await said('read_file')).toMatchObject([{ text: expect.stringContaining('The arguments of `read_file` are invalid.') }]);
+    expect(await said('read_fil')).toMatchObject([{ text: 'Error: There is no tool `read_fil`. Did you mean `read_file`?' }]);
+    for (const name of ['secret_plan', 'secret plan', 'a plan of nobody'])
+      expect(await said(name)).toMatchObject([{ text: `Error: There is no tool \`${name}\`.` }]);
+  });
+
   test.each([
     ['an unknown tool', 'nope', {}, { code: 'tool_not_found' }],
     ['constructor', 'constructor', {}, { code: 'tool_not_found' }],

@@ -76,7 +76,7 @@ same<Ours.LogLevel, Contract.LogLevel>(true);
 fits<Contract.CallTool>(given<Ours.CallTool>());
 adds<Ours.CallOptions, Contract.CallOptions, 'resourceKey'>(true);
 fits<Ours.CallOptions>(given<Contract.CallOptions>());
-adds<Ours.Surface, Contract.Surface, 'strictNulls' | 'started'>(true);
+adds<Ours.Surface, Contract.Surface, 'strictNulls' | 'started' | 'shownName'>(true);
 fits<Ours.Surface>(given<Contract.Surface>());
 
 // ---------- definitions
