@@ -1,5 +1,6 @@
 /** The handler that `create` made for one session. */
 import type { MadeHandler } from '../definition.ts';
+import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 /**
@@ -16,4 +17,10 @@ export interface SessionHandler {
 
 export function createSessionHandler(entry: ToolEntry): SessionHandler {
   return { made: undefined, now: undefined, entries: new Set([entry]) };
+}
+
+/** Handlers of tools that are gone or replaced are disposed now, not when somebody asks for the tool again. */
+export function retireHandlers(session: SessionState): void {
+  // Binding the name anew retires what was bound to it.
+  for (const [name, { entry, handler }] of [...(session.bindings ?? [])]) if (handler !== undefined && session.entryOf(name) !== entry) session.binding(name);
 }

@@ -18,6 +18,7 @@ import type { Call } from './call.ts';
 import type { SessionMetrics } from './counters.ts';
 import { releaseExecutor } from './executors.ts';
 import type { RegistryState } from './registry-state.ts';
+import { retireHandlers } from './session-handler.ts';
 import type { SessionSetup } from './session-setup.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { changeBetween, type Outlook } from './view.ts';
@@ -265,7 +266,7 @@ export class SessionState {
   /** Compares what is shown with what was shown, and tells once. */
   changed(reason: ChangeReason): void {
     this.current();
-    if (this.holds > 0) this.#retireHandlers();
+    if (this.holds > 0) retireHandlers(this);
     const before = this.shown;
     if (before !== undefined) {
       const after = this.registry.viewOf(this).entries;
@@ -274,11 +275,6 @@ export class SessionState {
       if (change !== undefined) this.hub?.emit('tools:changed', deepFreeze({ type: 'tools:changed', at: this.registry.now(), ...change, reason }));
     }
     if (this.followers !== undefined) for (const follower of [...this.followers]) follower();
-  }
-
-  /** Handlers of tools that are gone or replaced are disposed now, not when somebody asks for the tool again. */
-  #retireHandlers(): void {
-    for (const [name, { entry, handler }] of [...(this.bindings ?? [])]) if (handler !== undefined && this.entryOf(name) !== entry) this.binding(name);
   }
 
   /** Who waits and what was granted, made when first needed. */
