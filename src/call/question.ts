@@ -29,12 +29,13 @@ export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs:
   const redactor = outside ? registry.pathRedactor() : entry.inputRedactor(registry.redact);
   const { title = `Allow \`${toolName}\` to run?`, message, risk } = verdict.prompt ?? {};
   const secrets = outside ? secretsOf(redactor, call.canonical) : call.extra?.secrets;
-  if (secrets !== undefined && [title, message ?? ''].some((text) => holdsSecret(text, secrets))) {
-    return { reason: 'secret_in_prompt', message: 'The question to a person would hold a secret of the call.' };
-  }
   const shown = redactor === undefined ? { value: call.canonical as JsonValue, fields: [] } : redactor.show(call.canonical, { exact: true });
-  if (shown === undefined)
-    return { reason: 'input_not_shown', message: 'The arguments are too large to find the secrets that a person must not see. Send less.' };
+  if (shown === undefined || secrets?.lost === true) {
+    return { reason: 'input_not_shown', message: 'The arguments hold too many secrets, or are too large to find them. Send less.' };
+  }
+  if (secrets !== undefined && [title, message ?? ''].some((text) => holdsSecret(text, secrets))) {
+    return { reason: 'secret_in_prompt', message: 'The question that a person would be asked holds a secret of the call.' };
+  }
   const now = registry.now();
   return deepFreeze({
     id,

@@ -44,6 +44,7 @@ export function createStates(root: readonly SecretNode[]): SecretStates {
   const nothing = createState([]);
   const ids = new Map<SecretNode, number>();
   let states = new Map<string, SecretState>();
+  let first: SecretState | undefined;
   let kept = 0;
 
   /** The one state for these nodes and for all that speak of the same value with them. */
@@ -68,6 +69,7 @@ export function createStates(root: readonly SecretNode[]): SecretStates {
     kept += speaking.length + 1;
     if (kept > mostKept) {
       states = new Map();
+      first = undefined;
       kept = speaking.length + 1;
     }
     const state = createState(speaking);
@@ -82,7 +84,10 @@ export function createStates(root: readonly SecretNode[]): SecretStates {
   }
 
   return {
-    root: (budget) => stateOf(root, budget),
+    root(budget) {
+      first ??= stateOf(root, budget);
+      return first;
+    },
     child(state, key, budget) {
       if (!state.deep) return nothing;
       state.names ??= namesOf(state.nodes, budget);
