@@ -1,7 +1,6 @@
 /** What the package's own subpaths may use beside the public list. No export of the package names this module. */
 export { readArguments } from './bind-host-tool.ts';
 export { idsInFlight, newId } from './call/call-id.ts';
-export { scrubStrings } from './call/secrets.ts';
 export { alternatives, nullReader, takesNull } from './call/strict-nulls.ts';
 export { contentParts, markContent, partText } from './content.ts';
 export { registryStateOf } from './default-registry.ts';
@@ -13,7 +12,9 @@ export { canonicalJson, cloneJson, copyJson, deepFreeze, escapePointer, isJsonOb
 export { ignoreRejection, isThenable } from './maybe-promise.ts';
 export { checkToolName, didYouMean, nameSkeleton, nearestNames } from './names.ts';
 export { type OptionsWording, readOptions, suggestion } from './options.ts';
-export { createRedactor } from './redact.ts';
+export { createRedactor } from './redaction/redactor.ts';
+export { scrubStrings } from './redaction/scrub.ts';
+export { Secrets } from './redaction/secrets.ts';
 export { resumeCall } from './resume.ts';
 export { compileRules } from './rules.ts';
 export { gateSchema } from './schema/gate.ts';

@@ -535,7 +535,7 @@ describe('a chain of calls keeps one secret together', () => {
     const spied = spy();
     spied.add({
       parameters: { type: 'object' },
-      requiresApproval: (input: { text: string }) => ({ title: `Use ${input.text}?` }),
+      requiresApproval: true,
       handler: contextOf((context, input) => {
         context.progress(1, 1, JSON.stringify(input));
         context.log('info', input);
@@ -590,7 +590,7 @@ describe('a suspended call', () => {
   test('tells neither its secrets nor its token, asked, resumed, refused or failed', async () => {
     const spied = spy({ session: { approvalMode: 'suspend' } });
     spied.add({
-      requiresApproval: (input: { token: string }) => ({ title: `Use ${input.token}?` }),
+      requiresApproval: true,
       handler: contextOf((context, { token }) => {
         context.log('info', token);
         throw new Error(token);

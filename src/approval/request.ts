@@ -24,11 +24,11 @@ export interface ApprovalRequest {
   readonly callId: string;
   /** The tool that is asked for, with the fingerprint that an answer is bound to. */
   readonly tool: ToolSummary;
-  /** The canonical input, secrets hidden; `hiddenFields` says which. */
+  /** The canonical input as it will run, but for secret fields; `hiddenFields` says which. Text is shown as it was written. */
   readonly input: JsonObject;
-  /** The question in a few words: the tool's or the rule's, else one that names the tool. Secrets are hidden. */
+  /** The question in a few words: the tool's or the rule's, else one that names the tool. A call whose secrets stand in it is refused. */
   readonly title: string;
-  /** More for the person, where the tool says more. Secrets are hidden. */
+  /** More for the person, where the tool says more. A call whose secrets stand in it is refused. */
   readonly message?: string;
   /** How much is at stake, where the tool says so. */
   readonly risk?: 'low' | 'medium' | 'high';

@@ -1,17 +1,27 @@
 /** The question that a person is asked about a call, and how events tell of it. */
 import type { ApprovalRequest } from '../approval/request.ts';
-import { cloneJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { type Redactor, redactText } from '../redact.ts';
+import { deepFreeze, frozenJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { createBudget } from '../redaction/budget.ts';
+import type { Redactor } from '../redaction/redactor.ts';
+import { holdsSecret, scrubStrings } from '../redaction/scrub.ts';
+import { Secrets } from '../redaction/secrets.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import type { Verdict } from '../verdict.ts';
-import { scrubJson, scrubText } from './secrets.ts';
+import { scrubText } from './secrets.ts';
+
+/** Why nobody can be asked about a call, as its refusal says it. */
+export interface Unaskable {
+  readonly reason: 'secret_in_prompt' | 'input_not_shown';
+  readonly message: string;
+}
 
 /**
- * What is shown: exactly what will run. Marked fields are hidden, and named in `hiddenFields`; the marks of a tool from outside hide nothing.
- * Only marked fields: were a secret's text hidden wherever it stands, a model could choose a secret that hides the dangerous part of another field.
+ * What is shown: exactly what will run. Secret fields alone are hidden, and named in `hiddenFields`; the marks of a tool from outside hide nothing. Copies of a secret
+ * in other fields stay: a model could choose a secret that hides the dangerous part of another field. For the same reason title and message stay as the host wrote them.
+ * If a secret stands in them, or the fields cannot be found within their bounds, nobody is asked.
  */
-export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs: number): ApprovalRequest {
+export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs: number): ApprovalRequest | Unaskable {
   const { session, toolName, callId, binding } = call;
   const { entry } = binding as Binding;
   const { registry, sessionId, principal } = session;
@@ -19,7 +29,13 @@ export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs:
   const redactor = outside ? registry.pathRedactor() : entry.inputRedactor(registry.redact);
   const { title = `Allow \`${toolName}\` to run?`, message, risk } = verdict.prompt ?? {};
   const secrets = outside ? secretsOf(redactor, call.canonical) : call.extra?.secrets;
-  const scrub = (text: string): string => (secrets === undefined ? text : redactText(text, secrets));
+  const shown = redactor === undefined ? { value: call.canonical as JsonValue, fields: [] } : redactor.show(call.canonical, { exact: true });
+  if (shown === undefined || secrets?.lost === true) {
+    return { reason: 'input_not_shown', message: 'The arguments hold too many secrets, or are too large to find them. Send less.' };
+  }
+  if (secrets !== undefined && [title, message ?? ''].some((text) => holdsSecret(text, secrets))) {
+    return { reason: 'secret_in_prompt', message: 'The question that a person would be asked holds a secret of the call.' };
+  }
   const now = registry.now();
   return deepFreeze({
     id,
@@ -27,15 +43,15 @@ export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs:
     ...(principal === undefined ? {} : { principal }),
     callId,
     tool: entry.summary,
-    input: hide(redactor, call.canonical),
-    title: scrub(title),
-    ...(message === undefined ? {} : { message: scrub(message) }),
+    input: objectOf(shown.value),
+    title,
+    ...(message === undefined ? {} : { message }),
     ...(risk === undefined ? {} : { risk }),
     ...(verdict.ruleId === undefined ? {} : { ruleId: verdict.ruleId }),
     source: verdict.source ?? 'tool',
     requestedAt: now,
     expiresAt: now + lifetimeMs,
-    hiddenFields: redactor?.fields(call.canonical) ?? [],
+    hiddenFields: shown.fields,
   });
 }
 
@@ -43,28 +59,30 @@ export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs:
 export function announceQuestion(call: Call, request: ApprovalRequest): void {
   const { session } = call;
   if (!session.hears('approval:required')) return;
-  const { registry } = session;
-  const redactor = (call.binding as Binding).entry.inputRedactor(registry.redact);
-  const { title, message } = request;
+  const redactor = (call.binding as Binding).entry.inputRedactor(session.registry.redact);
+  const { input: _, title, message, ...rest } = request;
+  const budget = createBudget();
+  const shown = redactor === undefined ? { value: call.canonical, fields: [] } : redactor.show(call.canonical, { exact: false, budget });
+  const secrets = call.extra?.secrets;
+  const input = shown === undefined || secrets === undefined ? shown?.value : scrubStrings(shown.value, secrets, budget);
   const told = {
-    ...(JSON.parse(JSON.stringify(request)) as JsonObject),
-    input: scrubJson(call, hide(redactor, call.canonical)),
+    ...(JSON.parse(JSON.stringify(rest)) as JsonObject),
+    input: objectOf(input),
     title: scrubText(call, title),
     ...(message === undefined ? {} : { message: scrubText(call, message) }),
-    hiddenFields: redactor?.fields(call.canonical) ?? [],
+    hiddenFields: isJsonObject(input) && shown !== undefined ? shown.fields : [''],
   };
   session.emit('approval:required', { request: deepFreeze(told) });
 }
 
-function hide(redactor: Redactor | undefined, input: JsonObject): JsonObject {
-  const copy = cloneJson(input as JsonValue);
-  const shown = redactor === undefined ? copy : redactor.redact(copy);
-  return isJsonObject(shown) ? shown : {};
+/** A frozen copy, for readers may keep it. An input that is hidden as a whole is an object all the same. */
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? (frozenJson(value as JsonValue) as JsonObject) : {};
 }
 
-function secretsOf(redactor: Redactor | undefined, input: JsonObject): ReadonlySet<string> | undefined {
+function secretsOf(redactor: Redactor | undefined, input: JsonObject): Secrets | undefined {
   if (redactor === undefined) return undefined;
-  const secrets = new Set<string>();
+  const secrets = new Secrets();
   redactor.collect(input, secrets);
   return secrets;
 }

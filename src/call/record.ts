@@ -1,7 +1,7 @@
 /** Record: the one place where a call ends. Counts it, tells of it once, gives everything back, and resolves its promise. */
 import { errorCodes, type ToolError, toolError, withCause } from '../errors.ts';
 import { cloneJson, type JsonObject, type JsonValue } from '../json.ts';
-import { redacted } from '../redact.ts';
+import { redacted } from '../redaction/spellings.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
@@ -17,7 +17,7 @@ export function failureResult(call: Call, error: ToolError): ToolResult {
   if (extra === undefined) return { success: false, error, metadata };
   const result: Writable<ToolResult> = {
     success: false,
-    error: extra.secrets === undefined || extra.secrets.size === 0 ? error : scrubError(call, error),
+    error: extra.secrets === undefined || extra.secrets.none ? error : scrubError(call, error),
     metadata,
   };
   if (extra.pending !== undefined && error.code === 'approval_pending') Object.defineProperty(result, 'approval', { value: extra.pending, enumerable: false });
@@ -166,12 +166,13 @@ function toldError({ code, message, reason, ruleId, source, retryable, details }
 function postedResult(call: Call, result: ToolResult & { success: true }): JsonValue {
   const { output, metadata } = result;
   const binding = call.binding as Binding;
-  const copy = cloneJson((output ?? null) as JsonValue);
-  const hasSecrets = (call.extra?.secrets?.size ?? 0) > 0;
-  let hidden = copy;
+  const hasSecrets = call.extra?.secrets?.none === false;
+  let hidden = (output ?? null) as JsonValue;
   // Where an output was cut, half a secret may stand, and half a secret is not found.
   if (hasSecrets && metadata.truncated !== undefined) hidden = redacted;
-  else if (hasSecrets || binding.secretive) hidden = scrubJson(call, binding.entry.outputRedactor(call.session.registry.redact)?.redact(copy) ?? copy);
+  else if (hasSecrets || binding.secretive) hidden = scrubJson(call, hidden, binding.entry.outputRedactor(call.session.registry.redact));
+  // Copied last: what is over the budget of redaction need not be copied.
+  hidden = cloneJson(hidden);
   const { handler } = metadata;
   const shown = { ...metadata };
   if (handler !== undefined) (shown as Writable<ResultMetadata>).handler = scrubJson(call, cloneJson(handler)) as JsonObject;

@@ -9,6 +9,6 @@ import { scrubText } from './secrets.ts';
 export function reportFault(call: Call, thrown: unknown, source: string, message: string, more?: object): void {
   const { session, callId, toolName } = call;
   const secrets = call.extra?.secrets;
-  const scrub = secrets === undefined || secrets.size === 0 ? undefined : (text: string): string => scrubText(call, text);
+  const scrub = secrets === undefined || secrets.none ? undefined : (text: string): string => scrubText(call, text);
   session.registry.hostFault(thrown, { sessionId: session.sessionId, callId, toolName, source, ...more }, message, scrub);
 }

@@ -1,6 +1,9 @@
 /** The secrets of one call: what schemas and paths mark in its input, knobs and output, and how texts are kept free of it. */
 import type { JsonValue } from '../json.ts';
-import { redactText } from '../redact.ts';
+import { createBudget } from '../redaction/budget.ts';
+import type { Redactor } from '../redaction/redactor.ts';
+import { redactText, scrubStrings } from '../redaction/scrub.ts';
+import { Secrets } from '../redaction/secrets.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 
@@ -9,24 +12,28 @@ export function collectSecrets(call: Call): void {
   const binding = call.binding as Binding;
   if (!binding.secretive) return;
   const { redact } = call.session.registry;
-  const secrets = new Set<string>();
-  binding.entry.inputRedactor(redact)?.collect(call.canonical, secrets);
-  binding.entry.knobRedactor(redact)?.collect((binding.knobs ?? null) as JsonValue, secrets);
-  if (secrets.size > 0) {
-    const { more } = call;
-    if (more.secrets === undefined) more.secrets = secrets;
-    else for (const secret of secrets) more.secrets.add(secret);
-  }
+  collect(call, binding.entry.inputRedactor(redact), call.canonical);
+  collect(call, binding.entry.knobRedactor(redact), (binding.knobs ?? null) as JsonValue);
+}
+
+/** What one call of a chain must not tell, none of them tells. */
+export function shareSecrets(parent: Call, child: Call): void {
+  parent.more.secrets ??= new Secrets();
+  child.more.secrets = parent.more.secrets;
 }
 
 /** Secrets of the output count for everything that is told afterwards. */
 export function collectOutputSecrets(call: Call, output: unknown): void {
   const binding = call.binding as Binding;
-  const redactor = binding.secretive ? binding.entry.outputRedactor(call.session.registry.redact) : undefined;
+  if (binding.secretive) collect(call, binding.entry.outputRedactor(call.session.registry.redact), (output ?? null) as JsonValue);
+}
+
+function collect(call: Call, redactor: Redactor | undefined, value: JsonValue): void {
   if (redactor === undefined) return;
   const { more } = call;
-  more.secrets ??= new Set();
-  redactor.collect((output ?? null) as JsonValue, more.secrets);
+  // Those that `tool:pre` found are found again; the search for them is built already.
+  more.secrets ??= more.sent ?? new Secrets();
+  redactor.collect(value, more.secrets);
 }
 
 /** A text without the call's secrets. */
@@ -35,22 +42,14 @@ export function scrubText(call: Call, text: string): string {
   return secrets === undefined ? text : redactText(text, secrets);
 }
 
-/** Hides secret values wherever they stand in JSON that is about to be told. */
-export function scrubJson(call: Call, value: JsonValue): JsonValue {
-  const paths = call.session.registry.pathRedactor();
-  const hidden = paths === undefined ? value : paths.redact(value);
+/**
+ * JSON that is about to be told: first its secret fields are hidden, then secret texts wherever they stand. All of it has one budget, and is hidden as a whole where that
+ * does not suffice. May share parts with the value.
+ * @param redactor Knows the secret fields. The registry's paths alone tell them where there is none.
+ */
+export function scrubJson(call: Call, value: JsonValue, redactor: Redactor | undefined = call.session.registry.pathRedactor()): JsonValue {
+  const budget = createBudget();
+  const hidden = redactor === undefined ? value : redactor.redact(value, { budget });
   const secrets = call.extra?.secrets;
-  return secrets === undefined || secrets.size === 0 ? hidden : scrubStrings(hidden, secrets);
-}
-
-/** A copy in which no text, number or key holds one of the secrets. */
-export function scrubStrings(value: JsonValue, secrets: ReadonlySet<string>): JsonValue {
-  if (typeof value === 'string') return redactText(value, secrets);
-  if (typeof value === 'number') {
-    const text = redactText(String(value), secrets);
-    return text === String(value) ? value : text;
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item: JsonValue) => scrubStrings(item, secrets));
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redactText(key, secrets), scrubStrings(item as JsonValue, secrets)]));
+  return secrets === undefined ? hidden : scrubStrings(hidden, secrets, budget);
 }

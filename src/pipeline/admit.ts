@@ -1,10 +1,12 @@
 /** Admission: the input becomes bounded JSON, limits on calls are kept, and the call is announced. */
 
-import { scrubStrings } from '../call/secrets.ts';
 import type { Step } from '../call/step.ts';
 import { describe, type ToolError, toolError } from '../errors.ts';
 import type { ToolEvents } from '../events.ts';
 import { cloneJson, copyJson, isJsonObject, type JsonValue } from '../json.ts';
+import { createBudget } from '../redaction/budget.ts';
+import { scrubStrings } from '../redaction/scrub.ts';
+import { Secrets } from '../redaction/secrets.ts';
 import type { Call } from '../state/call.ts';
 import { admitRate } from '../state/session-limits.ts';
 
@@ -114,7 +116,9 @@ function hideSecrets(call: Call, input: JsonValue): JsonValue {
   const known = call.extra?.secrets;
   // Listeners may keep or freeze what they get; the canonical input must stay ours.
   if (redactor === undefined && known === undefined) return cloneJson(input);
-  const secrets = new Set(known);
-  redactor?.collect(input, secrets);
-  return scrubStrings(redactor?.redact(input) ?? input, secrets);
+  const secrets = new Secrets(known);
+  const budget = createBudget();
+  const hidden = redactor === undefined ? input : redactor.redact(input, { budget, into: secrets });
+  if (known === undefined) call.more.sent = secrets;
+  return cloneJson(scrubStrings(hidden, secrets, budget));
 }

@@ -57,6 +57,7 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
   if (desk.waiting.size >= limit) return tooMany(limit);
   const { approvalTimeoutMs } = session.setup;
   const request = requestFor(call, verdict, randomUUID(), approvalTimeoutMs);
+  if ('reason' in request) return rejected(call, undefined, request.reason, undefined, request.message);
   if (approver === undefined) {
     announceQuestion(call, request);
     return rejected(call, request.id, 'no_approver', undefined, 'Nobody is there to approve it.');
@@ -211,6 +212,10 @@ async function suspend(call: Call, verdict: Verdict, desk: ApprovalDesk): Promis
     if (call.ended || signer === undefined || principal === undefined) return undefined;
     own.refused = false;
     const request = requestFor(call, verdict, own.id, registry.ttlMs);
+    if ('reason' in request) {
+      own.refused = true;
+      return rejected(call, undefined, request.reason, undefined, request.message);
+    }
     const { record, token } = sealRecord(signer, { request, principal, input: call.canonical, idempotencyKey: call.idempotencyKey });
     let kept = false;
     const putting = startOperation(() => store.put(record));

@@ -3,7 +3,7 @@
 import { idsInFlight, newId } from '../call/call-id.ts';
 import { failureResult, late, link } from '../call/record.ts';
 import { releaseAll } from '../call/release.ts';
-import { collectSecrets } from '../call/secrets.ts';
+import { collectSecrets, shareSecrets } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { tellVerdict } from '../call/tell-verdict.ts';
 import type { CallOptions } from '../context.ts';
@@ -96,9 +96,7 @@ function begin(call: Call, namedByCaller: boolean): void {
   const signal = options?.signal;
   if (signal !== undefined && !signal.aborted) session.registry.aborts.add(signal, call);
   if (parent !== undefined) {
-    // What one call of a chain must not tell, none of them tells.
-    parent.more.secrets ??= new Set();
-    call.more.secrets = parent.more.secrets;
+    shareSecrets(parent, call);
     const problem = childProblem(parent, call);
     if (problem !== undefined) {
       void admit(call);

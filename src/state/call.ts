@@ -7,6 +7,7 @@ import type { JsonObject } from '../json.ts';
 import type { AbortEntry } from '../limits/abort-hub.ts';
 import type { Deadline, DeadlineList } from '../limits/deadlines.ts';
 import type { Holder, Semaphore } from '../limits/semaphore.ts';
+import type { Secrets } from '../redaction/secrets.ts';
 import type { ToolResult } from '../result.ts';
 import type { Verdict } from '../verdict.ts';
 import type { Binding } from './binding.ts';
@@ -197,7 +198,9 @@ export class CallExtra {
   children: Set<Call> | undefined;
   childCount = 0;
   /** Values that no event, prompt or error text may hold. */
-  secrets: Set<string> | undefined;
+  secrets: Secrets | undefined;
+  /** The secrets of the input as it came, where `tool:pre` needed them. */
+  sent: Secrets | undefined;
   idle: Deadline | undefined;
   eventCount = 0;
   /** The approval that was answered, for the events. */

@@ -17,7 +17,7 @@ import { nameSkeleton } from '../names.ts';
 import { readOptions } from '../options.ts';
 import type { Policy } from '../policy.ts';
 import { type KnownProfile, type Limits, type ResolvedProfile, tightestLimits } from '../profile.ts';
-import { createRedactor, type Redactor } from '../redact.ts';
+import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import type { ToolResult } from '../result.ts';
 import { type CompiledRule, compileRules, type Rule } from '../rules.ts';
 import type { Call } from './call.ts';

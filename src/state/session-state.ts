@@ -1,4 +1,4 @@
-/** What one session knows: options, facts, tools of its own, calls in flight, counters. Small when idle: everything else is made when first needed. */
+/** What one session knows: options, facts, tools, calls in flight, counters. Small when idle: everything else is made when first needed. */
 import { ApprovalDesk } from '../approval/desk.ts';
 import { MisuseError } from '../errors.ts';
 import { type ChangeReason, EventHub, type EventType } from '../events.ts';
@@ -132,8 +132,7 @@ export class SessionState {
       this.limits = registry.limitsOf(this.setup.limits, this.profile);
     }
     // A registry tool that comes later takes the name from a session's tool.
-    for (const [name, entry] of this.own ?? []) {
-      if (!registry.skeletons.has(nameSkeleton(name))) continue;
+    for (const [name, entry] of [...(this.own ?? [])].filter(([name]) => registry.skeletons.has(nameSkeleton(name)))) {
       entry.removed = true;
       this.own?.delete(name);
       void releaseExecutor(entry, registry);

@@ -2,7 +2,7 @@
 import { internalsOf, type OutsidePlace, type ToolInternals } from '../definition.ts';
 import type { JsonObject } from '../json.ts';
 import { Semaphore, type WaitGraph } from '../limits/semaphore.ts';
-import { createRedactor, type Redactor } from '../redact.ts';
+import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import type { JsonSchema } from '../schema/schema.ts';
 import type { AnyTool } from '../tool-config.ts';
 import type { ToolSummary } from '../tool-summary.ts';

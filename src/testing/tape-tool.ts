@@ -1,6 +1,6 @@
 /** A tool on a tape: written from a definition, made into one again, and the form in which its inputs are compared. */
 import type { AnyTool, JsonValue } from '../index.ts';
-import { canonicalJson, cloneJson, createDefinition, createRedactor, internalsOf, isJsonObject, scrubStrings, seal } from '../internal.ts';
+import { canonicalJson, cloneJson, createDefinition, createRedactor, internalsOf, isJsonObject, Secrets, scrubStrings, seal } from '../internal.ts';
 import type { TapeTool } from './tape.ts';
 
 /** How a definition validates its input. */
@@ -18,7 +18,7 @@ export interface TapedInput {
 /** Brings inputs of one tool into the form in which tapes hold them. */
 export interface InputForm {
   /** @param known Further texts that must not be told. */
-  of(input: JsonValue, known?: ReadonlySet<string>): TapedInput;
+  of(input: JsonValue, known?: Secrets): TapedInput;
 }
 
 /** What a tape says of a definition. */
@@ -81,9 +81,8 @@ export function inputFormOf(tool: TapeTool, paths: readonly string[]): InputForm
       const filled = cloneJson(input);
       // Fills the defaults into the copy, where it is valid; whether it is does not matter here.
       if (isJsonObject(filled)) void schema.validate(filled);
-      const secrets = new Set(known);
-      redactor?.collect(filled, secrets);
-      const value = scrubStrings(redactor?.redact(filled) ?? filled, secrets);
+      const secrets = new Secrets(known);
+      const value = scrubStrings(redactor?.redact(filled, { into: secrets }) ?? filled, secrets);
       return { value, text: canonicalJson(value) };
     },
   };

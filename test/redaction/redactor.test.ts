@@ -1,8 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isMisuseError } from '../src/errors.ts';
-import type { JsonObject, JsonValue } from '../src/json.ts';
-import { createRedactor, type Redactor, redacted, redactText } from '../src/redact.ts';
+import { isMisuseError } from '../../src/errors.ts';
+import type { JsonObject, JsonValue } from '../../src/json.ts';
+import { createRedactor, type Redactor } from '../../src/redaction/redactor.ts';
+import { Secrets } from '../../src/redaction/secrets.ts';
+import { redacted } from '../../src/redaction/spellings.ts';
 
 const secret = { type: 'string', 'x-secret': true } as const;
 const open = { type: 'string' } as const;
@@ -94,7 +95,7 @@ describe('what is marked', () => {
       { auth: '{"token":"t","user":"u"}' },
       { auth: '{"token":"[redacted]","user":"u"}' },
     ],
-    ['so has the whole value', { properties: { token: secret } }, [], ' {"token":"t"}', '{"token":"[redacted]"}'],
+    ['so has the whole value, which keeps its white space', { properties: { token: secret } }, [], ' {"token" :"t"}', ' {"token" :"[redacted]"}'],
     [
       'text that only begins like JSON is hidden where a schema leads deeper',
       { properties: { auth: { properties: { token: secret } } } },
@@ -117,11 +118,17 @@ describe('what is marked', () => {
       { auth: '{ "user": "u" }', log: '[info] {' },
       { auth: '{ "user": "u" }', log: '[info] {' },
     ],
-    ['text deeper than any input is hidden', undefined, ['token'], { a: `${'['.repeat(100_000)}${']'.repeat(100_000)}` }, { a: redacted }],
+    [
+      'text deeper than any input is read like any other',
+      undefined,
+      ['token'],
+      { a: `${'['.repeat(100_000)}{"token":"t"}${']'.repeat(100_000)}` },
+      { a: `${'['.repeat(100_000)}{"token":"[redacted]"}${']'.repeat(100_000)}` },
+    ],
   ])('%s', (_, schema, paths, value, hidden) => {
-    const { redact, fields } = redactor(schema, paths);
+    const { redact, show } = redactor(schema, paths);
     expect(redact(value)).toEqual(hidden);
-    expect(fields(value).length > 0).toBe(JSON.stringify(hidden) !== JSON.stringify(value));
+    expect((show(value, { exact: false })?.fields ?? []).length > 0).toBe(JSON.stringify(hidden) !== JSON.stringify(value));
   });
 
   test('recursive schemas hide at every depth of the value', () => {
@@ -144,11 +151,9 @@ describe('what is marked', () => {
     for (let depth = 0; depth < 60; depth++) value = { a: value };
     let deep: JsonObject = secret;
     for (let depth = 0; depth < 20_000; depth++) deep = { properties: { a: deep } };
-    const start = performance.now();
     expect(JSON.stringify(redactor(doubling).redact(value))).toContain(`{"k":"${redacted}"}`);
     expect(createRedactor(deep, [])).toBeDefined();
     expect(createRedactor({ $ref: '#' }, [])).toBeUndefined();
-    expect(performance.now() - start).toBeLessThan(2000);
   });
 
   test('a schema that is changed later changes nothing', () => {
@@ -215,7 +220,8 @@ describe('a redactor', () => {
   });
 
   test('names the hidden fields as JSON pointers', () => {
-    const { fields } = redactor({ properties: { 'a/b': secret, list: { items: { properties: { 'k~': secret } } } } }, ['password']);
+    const { show } = redactor({ properties: { 'a/b': secret, list: { items: { properties: { 'k~': secret } } } } }, ['password']);
+    const fields = (value: JsonValue): unknown => show(value, { exact: true })?.fields;
     expect(fields({ 'a/b': 1, list: [{ 'k~': 1 }, {}, { 'k~': { password: 2 } }], password: 3, c: 4 })).toEqual([
       '/a~1b',
       '/list/0/k~0',
@@ -223,11 +229,11 @@ describe('a redactor', () => {
       '/password',
     ]);
     expect(fields({ c: 4 })).toEqual([]);
-    expect(redactor(secret).fields('x')).toEqual(['']);
+    expect(redactor(secret).show('x', { exact: true })?.fields).toEqual(['']);
   });
 
   test('collects the secret texts: strings from 4 characters, numbers from 6 digits, at any depth below a mark', () => {
-    const into = new Set<string>();
+    const into = new Secrets();
     redactor({ properties: { auth: { secret: true } } }, ['pin']).collect(
       {
         auth: { key: 'abcd', short: 'abc', list: ['wxyz1', 123456, 12345, -1234567, true, null], blank: '      ', padded: ' pad-ded\n' },
@@ -237,57 +243,5 @@ describe('a redactor', () => {
       into,
     );
     expect([...into].sort()).toEqual([' pad-ded\n', '-1234567', '123456', '9876', 'abcd', 'pad-ded', 'wxyz1']);
-  });
-});
-
-describe('redactText', () => {
-  test.each<[rule: string, text: string, secrets: string[], hidden: string]>([
-    ['nothing to hide', 'plain', ['other'], 'plain'],
-    ['every occurrence', 'key hunter2, again hunter2!', ['hunter2'], `key ${redacted}, again ${redacted}!`],
-    ['side by side', 'hunter2hunter2', ['hunter2'], redacted + redacted],
-    ['the longer of two', 'abcdef abc', ['abc', 'abcdef'], `${redacted} ${redacted}`],
-    ['overlapping secrets leave no remainder', 'abcdefghij', ['abcdef', 'defghij'], redacted],
-    ['a secret that overlaps itself', 'xababababax', ['ababa'], `x${redacted}x`],
-    ['long and overlapping itself', `<${'ab'.repeat(9)}a>`, [`${'ab'.repeat(5)}a`], `<${redacted}>`],
-    ['escaped in JSON', 'body {"k":"a\\"b\\\\c\\n"}', ['a"b\\c\n'], `body {"k":"${redacted}"}`],
-    ['escaped twice', JSON.stringify({ inner: JSON.stringify({ k: 'a"b\nc' }) }), ['a"b\nc'], `{"inner":"{\\"k\\":\\"${redacted}\\"}"}`],
-    ['URI-encoded', 'GET /?k=p%40ss%2Fw%20rd', ['p@ss/w rd'], `GET /?k=${redacted}`],
-    ['URI-encoded in lower case', 'GET /?k=p%40ss%2fw%20rd', ['p@ss/w rd'], `GET /?k=${redacted}`],
-    ['form-encoded', 'k=p%40ss%2Fw+rd', ['p@ss/w rd'], `k=${redacted}`],
-    ['an address with a path', 'open p@ss/w%20rd', ['p@ss/w rd'], `open ${redacted}`],
-    ['signs of regular expressions and of replacement', 'a $& (.*) b', ['$& (.*)'], `a ${redacted} b`],
-    ['the placeholder is not searched again', 'my redacted word', ['word', 'redacted'], `my ${redacted} ${redacted}`],
-    ['lone surrogates', 'x \ud800abc y', ['\ud800abc'], `x ${redacted} y`],
-    ['empty secrets are ignored', 'text', ['', 'none'], 'text'],
-    ['a secret longer than the text', 'ab', ['abc'], 'ab'],
-  ])('%s', (_, text, secrets, hidden) => {
-    expect(redactText(text, new Set(secrets))).toBe(hidden);
-  });
-
-  test('no secret is left in any text', () => {
-    const part = fc.string({ unit: fc.constantFrom('x', 'y', 'z', '"', '/'), minLength: 4, maxLength: 12 });
-    fc.assert(
-      fc.property(fc.uniqueArray(part, { maxLength: 4 }), fc.array(part, { maxLength: 6 }), (secrets, rest) => {
-        const texts = [...secrets, ...rest];
-        for (const text of [texts.join(''), texts.join('-'), JSON.stringify(texts), texts.map(encodeURIComponent).join('&')]) {
-          const left = redactText(text, new Set(secrets));
-          for (const value of secrets) {
-            expect(left).not.toContain(value);
-            expect(left).not.toContain(JSON.stringify(value).slice(1, -1));
-            expect(left).not.toContain(encodeURIComponent(value));
-          }
-        }
-      }),
-    );
-  });
-
-  test('takes linear time for hostile secrets, and hides the whole text where there are too many', () => {
-    const long = 'a'.repeat(1_000_000);
-    const start = performance.now();
-    expect(redactText(long, new Set([`${'a'.repeat(200_000)}b${'a'.repeat(200_000)}`]))).toBe(long);
-    expect(redactText(long, new Set([`${'a'.repeat(300)}b`]))).toBe(long);
-    expect(redactText(long, new Set(['aaaa', 'a'.repeat(500_000)]))).toBe(redacted);
-    expect(redactText(long, new Set(Array.from({ length: 10_000 }, (_, index) => `secret-${index}`)))).toBe(redacted);
-    expect(performance.now() - start).toBeLessThan(5000);
   });
 });

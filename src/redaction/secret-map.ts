@@ -1,8 +1,9 @@
 /** Where a schema and a host's paths mark fields as secret, as a graph that values are walked with. */
-import { describe, MisuseError } from './errors.ts';
-import { isJsonObject, type JsonObject } from './json.ts';
-import { compilePattern } from './regex.ts';
-import { defaultBase, findResources, type Resource, resolveReference } from './schema-references.ts';
+import { describe, MisuseError } from '../errors.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
+import { compilePattern } from '../regex.ts';
+import { defaultBase, findResources, type Resource, resolveReference } from '../schema-references.ts';
+import { type Budget, spend } from './budget.ts';
 
 /** One sub-schema, or one step of a dotted path, reduced to what decides about secrecy. */
 export interface SecretNode {
@@ -10,7 +11,7 @@ export interface SecretNode {
   /** A step of a path: keys and indexes alike, and arrays are entered without being mentioned. */
   readonly path: boolean;
   readonly properties: Map<string, SecretNode>;
-  readonly patterns: { readonly test: (key: string) => boolean; readonly node: SecretNode }[];
+  readonly patterns: { test: (key: string, budget: Budget) => boolean; readonly node: SecretNode }[];
   /** For keys that `properties` does not list. */
   otherProperties: SecretNode[];
   prefix: (SecretNode | undefined)[];
@@ -37,15 +38,6 @@ export function compileSecretMap(schema: JsonObject | boolean | undefined, paths
   if (pathRoot !== undefined) root.push(pathRoot);
   if (isJsonObject(schema)) root.push(...compileSchema(schema));
   return root.length === 0 && anyDepth.size === 0 ? undefined : { root, anyDepth };
-}
-
-/** Nodes and all that speak of the same value with them, each once. */
-export function expand(nodes: readonly SecretNode[]): readonly SecretNode[] {
-  if (nodes.length < 2 && (nodes[0]?.also.length ?? 0) === 0) return nodes;
-  const all = new Set(nodes);
-  // A Set that grows while it is walked is walked to its end: cycles of references stop here.
-  for (const node of all) for (const other of node.also) all.add(other);
-  return [...all];
 }
 
 function createNode(path: boolean): SecretNode {
@@ -119,6 +111,8 @@ function compileSchema(schema: JsonObject): readonly SecretNode[] {
   }
   const live = reachMarks([...nodes.values()]);
   for (const node of live) prune(node, live);
+  let tested = 0;
+  for (const { patterns } of live) for (const pattern of patterns) if (++tested > mostPatterns) pattern.test = () => true;
   return [...nodes.values()].slice(0, 1).filter((node) => live.has(node));
 }
 
@@ -163,19 +157,25 @@ function fill(
   }
 }
 
+/** Patterns of a schema that listed keys are tested against; any further one may mean any key. A compilation can take two milliseconds. */
+const mostPatterns = 8;
+const patternSteps = 50_000;
+
 /** Compiled when a listed key has to be told from the pattern's keys; a pattern that cannot be read could mean any key. */
-function patternTest(pattern: string): (key: string) => boolean {
-  let test: ((key: string) => boolean) | undefined;
-  return (key) => {
-    if (test === undefined) {
+function patternTest(pattern: string): (key: string, budget: Budget) => boolean {
+  let compiled: { readonly test: (key: string) => boolean; readonly size: number } | undefined;
+  return (key, budget) => {
+    if (compiled === undefined) {
+      spend(budget, patternSteps);
       try {
-        const { matcher } = compilePattern(pattern, { trusted: false });
-        test = (text) => matcher.test(text);
+        const { matcher, size } = compilePattern(pattern, { trusted: false });
+        compiled = { test: (text) => matcher.test(text), size };
       } catch {
-        test = () => true;
+        compiled = { test: () => true, size: 0 };
       }
     }
-    return test(key);
+    spend(budget, key.length * compiled.size + 1);
+    return compiled.test(key);
   };
 }
 

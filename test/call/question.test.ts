@@ -1,0 +1,165 @@
+/** What an approver is shown: exactly what will run, but for secret fields, under the host's own words. */
+import { describe, expect, test } from 'vitest';
+import {
+  type AnyEvent,
+  type ApprovalRequest,
+  type ApprovalStore,
+  defineTool,
+  HostToolRegistry,
+  type JsonObject,
+  type ToolContext,
+  type ToolResult,
+} from '../../src/index.ts';
+import { key } from '../approval/kit.ts';
+
+const marked = { type: 'object', properties: { cmd: {}, token: { type: 'string', 'x-secret': true } } } as const;
+
+interface Asked {
+  readonly result: ToolResult;
+  readonly requests: readonly ApprovalRequest[];
+  readonly events: readonly AnyEvent[];
+  /** What the handler got. */
+  readonly ran: readonly unknown[];
+  /** How many records the approval store got. */
+  readonly stored: number;
+}
+
+function allow(asked: unknown[], request: ApprovalRequest): 'allow_once' {
+  asked.push(request);
+  return 'allow_once';
+}
+
+/** Calls a tool that asks, and says yes. */
+async function ask(
+  input: JsonObject,
+  {
+    parameters = marked,
+    requiresApproval = true,
+    redact = [],
+    mode = 'ask',
+  }: { parameters?: JsonObject; requiresApproval?: unknown; redact?: string[]; mode?: 'ask' | 'suspend' } = {},
+): Promise<Asked> {
+  let stored = 0;
+  const store: ApprovalStore = { put: () => void stored++, take: () => undefined, list: () => [] };
+  const registry = new HostToolRegistry({ redact, approvals: { secret: key, store } });
+  const ran: unknown[] = [];
+  const handler = (given: unknown): string => {
+    ran.push(given);
+    return 'done';
+  };
+  registry.register(defineTool({ name: 'shell', description: 'Runs a command.', parameters, requiresApproval, handler } as never) as never);
+  const requests: ApprovalRequest[] = [];
+  const approver = (request: ApprovalRequest): 'allow_once' => allow(requests, request);
+  const session = registry.createSession({ sessionId: 's', principal: 'p', approver, approvalMode: mode });
+  const events: AnyEvent[] = [];
+  registry.events.on('*', (event) => void events.push(event));
+  const result = await session.call('shell', input);
+  return { result, requests, events, ran, stored };
+}
+
+describe('text reaches the approver as it was written', () => {
+  test.each<[what: string, text: string]>([
+    ['nested deeper than any input', `{"to":"mallory","x":${'['.repeat(66)}${']'.repeat(66)}}`],
+    ['that is no JSON', '{"to":"mallory",'],
+    ['with a member given twice', '{"cmd":"rm -rf /","cmd":"ls"}'],
+    ['with a number of 17 digits', '{"amount":90071992547409931}'],
+    ['with its own white space and escapes', ' { "a" :\t"\\u0041" } '],
+  ])('%s', async (_, text) => {
+    const { requests, ran } = await ask({ cmd: text }, { redact: ['password'] });
+    expect(requests.map(({ input }) => input)).toEqual([{ cmd: text }]);
+    expect(ran).toEqual([{ cmd: text }]);
+  });
+
+  test('but for the characters of a secret value, which `hiddenFields` names', async () => {
+    const { requests, ran, events } = await ask({ cmd: '{"cmd":"rm -rf /","cmd":"ls","password":"hunter2","n":1.0} # hunter2' }, { redact: ['password'] });
+    expect(requests[0]?.input).toEqual({ cmd: '{"cmd":"rm -rf /","cmd":"ls","password":"[redacted]","n":1.0} # hunter2' });
+    expect(requests[0]?.hiddenFields).toEqual(['/cmd/password']);
+    expect(ran).toHaveLength(1);
+    expect(JSON.stringify(events)).not.toContain('hunter2');
+  });
+
+  test('also where the schema wanted an object with secrets in it; events hide such text whole', async () => {
+    const parameters = { type: 'object', properties: { auth: { anyOf: [{ type: 'string' }, marked] } } } as unknown as JsonObject;
+    const { requests, events } = await ask({ auth: '{"cmd":"rm -rf /",' }, { parameters });
+    expect(requests[0]?.input).toEqual({ auth: '{"cmd":"rm -rf /",' });
+    expect(JSON.stringify(events)).not.toContain('rm -rf');
+  });
+});
+
+test('a copy of a secret in another field is shown: a model chooses both', async () => {
+  const { requests, ran, events } = await ask({ cmd: 'rm -rf /', token: 'rm -rf /' });
+  expect(requests[0]?.input).toEqual({ cmd: 'rm -rf /', token: '[redacted]' });
+  expect(requests[0]?.hiddenFields).toEqual(['/token']);
+  expect(ran).toHaveLength(1);
+  const told = events.find(({ type }) => type === 'approval:required') as { request?: { input: unknown; hiddenFields: unknown } } | undefined;
+  expect(told?.request).toMatchObject({ input: { cmd: '[redacted]', token: '[redacted]' }, hiddenFields: ['/token'] });
+});
+
+describe('title and message stay as the host wrote them', () => {
+  const prompt = ({ cmd }: { cmd: string }): object => ({ title: `Run ${cmd}?`, message: 'This cannot be undone', risk: 'high' });
+
+  test('where no secret stands in them', async () => {
+    const { requests } = await ask({ cmd: 'ls', token: 'another' }, { requiresApproval: prompt });
+    expect(requests[0]).toMatchObject({ title: 'Run ls?', message: 'This cannot be undone' });
+  });
+
+  const hostile: [what: string, input: JsonObject, requiresApproval: unknown, redact?: string[]][] = [
+    ['the warning', { cmd: 'rm -rf /', token: 'This cannot be undone' }, prompt],
+    ['a part of the warning', { cmd: 'rm -rf /', token: 'cannot' }, prompt],
+    ['the warning in another case', { cmd: 'rm -rf /', token: 'THIS CANNOT BE UNDONE' }, prompt],
+    ['the command that the title names', { cmd: 'rm -rf /', token: 'rm -rf /' }, prompt],
+    ["the tool's name, in the title that it gets", { cmd: 'ls', token: 'shell' }, true],
+    ['the warning, in a text', { cmd: '{"password":"This cannot be undone"}' }, prompt, ['password']],
+  ];
+  test.each(hostile)('a call whose secret is %s is refused, and nobody is asked', async (_, input, requiresApproval, redact = []) => {
+    for (const mode of ['ask', 'suspend'] as const) {
+      const { result, requests, ran, events, stored } = await ask(input, { requiresApproval, redact, mode });
+      expect(result).toMatchObject({ success: false, error: { code: 'approval_denied' } });
+      expect(events.filter(({ type }) => type.startsWith('approval:'))).toMatchObject([{ type: 'approval:denied', reason: 'secret_in_prompt' }]);
+      expect([requests, ran, stored]).toEqual([[], [], 0]);
+    }
+  });
+
+  test('the refusal says why', async () => {
+    const { result } = await ask({ cmd: 'ls', token: 'This cannot be undone' }, { requiresApproval: prompt });
+    expect(result).toMatchObject({ error: { code: 'approval_denied', reason: 'secret_in_prompt', message: expect.stringContaining('The question') } });
+  });
+
+  test('the secret of a parent counts for the calls that it makes', async () => {
+    const registry = new HostToolRegistry();
+    const asked: unknown[] = [];
+    const inner = { parameters: { type: 'object' }, requiresApproval: ({ text }: { text: string }) => ({ title: `Send ${text}?` }), handler: () => 1 };
+    const outer = {
+      parameters: marked,
+      uses: ['inner'],
+      handler: async ({ token }: { token: string }, { tools }: ToolContext) => {
+        const result = await tools.call('inner', { text: token });
+        return result.success ? 'ran' : (result.error.reason ?? '');
+      },
+    };
+    registry.register(defineTool({ name: 'inner', description: 'Asks.', ...inner } as never) as never);
+    registry.register(defineTool({ name: 'outer', description: 'Calls.', ...outer } as never) as never);
+    const session = registry.createSession({ sessionId: 's', approver: (request) => allow(asked, request) });
+    expect(await session.call('outer', { token: 'hunter2-hunter2' })).toMatchObject({ output: 'secret_in_prompt' });
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('an input whose secrets cannot be found within bounds is refused, and nobody is asked', () => {
+  test.each<[what: string, input: JsonObject]>([
+    ['too many secrets', { list: Array.from({ length: 501 }, (_, index) => ({ password: `secret-${index}` })) }],
+    ['too much text', { list: Array.from({ length: 5 }, () => `{"open":"${'x'.repeat(1_000_000)}"}`) }],
+  ])('%s', async (_, input) => {
+    const registry = new HostToolRegistry({ redact: ['password'] });
+    const asked: unknown[] = [];
+    const config = { parameters: { type: 'object' }, requiresApproval: true, handler: () => 1 };
+    registry.register(defineTool({ name: 'post', description: 'Posts.', ...config } as never) as never);
+    const session = registry.createSession({ sessionId: 's', limits: { maxInputBytes: 10_000_000 }, approver: (request) => allow(asked, request) });
+    const events: AnyEvent[] = [];
+    registry.events.on('*', (event) => void events.push(event));
+    expect(await session.call('post', input)).toMatchObject({ error: { code: 'approval_denied' } });
+    expect(asked).toEqual([]);
+    expect(events.find(({ type }) => type === 'tool:pre')).toMatchObject({ input: '[redacted]' });
+    expect(events.find(({ type }) => type === 'approval:denied')).toMatchObject({ reason: 'input_not_shown' });
+  });
+});
