@@ -98,7 +98,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // Conformance suites are data for any runner: their rules fail as assertions do.
   'node:assert/strict': ['testing/*'],
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node would.
-  'node:module': ['regex', 'schema/*', 'config/*', 'cli/*', 'langchain/*'],
+  'node:module': ['schema/*', 'config/*', 'cli/*', 'langchain/*'],
   'node:fs': ['config/*'],
   'node:http': ['relay/*', 'cli/*'],
   'node:net': ['relay/*'],

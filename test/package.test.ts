@@ -7,6 +7,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -48,6 +49,28 @@ if (result.success) console.log(result.output.txt);
 console.log(greet.handler);
 console.log(new MisuseError('closed', 'x').code, new TestCoordinator(), createModule);
 await session.close();
+`;
+
+/** What a host bundles: a pattern in a schema, one in a rule, and a schema of zod 3. */
+const bundled = `
+import { defineTool, HostToolRegistry } from 'host-tools';
+import { z } from 'zod/v3';
+const registry = new HostToolRegistry({ rules: [{ id: 'no-x', effect: 'deny', when: { p: { matches: '^x' } } }] });
+const schema = { type: 'object', properties: { p: { type: 'string', pattern: '^[a-z]+$' } } };
+registry.register(defineTool({ name: 'raw', description: 'Echoes.', parameters: schema, handler: ({ p }) => p }));
+const session = registry.createSession({ sessionId: 's' });
+const told = [];
+for (const p of ['abc', 'xyz', '1']) {
+  const { success, output, error } = await session.call('raw', { p });
+  told.push(success ? output : error.code);
+}
+try {
+  registry.register(defineTool({ name: 'three', description: 'Counts.', parameters: z.object({ n: z.number() }), handler: ({ n }) => n + 1 }));
+  told.push((await session.call('three', { n: 1 })).output);
+} catch (error) {
+  told.push(error.code, error.message);
+}
+console.log(JSON.stringify(told));
 `;
 
 /** Prints, as JSON, what a host sees of the installed package at run time. */
@@ -190,6 +213,31 @@ describe('in an empty project', () => {
     },
     30_000,
   );
+
+  describe('an application that is bundled and run elsewhere', () => {
+    const folder = (name: string): string => join(work, 'elsewhere', name);
+    beforeAll(async () => {
+      const options = { bundle: true, platform: 'node', format: 'esm', outfile: join(folder('alone'), 'app.mjs'), logLevel: 'silent' } as const;
+      await build({ ...options, stdin: { contents: bundled, resolveDir: project } });
+      cpSync(folder('alone'), folder('beside'), { recursive: true });
+      symlinkSync(join(project, 'node_modules'), join(folder('beside'), 'node_modules'), 'junction');
+    });
+
+    test('has patterns with nothing beside it; a schema of zod 3 names the package that is missing', async () => {
+      const told = JSON.parse(await run(folder('alone'), 'node', ['app.mjs'])) as unknown[];
+      expect(told).toEqual(['abc', 'policy_denied', 'invalid_input', 'missing_dependency', expect.stringContaining('install it beside the bundle')]);
+      expect(told.at(-1)).toContain('`zod-to-json-schema`');
+    });
+
+    test('has schemas of zod 3 where their converter is installed beside it', async () => {
+      expect(JSON.parse(await run(folder('beside'), 'node', ['app.mjs']))).toEqual(['abc', 'policy_denied', 'invalid_input', 2]);
+    });
+
+    test('tools that trace files can see that the converter is loaded', () => {
+      const texts = readdirSync(join(built, 'dist')).map((name) => (name.endsWith('.js') ? readFileSync(join(built, 'dist', name), 'utf8') : ''));
+      expect(texts.join('')).toMatch(/const (\w+) = createRequire\(import\.meta\.url\);[^}]*?\1\("zod-to-json-schema"\)/);
+    });
+  });
 
   test.each([
     ['node16', { module: 'node16', moduleResolution: 'node16', lib: ['ES2022'], types: ['node'] }],
