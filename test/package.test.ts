@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -103,6 +104,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   bin: Record<string, string>;
   exports: Record<string, string | { types: string; default: string }>;
   scripts: Record<string, string>;
+  publishConfig: object;
 };
 const specifiers = Object.keys(manifest.exports)
   .filter((subpath) => !subpath.endsWith('.json'))
@@ -139,7 +141,7 @@ afterAll(() => {
 
 describe('what is in the package', () => {
   test('the build, the texts about it and the schema of tool files, nothing else', () => {
-    expect(packed.filter((path) => !/^dist\/(?:relay\/)?[\w-]+\.(js|d\.ts)$|^docs\/(?:decisions\/)?[\w-]+\.md$/.test(path))).toEqual([
+    expect(packed.filter((path) => !/^dist\/(?:relay\/)?[\w-]+\.(js|js\.map|d\.ts)$|^docs\/(?:decisions\/)?[\w-]+\.md$/.test(path))).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
@@ -152,7 +154,28 @@ describe('what is in the package', () => {
     const imported = Object.values(manifest.exports).flatMap((target) => (typeof target === 'string' ? [] : [target.types.slice(2), target.default.slice(2)]));
     const entries = [...imported, ...Object.values(manifest.bin).map((path) => path.slice(2))];
     expect(entries.filter((path) => !packed.includes(path))).toEqual([]);
-    expect(packed.filter((path) => path.startsWith('dist/') && !entries.includes(path) && !/-[\w-]{8}\.(js|d\.ts)$/.test(path))).toEqual([]);
+    const others = packed.filter((path) => path.startsWith('dist/') && !entries.includes(path.replace(/\.map$/, '')));
+    expect(others.filter((path) => !/-[\w-]{8}\.(js|js\.map|d\.ts)$/.test(path))).toEqual([]);
+  });
+
+  test('every built file has a source map with its sources', () => {
+    const scripts = packed.filter((path) => path.endsWith('.js'));
+    expect(scripts.filter((path) => !packed.includes(`${path}.map`))).toEqual([]);
+    for (const path of scripts) {
+      const { sources, sourcesContent } = JSON.parse(readFileSync(join(built, `${path}.map`), 'utf8')) as { sources: string[]; sourcesContent?: string[] };
+      expect(sourcesContent ?? [], path).toHaveLength(sources.length);
+    }
+  });
+
+  test('built-in modules are imported by their full names', () => {
+    const bare = builtinModules.map((name) => name.replaceAll('/', '\\/')).join('|');
+    const texts = packed.filter((path) => path.endsWith('.js')).map((path) => [path, readFileSync(join(built, path), 'utf8')] as const);
+    const imports = new RegExp(`(?:from|import|import\\(|require\\()\\s*["'](?:${bare})["']`);
+    expect(texts.filter(([, text]) => imports.test(text)).map(([path]) => path)).toEqual([]);
+  });
+
+  test('the manifest asks for no provenance, which needs an address that the package does not have', () => {
+    expect(manifest.publishConfig).toEqual({ access: 'public' });
   });
 
   test('nothing runs when it is installed', () => {
