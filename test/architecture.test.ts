@@ -102,12 +102,16 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:fs': ['config/*'],
   'node:http': ['relay/*', 'cli/*'],
   'node:net': ['relay/*'],
-  'node:stream': ['relay/*'],
+  'node:stream': ['relay/*', 'cli/*'],
   'node:fs/promises': ['config/*', 'cli/*'],
   'node:path': ['config/*', 'cli/*'],
-  'node:url': ['config/*', 'cli/*'],
+  'node:url': ['config/*', 'cli', 'cli/*'],
   'node:util': ['cli', 'cli/*'],
   'node:readline/promises': ['cli/*'],
+  // The process that runs foreign code, and the thread that can end it.
+  'node:child_process': ['cli/*'],
+  'node:worker_threads': ['cli/*'],
+  'node:os': ['cli/*'],
 };
 
 /** Files that may be longer than {@link maxLines}, with the reason. */
