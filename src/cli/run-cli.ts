@@ -1,7 +1,5 @@
 /** One run of the command line, with everything that it touches given. */
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { HostToolRegistry, isMisuseError } from '../index.ts';
 import { messageOf } from '../internal.ts';
 import { type CliIo, writeOut } from './cli-io.ts';
@@ -10,6 +8,7 @@ import { commands } from './commands.ts';
 import { CliFault, type FaultExit, failure, usageFault } from './fault.ts';
 import { commandHelp, commandHelpJson, generalHelp, generalHelpJson, usageOf } from './help.ts';
 import { meant, type OptionName, type Options, parseLine } from './options.ts';
+import { packageVersion } from './package-version.ts';
 import { jsonText } from './printable.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { openWorld, type World } from './world.ts';
@@ -135,11 +134,4 @@ function print({ stdout }: CliIo, text: string): Promise<void> {
   return writeOut(stdout, `${text}\n`).catch((error: unknown) => {
     throw failure(`Cannot write to standard output: ${messageOf(error)}`);
   });
-}
-
-/** The package finds its own manifest by its name: built files and sources lie at different depths. */
-async function packageVersion(): Promise<string> {
-  const manifest = 'host-tools/package.json';
-  const path = createRequire(import.meta.url).resolve(manifest);
-  return (JSON.parse(await readFile(path, 'utf8')) as { version: string }).version;
 }
