@@ -6,6 +6,7 @@ import { type CliIo, writeOut } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import { CliFault, type FaultExit, failure, usageFault } from './fault.ts';
+import { kindOfFile, optionOf } from './file-kinds.ts';
 import { commandHelp, commandHelpJson, generalHelp, generalHelpJson, usageOf } from './help.ts';
 import { meant, type OptionName, type Options, parseLine } from './options.ts';
 import { packageVersion } from './package-version.ts';
@@ -13,7 +14,7 @@ import { jsonText } from './printable.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { openWorld, type World } from './world.ts';
 
-/** How a run ended. 0: done. 1: the call or the check failed. 2: the command line was wrong. */
+/** How a run ended, as in the table of exit codes. */
 export type ExitCode = 0 | FaultExit;
 
 /** Milliseconds that clean-ups of tools have at the end. */
@@ -87,8 +88,10 @@ function checkOperands(command: Command, operands: readonly string[]): void {
   const missing = wanted[operands.length];
   if (missing !== undefined) throw usageFault(`\`${name}\` needs ${missing}: \`host-tools ${usageOf(command)}\`.`);
   const extra = many ? undefined : operands[wanted.length];
-  if (extra !== undefined)
-    throw usageFault(`\`${name}\` takes ${wanted.length === 0 ? 'no words' : wanted.join(' ')}, got also \`${extra}\`: \`host-tools ${usageOf(command)}\`.`);
+  if (extra === undefined) return;
+  const kind = command.options.includes('host-tools') ? kindOfFile(extra) : undefined;
+  const remedy = kind === undefined ? `\`host-tools ${usageOf(command)}\`` : `give the ${kind} by \`${optionOf[kind]} ${extra}\``;
+  throw usageFault(`\`${name}\` takes ${wanted.length === 0 ? 'no words' : wanted.join(' ')}, got also \`${extra}\`: ${remedy}.`);
 }
 
 function checkOptions(command: Command, given: ReadonlySet<OptionName>): void {
@@ -123,8 +126,9 @@ async function execute({ command, operands, options }: Extract<Order, { kind: 'r
     if (!silent) await print(io, options.json ? jsonText(json) : text);
     return exit;
   } catch (error) {
-    // What the core refuses, such as facts that are too deep, came from the command line.
-    throw isMisuseError(error) ? usageFault(error.message) : error instanceof CliFault ? error : failure(messageOf(error));
+    if (error instanceof CliFault) throw error;
+    // What the core refuses, such as facts that are too deep, came from the command line; a package that is not installed did not.
+    throw isMisuseError(error) && error.code !== 'missing_dependency' ? usageFault(error.message) : failure(messageOf(error));
   } finally {
     await registry.close();
   }

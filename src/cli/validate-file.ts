@@ -1,9 +1,9 @@
 /** One file of `validate`: what kind of file it is, what it offers, and which checks that calls for. */
 import { stat } from 'node:fs/promises';
-import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { HostToolRegistry, type Rule } from '../index.ts';
 import { describe } from '../internal.ts';
+import { configEndings, kindOfFile, moduleEndings } from './file-kinds.ts';
 import { requireFile } from './read-text.ts';
 import type { Findings } from './validate-checks.ts';
 import { checkDefinitions, registerEach } from './validate-definitions.ts';
@@ -13,18 +13,14 @@ import { checkMount } from './validate-mount.ts';
 import { checkReferences, type WrittenRule } from './validate-references.ts';
 import type { ToolCheckOptions } from './validate-tool.ts';
 
-const moduleEndings: readonly string[] = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'];
-const configEndings: readonly string[] = ['.yaml', '.yml', '.json'];
 const expected = `Expected a module (${moduleEndings.join(', ')}) or a host-tools file (${configEndings.join(', ')}).`;
 
 /** Checks the file at an absolute path. Answers the names of the tools that it has. */
 export async function checkFile(path: string, findings: Findings, options: ToolCheckOptions): Promise<readonly string[]> {
   if (!findings.note('file_exists', await fileFault(path), 'The file exists.')) return [];
-  const ending = extname(path).toLowerCase();
-  const isConfig = configEndings.includes(ending);
-  const known = isConfig || moduleEndings.includes(ending);
-  if (!findings.note('file_kind', known ? undefined : expected, isConfig ? 'A host-tools file.' : 'A module.')) return [];
-  return isConfig ? checkConfig(path, findings, options) : checkModule(path, findings, options);
+  const kind = kindOfFile(path);
+  if (!findings.note('file_kind', kind === undefined ? expected : undefined, kind === 'file' ? 'A host-tools file.' : 'A module.')) return [];
+  return kind === 'file' ? checkConfig(path, findings, options) : checkModule(path, findings, options);
 }
 
 async function fileFault(path: string): Promise<string | undefined> {

@@ -63,12 +63,12 @@ describe('call', () => {
   });
 
   test.each([
-    ['no JSON', '{', 'Expected standard input to be JSON'],
-    ['nothing', '', 'Expected standard input to be JSON'],
-    ['too much', `"${'x'.repeat(9 * 1_048_576)}"`, 'it is longer than 8388608 bytes'],
-  ])('standard input that gives %s is a wrong command line', async (_, stdin, said) => {
+    ['no JSON', 2, '{', 'Expected standard input to be JSON'],
+    ['nothing', 2, '', 'Expected standard input to be JSON'],
+    ['too much', 1, `"${'x'.repeat(9 * 1_048_576)}"`, 'it is longer than 8388608 bytes'],
+  ])('standard input that gives %s is exit code %i', async (_, code, stdin, said) => {
     const { exit, stdout, stderr } = await cli(['call', 'greet', ...tools, '--input', '-'], { stdin });
-    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+    expect({ exit, stdout }).toEqual({ exit: code, stdout: '' });
     expect(stderr).toContain(said);
   });
 
