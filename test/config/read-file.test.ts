@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as Yaml from 'yaml';
 import { readJson } from '../../src/config/read-json.ts';
-import { yamlReader } from '../../src/config/read-yaml.ts';
+import { maxTokens, yamlReader } from '../../src/config/read-yaml.ts';
 import { loadHostTools } from '../../src/config.ts';
 import { defineTool, HostToolRegistry, isMisuseError } from '../../src/index.ts';
 import { folder } from './folder.ts';
@@ -188,6 +188,60 @@ tools:
     const yaml = folder({ 'a.yaml': 'rules:\n\n  - {}\n\nprofiles:\n  p:\n\n    {}\n' });
     expect((await loadHostTools(json.at('a.json'), new HostToolRegistry())).failed.map(({ line }) => line)).toEqual([3]);
     expect((await loadHostTools(yaml.at('a.yaml'), new HostToolRegistry())).failed.map(({ line }) => line)).toEqual([3]);
+  });
+});
+
+describe('YAML is bounded before anything is built from it', () => {
+  /** The package, with a count of the tokens that were taken from its lexer and of the documents that were composed. */
+  function counting() {
+    const counted = { tokens: 0 };
+    class Lexer extends Yaml.Lexer {
+      override *lex(source: string, incomplete?: boolean) {
+        for (const token of super.lex(source, incomplete)) {
+          counted.tokens++;
+          yield token;
+        }
+      }
+    }
+    return { counted, read: yamlReader(() => Promise.resolve({ ...Yaml, Lexer })) };
+  }
+
+  test.each([
+    ['a flow list', `[${'1,'.repeat(1_900_000)}]`],
+    ['commas', `[${','.repeat(3_900_000)}]`],
+    ['a block list', '- 1\n'.repeat(900_000)],
+    ['comments', `${'#\n'.repeat(1_900_000)}a: 1`],
+    ['line breaks', `${'\n'.repeat(3_900_000)}a: 1`],
+    ['documents', '---\n'.repeat(900_000)],
+    ['anchors', '- &a\n'.repeat(700_000)],
+  ])('in tokens: %s', async (_, text) => {
+    const { counted, read } = counting();
+    const parse = await read;
+    expect(() => parse(text)).toThrow(expect.objectContaining({ message: expect.stringMatching(/^more than 500000 tokens$|^expected one document/) }));
+    expect(counted.tokens).toBeLessThanOrEqual(maxTokens + 1);
+  });
+
+  test.each([
+    ['flow lists', `tools: ${'['.repeat(1_900_000)}${']'.repeat(1_900_000)}`],
+    ['flow maps', `tools: ${'{a: '.repeat(900_000)}${'}'.repeat(900_000)}`],
+    ['lists on one line', '- '.repeat(1_900_000)],
+    ['keys on one line', '? '.repeat(1_900_000)],
+    ['blocks', Array.from({ length: 2_500 }, (_, level) => `${' '.repeat(level)}a:\n`).join('')],
+  ])('in levels: %s', async (_, text) => {
+    const { counted, read } = counting();
+    const parse = await read;
+    expect(() => parse(text)).toThrow(expect.objectContaining({ message: 'nested deeper than 100 levels' }));
+    expect(counted.tokens).toBeLessThan(2_000);
+  });
+
+  test('and as deep as it may be it is read', async () => {
+    const { value } = (await yamlReader())(`${'- '.repeat(99)}- [x]`.replace('- [x]', '[x]'));
+    expect(JSON.stringify(value)).toBe(`${'['.repeat(100)}"x"${']'.repeat(100)}`);
+  });
+
+  test('a file far larger than any by hand is read, in the style with the most tokens', async () => {
+    const text = Array.from({ length: 70_000 }, (_, index) => `k${index}: 1`).join('\n');
+    expect(Object.keys((await yamlReader())(text).value as object)).toHaveLength(70_000);
   });
 });
 
