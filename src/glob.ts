@@ -39,6 +39,15 @@ export function compileGlob(glob: string): (text: string, tally?: GlobTally) => 
     literal !== undefined && glob.length * text.length <= nativeProduct ? literal(text) : matchPoints(pattern, points(text), globBudget(text.length), tally);
 }
 
+/** The same for a caller that needs a yes or a no: `overBudget` says what a text over the budget counts as, a match where matching restricts and none where it permits. */
+export function globTest(glob: string, overBudget: boolean): (text: string) => boolean {
+  const matches = compileGlob(glob);
+  return (text) => {
+    const answer = matches(text);
+    return answer === 'over_budget' ? overBudget : answer;
+  };
+}
+
 /** Only `*`: a start, an end, and parts in between that are found one after the other. Well-formed parts can only match at character boundaries. */
 function compileLiteralParts(parts: readonly string[]): (text: string) => boolean {
   const head = parts[0] ?? '';

@@ -1,7 +1,7 @@
 /** Rules: decisions as plain data. They are checked and compiled once, at the door. */
 import { type Effect, isReason } from './decision.ts';
 import { describe, MisuseError } from './errors.ts';
-import { compileGlob } from './glob.ts';
+import { globTest } from './glob.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonPrimitive, type JsonValue } from './json.ts';
 import { latinForm } from './names.ts';
 import { readOptions } from './options.ts';
@@ -150,16 +150,7 @@ function readTexts(value: JsonValue | undefined, field: string, check: Check): r
 }
 
 function compileGlobs(value: JsonValue | undefined, field: string, strict: boolean, check: Check): readonly ((text: string) => boolean)[] | undefined {
-  return readTexts(value, field, check)?.map((glob) => globTest(glob, strict));
-}
-
-/** A text that takes too many steps to compare matches a rule that restricts, and does not match one that permits. */
-function globTest(glob: string, strict: boolean): (text: string) => boolean {
-  const matches = compileGlob(glob);
-  return (text) => {
-    const answer = matches(text);
-    return answer === 'over_budget' ? !strict : answer;
-  };
+  return readTexts(value, field, check)?.map((glob) => globTest(glob, !strict));
 }
 
 function readAnnotations(value: JsonValue | undefined, check: Check): readonly (readonly [keyof ToolAnnotations, boolean])[] | undefined {
@@ -231,7 +222,7 @@ function compileTest(test: JsonValue, field: string, effect: Effect, check: Chec
       );
     case 'glob':
       check(typeof operand === 'string' && operand.length <= maxTextLength, `${field}.glob`, `a string of at most ${maxTextLength} characters`, operand);
-      return onText(globTest(operand, strict), strict);
+      return onText(globTest(operand, !strict), strict);
     case 'matches': {
       check(isText(operand), `${field}.matches`, 'a regular expression as a non-empty string', operand);
       const { matcher } = patternOf(operand, `${field}.matches`, check);

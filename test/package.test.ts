@@ -228,6 +228,23 @@ describe('in an empty project', () => {
     }
   }, 60_000);
 
+  // Here, since test runners compile modules by themselves and have words of their own.
+  test.each([
+    [
+      'a syntax error of an ES module',
+      'bad.mjs',
+      'export const a = 1;\nexport const b = ;\n',
+      /SyntaxError: .* \(run `node --check .*bad\.mjs` for the place\)/,
+    ],
+    ['a syntax error of a CommonJS module', 'bad.cjs', 'exports.a = 1;\nexports.b = ;\n', /Unexpected token ';' \(at .*bad\.cjs:2\)/],
+    ['an import of what is not exported', 'links.mjs', '\nimport { nope } from "./fine.mjs";\n', /'nope' \(at .*links\.mjs:2\)/],
+    ['an error', 'throws.mjs', '\n  throw new Error("no database");\n', /no database \(at .*throws\.mjs:2:9\)/],
+  ])('a module that cannot be loaded: %s has its place, or the line that shows it', async (_, name, text, said) => {
+    writeFileSync(join(project, 'fine.mjs'), 'export const a = 1;\n');
+    writeFileSync(join(project, name), text);
+    await expect(command('list', '--host-tools-module', `./${name}`)).rejects.toThrow(said);
+  });
+
   test.each([
     ['by default', []],
     ['where code generation is forbidden', ['--disallow-code-generation-from-strings']],

@@ -4,7 +4,7 @@ import { exitCodes } from './exit-codes.ts';
 import { type OptionName, optionTable } from './options.ts';
 import { columns } from './printable.ts';
 
-const shared: readonly OptionName[] = ['json', 'help', 'version'];
+const shared: readonly OptionName[] = ['verbose', 'json', 'help', 'version'];
 
 /** The help of the whole. */
 export function generalHelp(commands: readonly Command[]): string {

@@ -11,6 +11,7 @@ import { commandHelp, commandHelpJson, generalHelp, generalHelpJson, usageOf } f
 import { meant, type OptionName, type Options, parseLine } from './options.ts';
 import { packageVersion } from './package-version.ts';
 import { jsonText } from './printable.ts';
+import { registryLogger } from './registry-logger.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -95,15 +96,14 @@ function checkOperands(command: Command, operands: readonly string[]): void {
 }
 
 function checkOptions(command: Command, given: ReadonlySet<OptionName>): void {
-  const known: readonly string[] = [...command.options, 'json'];
+  const known: readonly string[] = [...command.options, 'verbose', 'json'];
   for (const name of given)
     if (!known.includes(name)) throw usageFault(`\`${command.name}\` takes no \`--${name}\`. Run \`host-tools help ${command.name}\` for its options.`);
 }
 
 async function execute({ command, operands, options }: Extract<Order, { kind: 'run' }>, io: CliIo, screen: Screen): Promise<ExitCode> {
-  const told = (data: object, message = 'something was survived'): void => screen.note(`warning: ${message} ${jsonText(data)}`);
   // Suspended calls end with this process, so nobody else needs the key.
-  const registry = new HostToolRegistry({ graceMs, logger: { warn: told, error: told }, approvals: { secret: randomBytes(32) } });
+  const registry = new HostToolRegistry({ graceMs, logger: registryLogger(screen, io.cwd, options.verbose), approvals: { secret: randomBytes(32) } });
   let opening: Promise<World> | undefined;
   try {
     const {

@@ -72,6 +72,20 @@ describe('call', () => {
     expect(stderr).toContain(said);
   });
 
+  test('what a handler throws is one line with its place', async () => {
+    const { exit, stderr } = await cli(['call', 'fails', ...tools]);
+    expect(exit).toBe(1);
+    expect(stderr).toMatch(/^warning: a handler threw: no \\u\{1b\}\[31mluck[^\n]*\(tools\.ts:\d+:\d+\)\n$/);
+    expect(controlsIn(stderr)).toEqual([]);
+  });
+
+  test('--verbose shows its stack, escaped', async () => {
+    const { exit, stderr } = await cli(['call', 'fails', ...tools, '--verbose']);
+    expect(exit).toBe(1);
+    expect(stderr).toMatch(/\n {6}at .*tools\.ts:\d+:\d+/);
+    expect(controlsIn(stderr)).toEqual([]);
+  });
+
   test('--timeout-ms ends it', async () => {
     const { exit, stdout } = await cli(['call', 'waits', ...tools, '--json', '--timeout-ms', '20']);
     expect(exit).toBe(1);

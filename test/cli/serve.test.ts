@@ -70,7 +70,10 @@ describe('an interruption', () => {
     for (const child of left) child.kill('SIGKILL');
     rmSync(folder, { recursive: true });
   });
-  writeFileSync(join(folder, 'waits.mjs'), "export const waits = () => { process.stderr.write('running\\n'); return new Promise(() => setInterval(() => {}, 60_000)); };\n");
+  writeFileSync(
+    join(folder, 'waits.mjs'),
+    "export const waits = () => { process.stderr.write('running\\n'); return new Promise(() => setInterval(() => {}, 60_000)); };\n",
+  );
   writeFileSync(join(folder, 'waits.yaml'), 'tools: [{ name: waits, description: Waits., module: ./waits.mjs }]\n');
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'waits', arguments: {} } };
 
@@ -101,7 +104,10 @@ describe('an interruption', () => {
     child.stdin.write(lines(initialize, { jsonrpc: '2.0', method: 'notifications/initialized' }, call));
     const { code, stdout } = await ended;
     expect(code).toBe(0);
-    const answer = stdout.split('\n').map((line) => (line === '' ? {} : JSON.parse(line)) as { id?: number }).find(({ id }) => id === 1);
+    const answer = stdout
+      .split('\n')
+      .map((line) => (line === '' ? {} : JSON.parse(line)) as { id?: number })
+      .find(({ id }) => id === 1);
     expect(answer).toMatchObject({ result: { isError: true, _meta: { 'host-tools/error': { code: 'session_closed' } } } });
   });
 

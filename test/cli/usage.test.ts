@@ -84,7 +84,7 @@ describe('help', () => {
     expect(general.options).toContainEqual({ name: 'version', short: 'V', help: 'show the version' });
     expect(general.exitCodes).toMatchObject({ 0: 'done' });
     const one = JSON.parse((await cli(['help', 'replay', '--json'])).stdout);
-    expect(one).toMatchObject({ name: 'replay', usage: 'FILE', options: [{ name: 'json' }, { name: 'help' }, { name: 'version' }] });
+    expect(one).toMatchObject({ name: 'replay', usage: 'FILE', options: [{ name: 'verbose' }, { name: 'json' }, { name: 'help' }, { name: 'version' }] });
   });
 
   test.each(commands.map(({ name }) => [name]))('`help %s` and `%s --help` say the same, and name its options alone', async (name) => {
@@ -93,7 +93,7 @@ describe('help', () => {
     expect(one).toMatchObject({ exit: 0, stderr: '' });
     const { options = [] } = commands.find((command) => command.name === name) ?? {};
     for (const option of Object.keys(optionTable)) {
-      const takes = [...options, 'json', 'help', 'version'].includes(option as never);
+      const takes = [...options, 'verbose', 'json', 'help', 'version'].includes(option as never);
       expect(new RegExp(`^ +(-., )?--${option}( |$)`, 'm').test(one.stdout), option).toBe(takes);
     }
   });
