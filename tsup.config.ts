@@ -28,9 +28,11 @@ const config: Options = {
   platform: 'node',
   splitting: true,
   treeshake: true,
+  // Some bundlers and runtimes take `crypto` for a package; `node:crypto` is never one.
+  removeNodeProtocol: false,
   clean: true,
-  // No source maps: they would double the package, and the output is readable as it is.
-  sourcemap: false,
+  // Traces under `--enable-source-maps`, debuggers and error trackers then name the file and line of the source.
+  sourcemap: true,
   minify: false,
   dts: {
     // Nobody imports the command.

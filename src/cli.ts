@@ -1,5 +1,12 @@
 #!/usr/bin/env node
 /** The command `host-tools`. */
-import { run } from './cli/run.ts';
+import { fileURLToPath } from 'node:url';
+import { takeLifeline } from './cli/lifeline.ts';
+import { supervise } from './cli/supervise.ts';
 
-await run(process);
+const lifeline = takeLifeline(process);
+if (lifeline !== undefined || !(await supervise(process, fileURLToPath(import.meta.url)))) {
+  // Loaded here, so that the supervising process stays small.
+  const { run } = await import('./cli/run.ts');
+  await run(process, lifeline);
+}

@@ -1,5 +1,5 @@
 /** Regular expressions for schemas and rules: ECMAScript source, matched in linear time. */
-import { createRequire } from 'node:module';
+import { RE2JS } from 're2js';
 import { MisuseError } from './errors.ts';
 
 /** A compiled pattern. */
@@ -21,10 +21,6 @@ export interface CompiledPattern {
   readonly size: number;
 }
 
-interface LinearEngine {
-  readonly RE2JS: { translateRegExp(source: string): string; compile(source: string): Matcher & { programSize(): number } };
-}
-
 /** Longest pattern that is taken from outside, in UTF-16 units. */
 export const maxUntrustedPattern = 512;
 
@@ -38,12 +34,9 @@ export function compilePattern(source: string, options: PatternOptions): Compile
   }
   const shown = source.length > 80 ? `${source.slice(0, 77)}...` : source;
   try {
-    // Loaded at the first pattern: most schemas have none, and the engine takes some milliseconds.
-    const { RE2JS } = createRequire(import.meta.url)('re2js') as LinearEngine;
     const matcher = RE2JS.compile(RE2JS.translateRegExp(toLinear(source)));
     return { matcher, native: false, size: matcher.programSize() };
   } catch (error) {
-    if (isMissing(error)) throw new MisuseError('missing_dependency', 'The package `re2js` cannot be loaded; run `npm install re2js`', { cause: error });
     if (options.trusted) {
       try {
         return { matcher: new RegExp(source, 'u'), native: true, size: 0 };
@@ -58,10 +51,6 @@ export function compilePattern(source: string, options: PatternOptions): Compile
       { cause: error },
     );
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';
 }
 
 const spaces = '\\t\\n\\v\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';

@@ -1,7 +1,7 @@
 /** Rules: decisions as plain data. They are checked and compiled once, at the door. */
 import { type Effect, isReason } from './decision.ts';
 import { describe, MisuseError } from './errors.ts';
-import { compileGlob } from './glob.ts';
+import { globTest } from './glob.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonPrimitive, type JsonValue } from './json.ts';
 import { latinForm } from './names.ts';
 import { readOptions } from './options.ts';
@@ -99,8 +99,9 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
     check(isText(id) && id.trim() === id && id.length <= 256, 'id', 'a non-blank string without white space at its ends, of at most 256 characters', id);
   if (reason !== undefined) check(isReason(reason), 'reason', 'a string that matches ^[a-z][a-z0-9_]*$', reason);
 
-  const tools = compileGlobs(rule.tools, 'tools', check);
-  const sources = rule.source === undefined ? undefined : compileGlobs(checkedText(rule.source, 'source', check), 'source', check);
+  const strict = effect === 'allow';
+  const tools = compileGlobs(rule.tools, 'tools', strict, check);
+  const sources = rule.source === undefined ? undefined : compileGlobs(checkedText(rule.source, 'source', check), 'source', strict, check);
   const tags = readTexts(rule.tags, 'tags', check);
   const annotations = readAnnotations(rule.annotations, check);
   const conditions = rule.when === undefined ? undefined : compileWhen(rule.when, effect, check);
@@ -148,8 +149,8 @@ function readTexts(value: JsonValue | undefined, field: string, check: Check): r
   return value.map((item: JsonValue, index) => checkedText(item, `${field}[${index}]`, check));
 }
 
-function compileGlobs(value: JsonValue | undefined, field: string, check: Check): readonly ((text: string) => boolean)[] | undefined {
-  return readTexts(value, field, check)?.map(compileGlob);
+function compileGlobs(value: JsonValue | undefined, field: string, strict: boolean, check: Check): readonly ((text: string) => boolean)[] | undefined {
+  return readTexts(value, field, check)?.map((glob) => globTest(glob, !strict));
 }
 
 function readAnnotations(value: JsonValue | undefined, check: Check): readonly (readonly [keyof ToolAnnotations, boolean])[] | undefined {
@@ -221,7 +222,7 @@ function compileTest(test: JsonValue, field: string, effect: Effect, check: Chec
       );
     case 'glob':
       check(typeof operand === 'string' && operand.length <= maxTextLength, `${field}.glob`, `a string of at most ${maxTextLength} characters`, operand);
-      return onText(compileGlob(operand), strict);
+      return onText(globTest(operand, !strict), strict);
     case 'matches': {
       check(isText(operand), `${field}.matches`, 'a regular expression as a non-empty string', operand);
       const { matcher } = patternOf(operand, `${field}.matches`, check);
@@ -235,7 +236,6 @@ function patternOf(source: string, field: string, check: Check): ReturnType<type
   try {
     return compilePattern(source, { trusted: false });
   } catch (error) {
-    if (error instanceof MisuseError && error.code === 'missing_dependency') throw error;
     check(false, field, `a regular expression that runs in linear time (${error instanceof Error ? error.message : 'refused'})`, source);
   }
 }

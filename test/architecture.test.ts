@@ -97,16 +97,20 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // Conformance suites are data for any runner: their rules fail as assertions do.
   'node:assert/strict': ['testing/*'],
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node would.
-  'node:module': ['regex', 'schema/*', 'config/*', 'cli/*', 'langchain/*'],
+  'node:module': ['schema/*', 'config/*', 'cli/*', 'langchain/*'],
   'node:fs': ['config/*'],
   'node:http': ['relay/*', 'cli/*'],
   'node:net': ['relay/*'],
-  'node:stream': ['relay/*'],
+  'node:stream': ['relay/*', 'cli/*'],
   'node:fs/promises': ['config/*', 'cli/*'],
   'node:path': ['config/*', 'cli/*'],
-  'node:url': ['config/*', 'cli/*'],
+  'node:url': ['config/*', 'cli', 'cli/*'],
   'node:util': ['cli', 'cli/*'],
   'node:readline/promises': ['cli/*'],
+  // The process that runs foreign code, and the thread that can end it.
+  'node:child_process': ['cli/*'],
+  'node:worker_threads': ['cli/*'],
+  'node:os': ['cli/*'],
 };
 
 /** Files that may be longer than {@link maxLines}, with the reason. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileGlob } from '../src/glob.ts';
+import { compileGlob, globBudget } from '../src/glob.ts';
 
 describe('compileGlob', () => {
   test.each<[glob: string, matching: string[], other: string[]]>([
@@ -47,9 +47,33 @@ describe('compileGlob', () => {
   });
 
   test.each([`${'*a'.repeat(20)}*b`, `${'*a?'.repeat(20)}b`, `${'a*'.repeat(40)}b`])('no glob backtracks: %s', (glob) => {
-    const matches = compileGlob(glob);
-    const start = performance.now();
-    expect(matches('a'.repeat(200_000))).toBe(false);
-    expect(performance.now() - start).toBeLessThan(2000);
+    const tally = { steps: 0 };
+    expect(compileGlob(glob)('a'.repeat(200_000), tally)).toBe(false);
+    expect(tally.steps).toBeLessThanOrEqual(600_000);
+  });
+
+  test.each([
+    ['one with a `?`', `*?${'a'.repeat(500)}b`, 'a'.repeat(900_000)],
+    ['one with `*` alone', `*bb${'ab'.repeat(250)}*c`, 'ab'.repeat(450_000)],
+    ['one with a lone surrogate', `*\ud83d${'a'.repeat(500)}*`, `\ud83d${'a'.repeat(499)}\ud83d`.repeat(1_800)],
+    ['one with many parts', `*${`${'a'.repeat(20)}?b*`.repeat(40)}`, 'a'.repeat(900_000)],
+  ])('steps stay within the budget of the text, whatever the glob: %s', (_, glob, text) => {
+    const tally = { steps: 0 };
+    const answer = compileGlob(glob)(text, tally);
+    expect(tally.steps).toBeLessThanOrEqual(globBudget(text.length) + 1);
+    expect(answer === 'over_budget' || tally.steps < globBudget(text.length)).toBe(true);
+  });
+
+  test('a text that takes more steps than its budget is not decided here', () => {
+    expect(compileGlob(`*?${'a'.repeat(500)}b`)('a'.repeat(900_000))).toBe('over_budget');
+  });
+
+  test('the budget decides nothing for texts that were not made for it', () => {
+    const text = 'The quick brown fox jumps over the lazy dog. '.repeat(20_000);
+    expect(compileGlob('*lazy ?at*')(text)).toBe(false);
+    expect(compileGlob('*lazy ?og. *')(text)).toBe(true);
+    expect(compileGlob('The *lazy dog. ')(text)).toBe(true);
+    expect(compileGlob('*a?b*')('a'.repeat(200))).toBe(false);
+    expect(compileGlob(`*${'a'.repeat(90)}?b`)('a'.repeat(200))).toBe(false);
   });
 });

@@ -4,9 +4,11 @@
  */
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -50,6 +52,28 @@ console.log(new MisuseError('closed', 'x').code, new TestCoordinator(), createMo
 await session.close();
 `;
 
+/** What a host bundles: a pattern in a schema, one in a rule, and a schema of zod 3. */
+const bundled = `
+import { defineTool, HostToolRegistry } from 'host-tools';
+import { z } from 'zod/v3';
+const registry = new HostToolRegistry({ rules: [{ id: 'no-x', effect: 'deny', when: { p: { matches: '^x' } } }] });
+const schema = { type: 'object', properties: { p: { type: 'string', pattern: '^[a-z]+$' } } };
+registry.register(defineTool({ name: 'raw', description: 'Echoes.', parameters: schema, handler: ({ p }) => p }));
+const session = registry.createSession({ sessionId: 's' });
+const told = [];
+for (const p of ['abc', 'xyz', '1']) {
+  const { success, output, error } = await session.call('raw', { p });
+  told.push(success ? output : error.code);
+}
+try {
+  registry.register(defineTool({ name: 'three', description: 'Counts.', parameters: z.object({ n: z.number() }), handler: ({ n }) => n + 1 }));
+  told.push((await session.call('three', { n: 1 })).output);
+} catch (error) {
+  told.push(error.code, error.message);
+}
+console.log(JSON.stringify(told));
+`;
+
 /** Prints, as JSON, what a host sees of the installed package at run time. */
 const inspection = `
 import { createRequire } from 'node:module';
@@ -80,6 +104,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   bin: Record<string, string>;
   exports: Record<string, string | { types: string; default: string }>;
   scripts: Record<string, string>;
+  publishConfig: object;
 };
 const specifiers = Object.keys(manifest.exports)
   .filter((subpath) => !subpath.endsWith('.json'))
@@ -116,7 +141,7 @@ afterAll(() => {
 
 describe('what is in the package', () => {
   test('the build, the texts about it and the schema of tool files, nothing else', () => {
-    expect(packed.filter((path) => !/^dist\/(?:relay\/)?[\w-]+\.(js|d\.ts)$|^docs\/(?:decisions\/)?[\w-]+\.md$/.test(path))).toEqual([
+    expect(packed.filter((path) => !/^dist\/(?:relay\/)?[\w-]+\.(js|js\.map|d\.ts)$|^docs\/(?:decisions\/)?[\w-]+\.md$/.test(path))).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
@@ -129,7 +154,28 @@ describe('what is in the package', () => {
     const imported = Object.values(manifest.exports).flatMap((target) => (typeof target === 'string' ? [] : [target.types.slice(2), target.default.slice(2)]));
     const entries = [...imported, ...Object.values(manifest.bin).map((path) => path.slice(2))];
     expect(entries.filter((path) => !packed.includes(path))).toEqual([]);
-    expect(packed.filter((path) => path.startsWith('dist/') && !entries.includes(path) && !/-[\w-]{8}\.(js|d\.ts)$/.test(path))).toEqual([]);
+    const others = packed.filter((path) => path.startsWith('dist/') && !entries.includes(path.replace(/\.map$/, '')));
+    expect(others.filter((path) => !/-[\w-]{8}\.(js|js\.map|d\.ts)$/.test(path))).toEqual([]);
+  });
+
+  test('every built file has a source map with its sources', () => {
+    const scripts = packed.filter((path) => path.endsWith('.js'));
+    expect(scripts.filter((path) => !packed.includes(`${path}.map`))).toEqual([]);
+    for (const path of scripts) {
+      const { sources, sourcesContent } = JSON.parse(readFileSync(join(built, `${path}.map`), 'utf8')) as { sources: string[]; sourcesContent?: string[] };
+      expect(sourcesContent ?? [], path).toHaveLength(sources.length);
+    }
+  });
+
+  test('built-in modules are imported by their full names', () => {
+    const bare = builtinModules.map((name) => name.replaceAll('/', '\\/')).join('|');
+    const texts = packed.filter((path) => path.endsWith('.js')).map((path) => [path, readFileSync(join(built, path), 'utf8')] as const);
+    const imports = new RegExp(`(?:from|import|import\\(|require\\()\\s*["'](?:${bare})["']`);
+    expect(texts.filter(([, text]) => imports.test(text)).map(([path]) => path)).toEqual([]);
+  });
+
+  test('the manifest asks for no provenance, which needs an address that the package does not have', () => {
+    expect(manifest.publishConfig).toEqual({ access: 'public' });
   });
 
   test('nothing runs when it is installed', () => {
@@ -160,7 +206,7 @@ describe('what is in the package', () => {
 describe('in an empty project', () => {
   const command = (...args: string[]) => run(project, 'node', [join(project, 'node_modules/.bin/host-tools'), ...args]);
 
-  test('the command lists, calls, explains and replays; YAML without its package says what to install', async () => {
+  test('the command lists, calls, explains and replays; what needs a package that is not there says what to install, exit code 1', async () => {
     writeFileSync(join(project, 'tools.js'), 'export const add = ({ a, b }) => a + b;\n');
     const parameters = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] };
     const entry = { name: 'add', description: 'Adds two numbers.', module: './tools.js', function: 'add', parameters };
@@ -171,8 +217,33 @@ describe('in an empty project', () => {
     expect(JSON.parse(await command('call', 'add', '--host-tools', 'tools.json', '--input', '{"a":1,"b":2}'))).toMatchObject({ success: true, output: 3 });
     expect(JSON.parse(await command('explain', 'add', '--host-tools', 'tools.json', '--json'))).toMatchObject({ visible: true });
     expect(await command('validate', 'tools.json')).toContain('tools.json');
-    await expect(command('list', '--host-tools', 'tools.yaml')).rejects.toThrow('npm install yaml');
+    for (const [argv, said] of [
+      [['list', '--host-tools', 'tools.yaml'], 'npm install yaml'],
+      [['serve', '--host-tools', 'tools.json'], 'npm install @modelcontextprotocol/server'],
+      [['serve', '--http', '0', '--host-tools', 'tools.json'], 'npm install @modelcontextprotocol/server'],
+      [['relay', '--redis', 'redis://127.0.0.1:1'], 'npm install ioredis'],
+    ] as const) {
+      const failed = await command(...argv).catch((error: unknown) => error as Error);
+      expect(failed).toMatchObject({ message: expect.stringContaining(said), cause: { code: 1 } });
+    }
   }, 60_000);
+
+  // Here, since test runners compile modules by themselves and have words of their own.
+  test.each([
+    [
+      'a syntax error of an ES module',
+      'bad.mjs',
+      'export const a = 1;\nexport const b = ;\n',
+      /SyntaxError: .* \(run `node --check .*bad\.mjs` for the place\)/,
+    ],
+    ['a syntax error of a CommonJS module', 'bad.cjs', 'exports.a = 1;\nexports.b = ;\n', /Unexpected token ';' \(at .*bad\.cjs:2\)/],
+    ['an import of what is not exported', 'links.mjs', '\nimport { nope } from "./fine.mjs";\n', /'nope' \(at .*links\.mjs:2\)/],
+    ['an error', 'throws.mjs', '\n  throw new Error("no database");\n', /no database \(at .*throws\.mjs:2:9\)/],
+  ])('a module that cannot be loaded: %s has its place, or the line that shows it', async (_, name, text, said) => {
+    writeFileSync(join(project, 'fine.mjs'), 'export const a = 1;\n');
+    writeFileSync(join(project, name), text);
+    await expect(command('list', '--host-tools-module', `./${name}`)).rejects.toThrow(said);
+  });
 
   test.each([
     ['by default', []],
@@ -190,6 +261,31 @@ describe('in an empty project', () => {
     },
     30_000,
   );
+
+  describe('an application that is bundled and run elsewhere', () => {
+    const folder = (name: string): string => join(work, 'elsewhere', name);
+    beforeAll(async () => {
+      const options = { bundle: true, platform: 'node', format: 'esm', outfile: join(folder('alone'), 'app.mjs'), logLevel: 'silent' } as const;
+      await build({ ...options, stdin: { contents: bundled, resolveDir: project } });
+      cpSync(folder('alone'), folder('beside'), { recursive: true });
+      symlinkSync(join(project, 'node_modules'), join(folder('beside'), 'node_modules'), 'junction');
+    });
+
+    test('has patterns with nothing beside it; a schema of zod 3 names the package that is missing', async () => {
+      const told = JSON.parse(await run(folder('alone'), 'node', ['app.mjs'])) as unknown[];
+      expect(told).toEqual(['abc', 'policy_denied', 'invalid_input', 'missing_dependency', expect.stringContaining('install it beside the bundle')]);
+      expect(told.at(-1)).toContain('`zod-to-json-schema`');
+    });
+
+    test('has schemas of zod 3 where their converter is installed beside it', async () => {
+      expect(JSON.parse(await run(folder('beside'), 'node', ['app.mjs']))).toEqual(['abc', 'policy_denied', 'invalid_input', 2]);
+    });
+
+    test('tools that trace files can see that the converter is loaded', () => {
+      const texts = readdirSync(join(built, 'dist')).map((name) => (name.endsWith('.js') ? readFileSync(join(built, 'dist', name), 'utf8') : ''));
+      expect(texts.join('')).toMatch(/const (\w+) = createRequire\(import\.meta\.url\);[^}]*?\1\("zod-to-json-schema"\)/);
+    });
+  });
 
   test.each([
     ['node16', { module: 'node16', moduleResolution: 'node16', lib: ['ES2022'], types: ['node'] }],

@@ -136,6 +136,18 @@ describe('when: tests of a value', () => {
   });
 });
 
+describe('when: a text that takes too many steps to compare with a glob', () => {
+  const when = { text: { glob: `*?${'a'.repeat(500)}b` } };
+  const input = { text: 'a'.repeat(900_000) };
+  test.each<[Effect, boolean]>([
+    ['deny', true],
+    ['ask', true],
+    ['allow', false],
+  ])('%s: %s', (effect, matching) => {
+    expect(matches(effect, when, input)).toBe(matching);
+  });
+});
+
 describe('when: paths', () => {
   const proto = JSON.parse('{"__proto__":{"polluted":"x"}}') as JsonObject;
   test.each<[rule: string, when: Rule['when'], input: JsonValue, deny: boolean, allow: boolean]>([

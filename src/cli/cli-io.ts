@@ -1,4 +1,5 @@
 /** Everything that the command line touches of its process, so that tests can give it all. */
+import type { Readable } from 'node:stream';
 
 /** Where text is written: what a writable stream is here. */
 export interface CliOutput {
@@ -13,7 +14,7 @@ export interface CliOutput {
 /** The process, as far as a command may touch it. */
 export interface CliIo {
   /** Read by `--input -`, and for answers to approvals where it is a terminal. */
-  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined };
+  readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
   /** The answer, and nothing else. */
   readonly stdout: CliOutput;
   /** Errors, logs, progress, questions. */

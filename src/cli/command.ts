@@ -37,7 +37,7 @@ export interface Command {
   readonly summary: string;
   /** Further lines of its help. */
   readonly notes: readonly string[];
-  /** The options that it takes, beside `--json`, `--help` and `--version`. */
+  /** The options that it takes, beside `--verbose`, `--json`, `--help` and `--version`. */
   readonly options: readonly OptionName[];
   /** Names of the words that it takes. */
   readonly operands: readonly string[];

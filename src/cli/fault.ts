@@ -1,6 +1,6 @@
 /** What ends a command early: one line for the person, and the exit code. */
 
-/** 1: the call or the check failed. 2: the command line was wrong. */
+/** Which of the exit codes: a failure, or a wrong command line. */
 export type FaultExit = 1 | 2;
 
 /** Thrown inside the command line alone, and caught by `runCli`. */

@@ -1,9 +1,10 @@
 /** Help, made from the tables. */
 import type { Command } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
 import { type OptionName, optionTable } from './options.ts';
 import { columns } from './printable.ts';
 
-const shared: readonly OptionName[] = ['json', 'help', 'version'];
+const shared: readonly OptionName[] = ['verbose', 'json', 'help', 'version'];
 
 /** The help of the whole. */
 export function generalHelp(commands: readonly Command[]): string {
@@ -19,7 +20,9 @@ export function generalHelp(commands: readonly Command[]): string {
     'Options:',
     ...optionLines(Object.keys(optionTable) as OptionName[]),
     '',
-    'Exit codes: 0 done, 1 the call or the check failed, 2 the command line was wrong.',
+    'Exit codes:',
+    ...columns(Object.entries(exitCodes), '  '),
+    '',
     'Run `host-tools help COMMAND` for more of one.',
   ].join('\n');
 }
@@ -42,7 +45,7 @@ export function generalHelpJson(commands: readonly Command[]): object {
   return {
     commands: commands.map(({ name, usage, summary }) => ({ name, usage, summary })),
     options: (Object.keys(optionTable) as OptionName[]).map(optionJson),
-    exitCodes: { 0: 'done', 1: 'the call or the check failed', 2: 'the command line was wrong' },
+    exitCodes,
   };
 }
 

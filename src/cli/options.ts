@@ -34,6 +34,7 @@ export const optionTable = {
   env: { value: 'NAME', repeatable: true, help: 'pass this variable on to the server; repeatable' },
   header: { value: 'NAME=VARIABLE', repeatable: true, help: 'send this header with the value of a variable; repeatable' },
   'no-calls': { help: 'do not call the tools that are validated' },
+  verbose: { help: 'show the stack of what a tool or a module throws, on standard error' },
   json: { help: 'print one JSON document' },
   help: { short: 'h', help: 'show this, or the help of a command' },
   version: { short: 'V', help: 'show the version' },
@@ -83,6 +84,8 @@ export interface Options {
   readonly header: readonly string[];
   /** `--no-calls` is not given. */
   readonly calls: boolean;
+  /** `--verbose` is given. */
+  readonly verbose: boolean;
   readonly json: boolean;
   readonly help: boolean;
   readonly version: boolean;
@@ -159,6 +162,7 @@ export function parseLine(argv: readonly string[]): ParsedLine {
       env: lists.get('env') ?? [],
       header: lists.get('header') ?? [],
       calls: !values.has('no-calls'),
+      verbose: values.has('verbose'),
       json: values.has('json'),
       help: values.has('help'),
       version: values.has('version'),

@@ -3,7 +3,7 @@ import { TextFault } from '../config/places.ts';
 import { readJson } from '../config/read-json.ts';
 import { yamlReader } from '../config/read-yaml.ts';
 import { errorCodes, type JsonObject } from '../index.ts';
-import { messageOf, nearestNames } from '../internal.ts';
+import { messageOf, nearestNames, suggestion } from '../internal.ts';
 import { failure } from './fault.ts';
 
 /** What a case expects. */
@@ -92,9 +92,7 @@ function readExpectation(value: unknown, path: readonly (string | number)[], fau
 
 function checkKeys(value: object, known: readonly string[], path: readonly (string | number)[], fault: Fault): void {
   for (const key of Object.keys(value)) {
-    if (known.includes(key)) continue;
-    const near = nearestNames(key, known);
-    throw fault([...path, key], `unknown key \`${key}\`; expected ${near.length === 0 ? known.join(', ') : `\`${near.join('` or `')}\``}.`);
+    if (!known.includes(key)) throw fault([...path, key], `unknown key \`${key}\`${suggestion(key, known)}`);
   }
 }
 

@@ -1,5 +1,5 @@
 /** The process while a command runs code that is not ours: it ends when the command says so, with the command's exit code, and stray errors are lines. */
-import { fileURLToPath } from 'node:url';
+import { placesOf, placeText } from '../config/thrown-place.ts';
 import { shownPath } from './shown-path.ts';
 import { textOf } from './validate-foreign-code.ts';
 import { isValidating } from './validate-process-guard.ts';
@@ -41,7 +41,7 @@ export function guardRun(host: NodeJS.Process, tell: (line: string) => void): Ru
   const refuse =
     (name: string): Exit =>
     (code) => {
-      const place = placeOf(new Error().stack, host.cwd(), 1);
+      const place = placeOf(new Error(), host.cwd(), 1);
       const answer = new Error(`${name} was called`);
       answers.add(answer);
       fault(
@@ -51,7 +51,7 @@ export function guardRun(host: NodeJS.Process, tell: (line: string) => void): Ru
     };
   const stray = (what: string) => (thrown: unknown) => {
     if (isValidating() || (typeof thrown === 'object' && thrown !== null && answers.has(thrown))) return;
-    const place = placeOf(stackOf(thrown), host.cwd(), 0);
+    const place = placeOf(thrown, host.cwd(), 0);
     fault(`${what}: ${textOf(thrown)}${place === undefined ? '' : ` (${place})`}`);
   };
   const unanswered = (): void => {
@@ -87,26 +87,8 @@ export function guardRun(host: NodeJS.Process, tell: (line: string) => void): Ru
   };
 }
 
-function stackOf(thrown: unknown): string | undefined {
-  try {
-    const stack = thrown instanceof Error ? thrown.stack : undefined;
-    return typeof stack === 'string' ? stack : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** `file:line:column` of the first frame of a stack, after those that are skipped, that stands in a file. */
-function placeOf(stack: string | undefined, cwd: string, skip: number): string | undefined {
-  const frames = (stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
-  for (const frame of frames.slice(skip, 20)) {
-    const [, at, line, column] = /(file:\/\/[^)]+?|\/[^)]+?|[A-Za-z]:\\[^)]+?):(\d+):(\d+)\)?$/.exec(frame) ?? [];
-    if (at === undefined) continue;
-    try {
-      return `${shownPath(at.startsWith('file:') ? fileURLToPath(at) : at, cwd)}:${line}:${column}`;
-    } catch {
-      // No path of this machine.
-    }
-  }
-  return undefined;
+/** The first place of a stack, after those that are skipped. */
+function placeOf(thrown: unknown, cwd: string, skip: number): string | undefined {
+  const place = placesOf(thrown)[skip];
+  return place === undefined ? undefined : placeText({ ...place, path: shownPath(place.path, cwd) });
 }

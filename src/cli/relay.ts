@@ -82,9 +82,12 @@ function keyOf(variable: string, { env }: CliIo): string {
   return key;
 }
 
-/** One JSON document a line. */
+/** One JSON document a line. An error, which JSON would leave empty, is written out with its stack. */
 function loggerOn(screen: Screen): RelayLogger {
-  const at = (level: string) => (data: object, message?: string) => screen.note(jsonText({ level, ...data, msg: message ?? '' }).replace(/\s*\n\s*/g, ' '));
+  const written = (_: string, value: unknown): unknown =>
+    value instanceof Error ? { type: value.name, message: value.message, stack: value.stack, cause: value.cause } : value;
+  const at = (level: string) => (data: object, message?: string) =>
+    screen.note(jsonText(JSON.parse(JSON.stringify({ level, ...data, msg: message ?? '' }, written))).replace(/\s*\n\s*/g, ' '));
   return { info: at('info'), warn: at('warn'), error: at('error') };
 }
 

@@ -1,20 +1,21 @@
 /** One run of the command line, with everything that it touches given. */
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { HostToolRegistry, isMisuseError } from '../index.ts';
 import { messageOf } from '../internal.ts';
 import { type CliIo, writeOut } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import { CliFault, type FaultExit, failure, usageFault } from './fault.ts';
+import { kindOfFile, optionOf } from './file-kinds.ts';
 import { commandHelp, commandHelpJson, generalHelp, generalHelpJson, usageOf } from './help.ts';
 import { meant, type OptionName, type Options, parseLine } from './options.ts';
+import { packageVersion } from './package-version.ts';
 import { jsonText } from './printable.ts';
+import { registryLogger } from './registry-logger.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { openWorld, type World } from './world.ts';
 
-/** How a run ended. 0: done. 1: the call or the check failed. 2: the command line was wrong. */
+/** How a run ended, as in the table of exit codes. */
 export type ExitCode = 0 | FaultExit;
 
 /** Milliseconds that clean-ups of tools have at the end. */
@@ -88,20 +89,21 @@ function checkOperands(command: Command, operands: readonly string[]): void {
   const missing = wanted[operands.length];
   if (missing !== undefined) throw usageFault(`\`${name}\` needs ${missing}: \`host-tools ${usageOf(command)}\`.`);
   const extra = many ? undefined : operands[wanted.length];
-  if (extra !== undefined)
-    throw usageFault(`\`${name}\` takes ${wanted.length === 0 ? 'no words' : wanted.join(' ')}, got also \`${extra}\`: \`host-tools ${usageOf(command)}\`.`);
+  if (extra === undefined) return;
+  const kind = command.options.includes('host-tools') ? kindOfFile(extra) : undefined;
+  const remedy = kind === undefined ? `\`host-tools ${usageOf(command)}\`` : `give the ${kind} by \`${optionOf[kind]} ${extra}\``;
+  throw usageFault(`\`${name}\` takes ${wanted.length === 0 ? 'no words' : wanted.join(' ')}, got also \`${extra}\`: ${remedy}.`);
 }
 
 function checkOptions(command: Command, given: ReadonlySet<OptionName>): void {
-  const known: readonly string[] = [...command.options, 'json'];
+  const known: readonly string[] = [...command.options, 'verbose', 'json'];
   for (const name of given)
     if (!known.includes(name)) throw usageFault(`\`${command.name}\` takes no \`--${name}\`. Run \`host-tools help ${command.name}\` for its options.`);
 }
 
 async function execute({ command, operands, options }: Extract<Order, { kind: 'run' }>, io: CliIo, screen: Screen): Promise<ExitCode> {
-  const told = (data: object, message = 'something was survived'): void => screen.note(`warning: ${message} ${jsonText(data)}`);
   // Suspended calls end with this process, so nobody else needs the key.
-  const registry = new HostToolRegistry({ graceMs, logger: { warn: told, error: told }, approvals: { secret: randomBytes(32) } });
+  const registry = new HostToolRegistry({ graceMs, logger: registryLogger(screen, io.cwd, options.verbose), approvals: { secret: randomBytes(32) } });
   let opening: Promise<World> | undefined;
   try {
     const {
@@ -124,8 +126,9 @@ async function execute({ command, operands, options }: Extract<Order, { kind: 'r
     if (!silent) await print(io, options.json ? jsonText(json) : text);
     return exit;
   } catch (error) {
-    // What the core refuses, such as facts that are too deep, came from the command line.
-    throw isMisuseError(error) ? usageFault(error.message) : error instanceof CliFault ? error : failure(messageOf(error));
+    if (error instanceof CliFault) throw error;
+    // What the core refuses, such as facts that are too deep, came from the command line; a package that is not installed did not.
+    throw isMisuseError(error) && error.code !== 'missing_dependency' ? usageFault(error.message) : failure(messageOf(error));
   } finally {
     await registry.close();
   }
@@ -135,11 +138,4 @@ function print({ stdout }: CliIo, text: string): Promise<void> {
   return writeOut(stdout, `${text}\n`).catch((error: unknown) => {
     throw failure(`Cannot write to standard output: ${messageOf(error)}`);
   });
-}
-
-/** The package finds its own manifest by its name: built files and sources lie at different depths. */
-async function packageVersion(): Promise<string> {
-  const manifest = 'host-tools/package.json';
-  const path = createRequire(import.meta.url).resolve(manifest);
-  return (JSON.parse(await readFile(path, 'utf8')) as { version: string }).version;
 }

@@ -1,6 +1,7 @@
 /** The process around a run: its streams, its signals, its end. */
 import { writeOut } from './cli-io.ts';
 import { failure } from './fault.ts';
+import { onInterrupt } from './lifeline.ts';
 import { printable } from './printable.ts';
 import { guardRun } from './process-guard.ts';
 import { runCli } from './run-cli.ts';
@@ -12,8 +13,9 @@ const interruptedExit = 130;
  * Runs the command line of a process and ends the process with its exit code once all of it is written.
  * What a tool or a module prints to standard output goes to standard error: standard output carries the answer alone.
  * What it does to the process, an exit or an error that nobody handles, is a line, and makes a 0 a 1.
+ * @param lifeline the file descriptor by which a supervising process tells of interruptions; absent, signals do
  */
-export async function run(host: NodeJS.Process): Promise<never> {
+export async function run(host: NodeJS.Process, lifeline?: number): Promise<never> {
   const { stdin, stdout, stderr } = host;
   let show = (line: string): void => void stderr.write(`${printable(line)}\n`);
   const guard = guardRun(host, (line) => show(`host-tools: ${line}`));
@@ -25,8 +27,7 @@ export async function run(host: NodeJS.Process): Promise<never> {
   };
   // Nothing is left that could go on: without a word the process would end here, since a promise by itself keeps none alive.
   const stalled = (): void => interrupt.abort(failure('Nothing is left to wait for: the set-up of a module, or a tool, never finished.'));
-  host.on('SIGINT', interrupted);
-  host.on('SIGTERM', interrupted);
+  onInterrupt(host, lifeline, interrupted);
   host.on('beforeExit', stalled);
   // The callbacks of writes tell what failed; without a listener it would end the process.
   stdout.on('error', () => {});

@@ -1,10 +1,12 @@
 /** `serve`: the tools of the command line for MCP clients. */
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { ToolSession } from '../index.ts';
 import { messageOf } from '../internal.ts';
 import { createMcpHandler, serveMcpStdio, toNodeListener } from '../mcp.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
 import { failure, usageFault } from './fault.ts';
+import { packageVersion } from './package-version.ts';
 import type { Screen } from './screen.ts';
 import type { World } from './world.ts';
 
@@ -17,6 +19,8 @@ interface Address {
 
 const path = '/mcp';
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
+/** Milliseconds that answers to calls which an interruption has cancelled have to reach their clients. */
+const graceMs = 5_000;
 /** Standard output had the protocol. */
 const done: Answer = { exit: 0, text: '', json: null, silent: true };
 
@@ -26,6 +30,7 @@ export const serve: Command = {
   summary: 'serve the tools to MCP clients, over stdio or HTTP',
   notes: [
     'Over stdio it ends when its client has gone; standard output carries the protocol alone.',
+    'An interruption cancels the calls in flight, answers them and then ends the command.',
     `With --http it answers at ${path} until it is interrupted. Anybody who reaches the address may call the tools: keep it on the loopback.`,
   ],
   options: [...worldOptions, 'http'],
@@ -41,8 +46,14 @@ export const serve: Command = {
       await session.close();
       return overHttp(loaded, address, io, screen);
     }
-    const served = serveMcpStdio(session, { stdin: io.stdin, stdout: io.stdout });
+    const served = serveMcpStdio(session, { version: await packageVersion(), stdin: io.stdin, stdout: io.stdout });
     await untilAborted(io.signal, served.closed);
+    if (io.signal.aborted) {
+      void session.close();
+      // As if the client had nothing more to say: the connection ends once everything is answered, or when its own time for that is up.
+      io.stdin.destroy();
+      await served.closed;
+    }
     await served.close();
     return done;
   },
@@ -51,26 +62,54 @@ export const serve: Command = {
 async function overHttp(loaded: World, { host, port }: Address, io: CliIo, screen: Screen): Promise<Answer> {
   const shown = host.includes(':') ? `[${host}]` : host;
   // A client of the 2026 era asks its person between two requests, so that the call is suspended meanwhile; whoever reaches the address is one and the same.
-  const handler = createMcpHandler(({ era }) => loaded.session(era === 'modern' ? { approvalMode: 'suspend', principal: 'local' } : {}), {
+  const sessions = new Set<ToolSession>();
+  const openSession = (modern: boolean): ToolSession => {
+    const session = loaded.session(modern ? { approvalMode: 'suspend', principal: 'local' } : {});
+    sessions.add(session);
+    session.events.on('session:end', () => sessions.delete(session));
+    return session;
+  };
+  const handler = createMcpHandler(({ era }) => openSession(era === 'modern'), {
+    version: await packageVersion(),
     allowedHosts: [...loopback, shown],
     onError: (error) => screen.note(`warning: ${messageOf(error)}`),
   });
   // Before anybody is told where to knock: without its package every request would fail.
   await handler.fetch(new Request(`http://localhost${path}`, { method: 'OPTIONS' }));
   const answer = toNodeListener(handler);
+  const unanswered = new Set<ServerResponse>();
   // What is slow to say what it wants is not waited for.
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 60_000 }, (request, response) => {
-    if (request.url?.split('?', 1)[0] === path) answer(request, response);
-    else response.writeHead(404, { 'Content-Type': 'text/plain' }).end(`MCP is at ${path}.\n`);
+    if (request.url?.split('?', 1)[0] === path) {
+      // What is not a POST listens, and is answered by the end of the server.
+      if (request.method === 'POST') {
+        unanswered.add(response);
+        response.once('close', () => unanswered.delete(response));
+      }
+      answer(request, response);
+    } else response.writeHead(404, { 'Content-Type': 'text/plain' }).end(`MCP is at ${path}.\n`);
   });
   const at = await listen(server, host, port);
   screen.note(`Serving MCP at http://${shown}:${at.port}${path}`);
   if (!loopback.includes(shown)) screen.note('warning: this address is not the loopback, and whoever reaches it may call the tools.');
   await untilAborted(io.signal);
+  const closed = new Promise((resolve) => server.close(resolve));
+  await Promise.all([...sessions].map((session) => session.close()));
+  await allClosed(unanswered);
   await handler.close();
   server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await closed;
   return done;
+}
+
+/** Waits until each response is handed on or its client is gone, but no longer than {@link graceMs}. */
+async function allClosed(responses: ReadonlySet<ServerResponse>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, graceMs);
+  });
+  await Promise.race([late, Promise.all([...responses].map((response) => new Promise((resolve) => response.once('close', resolve))))]);
+  clearTimeout(timer);
 }
 
 function listen(server: Server, host: string, port: number): Promise<{ readonly port: number }> {

@@ -1,9 +1,10 @@
 /** One file of `validate`: what kind of file it is, what it offers, and which checks that calls for. */
 import { stat } from 'node:fs/promises';
-import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { faultText } from '../config/import-module.ts';
 import { HostToolRegistry, type Rule } from '../index.ts';
 import { describe } from '../internal.ts';
+import { configEndings, kindOfFile, moduleEndings } from './file-kinds.ts';
 import { requireFile } from './read-text.ts';
 import type { Findings } from './validate-checks.ts';
 import { checkDefinitions, registerEach } from './validate-definitions.ts';
@@ -13,18 +14,14 @@ import { checkMount } from './validate-mount.ts';
 import { checkReferences, type WrittenRule } from './validate-references.ts';
 import type { ToolCheckOptions } from './validate-tool.ts';
 
-const moduleEndings: readonly string[] = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'];
-const configEndings: readonly string[] = ['.yaml', '.yml', '.json'];
 const expected = `Expected a module (${moduleEndings.join(', ')}) or a host-tools file (${configEndings.join(', ')}).`;
 
 /** Checks the file at an absolute path. Answers the names of the tools that it has. */
 export async function checkFile(path: string, findings: Findings, options: ToolCheckOptions): Promise<readonly string[]> {
   if (!findings.note('file_exists', await fileFault(path), 'The file exists.')) return [];
-  const ending = extname(path).toLowerCase();
-  const isConfig = configEndings.includes(ending);
-  const known = isConfig || moduleEndings.includes(ending);
-  if (!findings.note('file_kind', known ? undefined : expected, isConfig ? 'A host-tools file.' : 'A module.')) return [];
-  return isConfig ? checkConfig(path, findings, options) : checkModule(path, findings, options);
+  const kind = kindOfFile(path);
+  if (!findings.note('file_kind', kind === undefined ? expected : undefined, kind === 'file' ? 'A host-tools file.' : 'A module.')) return [];
+  return kind === 'file' ? checkConfig(path, findings, options) : checkModule(path, findings, options);
 }
 
 async function fileFault(path: string): Promise<string | undefined> {
@@ -43,7 +40,7 @@ async function checkModule(path: string, findings: Findings, options: ToolCheckO
     ended.kind === 'late'
       ? `Importing it did not end within ${timeoutMs} ms: something that it awaits at its top level never settles, or it is slow.`
       : ended.kind === 'threw'
-        ? `Importing it failed: ${ended.text}${typeScriptRemedy(path)}`
+        ? `Importing it failed: ${faultText(ended.thrown, path)}${typeScriptRemedy(path)}`
         : undefined;
   if (!findings.note('importable', fault, 'It can be imported.') || ended.kind !== 'value') return [];
 
@@ -57,7 +54,7 @@ async function checkModule(path: string, findings: Findings, options: ToolCheckO
   }
   const registry = new HostToolRegistry();
   try {
-    if (offer.setup !== undefined) await runSetup(offer.setup, registry, findings, timeoutMs);
+    if (offer.setup !== undefined) await runSetup(offer.setup, path, registry, findings, timeoutMs);
     registerEach(offer.definitions, registry, findings);
     checkReferences(registry, [], findings);
     names.push(...(await checkDefinitions(registry.listTools(), findings, options)));
@@ -84,14 +81,14 @@ function typeScriptRemedy(path: string): string {
   return `. Of TypeScript Node ${process.version} runs what it can strip (from 22.18 on) or what a loader translates: give the built .js file instead.`;
 }
 
-async function runSetup(setup: Callable, registry: HostToolRegistry, findings: Findings, timeoutMs: number): Promise<void> {
+async function runSetup(setup: Callable, path: string, registry: HostToolRegistry, findings: Findings, timeoutMs: number): Promise<void> {
   const what = setup.name === 'default' ? 'The default export, taken for a setup function,' : `\`${setup.name}\``;
   const ended = await within(timeoutMs, () => Reflect.apply(setup.value as (registry: HostToolRegistry) => unknown, setup.owner, [registry]));
   const fault =
     ended.kind === 'late'
       ? `${what} did not settle within ${timeoutMs} ms.`
       : ended.kind === 'threw'
-        ? `${what} failed: ${ended.text}`
+        ? `${what} failed: ${faultText(ended.thrown, path)}`
         : registry.count === 0
           ? `${what} registered no tool.`
           : undefined;

@@ -1,7 +1,10 @@
 /** Running code that is not ours: within a time limit, and whatever it throws becomes text. */
 
 /** How a piece of foreign code ended. `late`: it has not, and nobody waits any longer. */
-export type Ended<T> = { readonly kind: 'value'; readonly value: T } | { readonly kind: 'threw'; readonly text: string } | { readonly kind: 'late' };
+export type Ended<T> =
+  | { readonly kind: 'value'; readonly value: T }
+  | { readonly kind: 'threw'; readonly text: string; readonly thrown: unknown }
+  | { readonly kind: 'late' };
 
 const longestText = 500;
 
@@ -15,7 +18,7 @@ export async function within<T>(timeoutMs: number, code: () => T): Promise<Ended
     try {
       return { kind: 'value', value: await code() };
     } catch (error) {
-      return { kind: 'threw', text: textOf(error) };
+      return { kind: 'threw', text: textOf(error), thrown: error };
     }
   })();
   try {

@@ -4,6 +4,7 @@ import { type HostToolRegistry, isMisuseError, type JsonObject, type SessionOpti
 import { messageOf, nearestNames, registryStateOf } from '../internal.ts';
 import type { CliIo } from './cli-io.ts';
 import { type CliFault, failure, untilInterrupted, usageFault } from './fault.ts';
+import { kindOfFile, optionOf } from './file-kinds.ts';
 import { meant, type Options } from './options.ts';
 import { readFacts } from './read-json.ts';
 import { requireFile } from './read-text.ts';
@@ -54,6 +55,9 @@ export async function openWorld(registry: HostToolRegistry, options: Options, io
   if (options.sources.length === 0) throw usageFault('There are no tools to work with. Give `--host-tools FILE` or `--host-tools-module MOD`.');
   const config = await import('../config.ts');
   for (const { kind, name } of options.sources) {
+    const looks = kindOfFile(name);
+    if (looks !== undefined && looks !== kind && (kind === 'file' || isPath(name)))
+      throw usageFault(`\`${name}\` is ${looks === 'module' ? 'a module' : 'a YAML or JSON file'}. Give it by \`${optionOf[looks]} ${name}\`.`);
     if (kind === 'file' || isPath(name))
       await requireFile(name, io).catch((error: unknown) => {
         throw failure(`Cannot read \`${name}\`: ${messageOf(error)}.`);

@@ -2,7 +2,7 @@
 import { type HostToolRegistry, MisuseError, type Profile } from '../index.ts';
 import { canonicalJson } from '../internal.ts';
 import { type DryRun, dryRun } from './dry-run.ts';
-import { type LoadedFile, type LoadedProfile, loadedFiles, nothingLoaded } from './loaded-files.ts';
+import { type LoadedFile, type LoadedProfile, loadedFiles, nothingLoaded, tellFault } from './loaded-files.ts';
 import type { PreparedFile } from './prepared-file.ts';
 import { parentsOf } from './profile-entry.ts';
 import { profilesOf, removeProfiles, together } from './registry-profiles.ts';
@@ -20,6 +20,9 @@ export interface RefusedEdit {
  * @throws MisuseError `closed`, `invalid_file`; nothing has changed then.
  */
 export function applyFile(registry: HostToolRegistry<never>, file: PreparedFile, whole: boolean): FileReport | RefusedEdit {
+  for (const tool of file.tools)
+    if ('thrown' in tool && tool.thrown !== undefined)
+      tellFault(registry, tool.thrown.value, { file: file.path, toolName: tool.name }, 'the module of a tool could not be loaded');
   const { files } = loadedFiles(registry);
   const before = stillThere(registry, files.get(file.path) ?? nothingLoaded);
   const trial = dryRun(registry, file, before);

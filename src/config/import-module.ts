@@ -1,10 +1,11 @@
 /** Importing modules, anew where their file has changed since, and finding what they export. */
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isMisuseError } from '../index.ts';
 import { internalsOf } from '../internal.ts';
 import { ModuleFault } from './resolve-module.ts';
+import { placesOf, placeText } from './thrown-place.ts';
 
 /** The version of each module, by path, that was there when it was first imported for a registry. */
 export type ModuleVersions = Map<string, string>;
@@ -40,7 +41,7 @@ export async function importModule(path: string, versions: ModuleVersions, limit
     // What is exported may throw when it is looked at.
     return { path, version: latest, exports: exportsOf(namespace) };
   } catch (error) {
-    throw new ModuleFault(`the module ${path} cannot be loaded: ${causeText(error)}`);
+    throw new ModuleFault(`the module ${path} cannot be loaded: ${faultText(error, path)}`, { value: error });
   }
 }
 
@@ -98,4 +99,18 @@ export function causeText(error: unknown): string {
   } catch {
     return 'it threw without saying why';
   }
+}
+
+/** Where this library is: what its files throw for a module's mistake was caused further out. */
+const library = fileURLToPath(new URL('..', import.meta.url));
+
+/** What a module's own code threw, as one line, with its place where the stack has one. @param path of the module */
+export function faultText(error: unknown, path: string): string {
+  const text = causeText(error).replace(/\.$/, '');
+  const places = placesOf(error);
+  const caused = isMisuseError(error) ? places.findIndex((place) => !place.path.startsWith(library)) : 0;
+  const place = places[caused];
+  if (place !== undefined && !place.path.startsWith(library)) return `${text} (at ${placeText(place)})`;
+  // Node keeps the place of a text that cannot be parsed to itself.
+  return error instanceof SyntaxError ? `SyntaxError: ${text} (run \`node --check ${path}\` for the place)` : text;
 }

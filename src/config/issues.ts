@@ -1,6 +1,6 @@
 /** What zod has against an entry, as one line for the person who wrote the file. */
 import type { z } from 'zod';
-import { describe, nearestNames } from '../internal.ts';
+import { describe, nearestNames, suggestion } from '../internal.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -37,10 +37,9 @@ export function unknownKeys(keys: readonly string[], known: readonly string[]): 
     .join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
 }
 
-/** Names the nearest of the known keys, and all of them. */
+/** Says it as options say it: with the key that was probably meant, else with all of them. */
 export function unknownKey(key: string, known: readonly string[]): string {
-  const [nearest] = nearestNames(key, known, 1);
-  return `unknown key ${JSON.stringify(shortened(key))}${nearest === undefined ? '' : `, did you mean \`${nearest}\`?`} (known keys: ${known.join(', ')})`;
+  return `unknown key \`${shortened(key)}\`${suggestion(key, known)}`;
 }
 
 function explain(issue: Issue, root: unknown, before: readonly PropertyKey[]): string {

@@ -1,10 +1,10 @@
 /** Loading a module that sets a registry up, or exports definitions. */
 import { type AnyTool, type HostToolRegistry, isMisuseError, MisuseError } from '../index.ts';
 import { describe, internalsOf, nearestNames } from '../internal.ts';
-import { causeText, type ImportedModule, importModule, kindOf } from './import-module.ts';
+import { causeText, faultText, type ImportedModule, importModule, kindOf } from './import-module.ts';
 import { oneLine } from './issues.ts';
 import { checkRegistry } from './load-host-tools.ts';
-import { loadedFiles } from './loaded-files.ts';
+import { loadedFiles, tellFault } from './loaded-files.ts';
 import { recordRegistry } from './recording-registry.ts';
 import type { LoadFailure, LoadReport } from './report.ts';
 import { ModuleFault, resolveModule } from './resolve-module.ts';
@@ -59,8 +59,9 @@ async function moduleOf(specifier: string, registry: HostToolRegistry<never>): P
   try {
     return await importModule(await resolveModule(specifier, process.cwd()), loadedFiles(registry).versions);
   } catch (error) {
-    if (error instanceof ModuleFault) throw new MisuseError('invalid_file', `Cannot load \`${specifier}\`: ${error.message}.`, { cause: error });
-    throw error;
+    if (!(error instanceof ModuleFault)) throw error;
+    if (error.thrown !== undefined) tellFault(registry, error.thrown.value, { module: specifier }, 'a module could not be loaded');
+    throw new MisuseError('invalid_file', `Cannot load \`${specifier}\`: ${error.message}.`, { cause: error.thrown?.value });
   }
 }
 
@@ -72,7 +73,8 @@ async function runSetUp(setUp: SetUp, registry: HostToolRegistry<never>, module:
     return recording.names();
   } catch (error) {
     await recording.undo();
-    throw refused(module, `its set-up failed: ${causeText(error).replace(/\.$/, '')}; what it had registered is gone again`, error);
+    tellFault(registry, error, { module: module.path }, 'the set-up of a module failed');
+    throw refused(module, `its set-up failed: ${faultText(error, module.path)}; what it had registered is gone again`, error);
   }
 }
 

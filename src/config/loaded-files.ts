@@ -1,5 +1,6 @@
 /** What files have loaded into which registry, so that loading one again replaces exactly that. */
 import type { AnyTool, HostToolRegistry, Profile } from '../index.ts';
+import { registryStateOf } from '../internal.ts';
 import type { ModuleVersions } from './import-module.ts';
 
 /** A tool that a file brought. It is still the file's for as long as the registry holds this definition. */
@@ -47,6 +48,11 @@ export function standFor(standIn: HostToolRegistry<never>, registry: HostToolReg
 /** The registry itself, whatever stands before it. */
 export function behind(given: HostToolRegistry<never>): HostToolRegistry<never> {
   return standIns.get(given) ?? given;
+}
+
+/** Tells the registry's logger what a module or a listener of the host threw. */
+export function tellFault(given: HostToolRegistry<never>, thrown: unknown, where: object, message: string): void {
+  registryStateOf(behind(given)).hostFault(thrown, { ...where, source: 'config' }, message);
 }
 
 /** What is remembered of a registry, for as long as the registry lives. */

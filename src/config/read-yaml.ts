@@ -21,36 +21,59 @@ export async function yamlReader(importYaml: () => Promise<typeof Yaml> = () => 
   return (text) => read(text, yaml);
 }
 
+/** Most tokens of the language that a text may have: marks, scalars, spaces, comments, line breaks. A member of a block takes seven, one of a flow list three. */
+export const maxTokens = 500_000;
+
+const options = {
+  version: '1.2',
+  schema: 'core',
+  merge: false,
+  resolveKnownTags: false,
+  prettyErrors: false,
+  // Looked at here: the package compares each key with all others.
+  uniqueKeys: false,
+  logLevel: 'error',
+} as const;
+
 /** @throws TextFault */
 function read(text: string, yaml: typeof Yaml): ParsedText {
-  let document: Yaml.Document.Parsed;
-  try {
-    document = yaml.parseDocument(text, {
-      version: '1.2',
-      schema: 'core',
-      merge: false,
-      resolveKnownTags: false,
-      prettyErrors: false,
-      // Looked at here: the package compares each key with all others.
-      uniqueKeys: false,
-      // `silent` would also keep still about a second document.
-      logLevel: 'error',
-    });
-  } catch (error) {
-    throw new TextFault(
-      0,
-      error instanceof RangeError ? 'nested too deeply to be read' : `not YAML: ${error instanceof Error ? error.message : 'unknown syntax'}`,
-    );
-  }
-  const [fault] = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
+  const [document, second] = documentsOf(text, yaml);
+  const [fault] = [...(document?.errors ?? []), ...(document?.warnings ?? [])].sort((a, b) => a.pos[0] - b.pos[0]);
   if (fault !== undefined) throw new TextFault(fault.pos[0], messageOf(fault));
-  return new Walk(yaml).node(document.contents, 0, 0);
+  if (second !== undefined) throw new TextFault(second.range[0], 'expected one document, got a second one');
+  return new Walk(yaml).node(document?.contents, 0, 0);
+}
+
+/** The first two documents of a text. @throws TextFault */
+function documentsOf(text: string, yaml: typeof Yaml): readonly Yaml.Document.Parsed[] {
+  const documents: Yaml.Document.Parsed[] = [];
+  try {
+    for (const document of new yaml.Composer(options).compose(tokensOf(text, yaml), true, text.length)) {
+      documents.push(document as Yaml.Document.Parsed);
+      if (documents.length === 2) break;
+    }
+  } catch (error) {
+    if (error instanceof TextFault) throw error;
+    throw new TextFault(0, `not YAML: ${error instanceof Error ? error.message : 'unknown syntax'}`);
+  }
+  return documents;
+}
+
+/** What documents are made of, bounded before anything is made: the package composes each level by a call within a call, and takes long over many small tokens. */
+function* tokensOf(text: string, yaml: typeof Yaml): Generator<Yaml.CST.Token, void> {
+  const parser = new yaml.Parser();
+  let tokens = 0;
+  for (const token of new yaml.Lexer().lex(text)) {
+    if (++tokens > maxTokens) throw new TextFault(parser.offset, `more than ${maxTokens} tokens`);
+    yield* parser.next(token);
+    // A value takes two places where its properties or its key are open too. The walk counts exactly.
+    if (parser.stack.length > 2 * maxDepth + 10) throw new TextFault(parser.offset, `nested deeper than ${maxDepth} levels`);
+  }
+  yield* parser.end();
 }
 
 function messageOf({ code, message }: Yaml.YAMLParseError | Yaml.YAMLWarning): string {
-  if (code === 'MULTIPLE_DOCS') return 'expected one document, got a second one';
-  if (code === 'TAG_RESOLVE_FAILED') return `${message}; write plain values, without tags`;
-  return message;
+  return code === 'TAG_RESOLVE_FAILED' ? `${message}; write plain values, without tags` : message;
 }
 
 class Walk {

@@ -7,8 +7,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 /** Thrown where a module cannot be had; the message is for the report. */
 export class ModuleFault {
   readonly message: string;
-  constructor(message: string) {
+  /** What the module itself threw; absent where no code of it ran. */
+  readonly thrown: { readonly value: unknown } | undefined;
+  constructor(message: string, thrown?: { readonly value: unknown }) {
     this.message = message;
+    this.thrown = thrown;
   }
 }
 

@@ -15,7 +15,11 @@ export type PreparedTool = { readonly entry: RawEntry; readonly name: string | u
       /** Equal for entries that say the same of the same version of a module. */
       readonly identity: string;
     }
-  | { readonly reason: string }
+  | {
+      readonly reason: string;
+      /** What the module's own code threw, where that is the reason. */
+      readonly thrown?: { readonly value: unknown } | undefined;
+    }
 );
 
 /** Never throws or rejects. */
@@ -34,7 +38,9 @@ export async function prepareTool(entry: RawEntry, file: string, versions: Modul
     return { entry, name, definition: define(config, module), identity };
   } catch (error) {
     // An export may be of any kind, one that throws when it is looked at too.
-    return { entry, name, reason: error instanceof ModuleFault || isMisuseError(error) ? error.message : `its export cannot be used: ${causeText(error)}` };
+    if (error instanceof ModuleFault) return { entry, name, reason: error.message, thrown: error.thrown };
+    if (isMisuseError(error)) return { entry, name, reason: error.message };
+    return { entry, name, reason: `its export cannot be used: ${causeText(error)}`, thrown: { value: error } };
   }
 }
 

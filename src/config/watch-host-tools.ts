@@ -2,17 +2,17 @@
 import { type FSWatcher, unwatchFile, watchFile, watch as watchFolder } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { type HostToolRegistry, isMisuseError, MisuseError } from '../index.ts';
-import { describe } from '../internal.ts';
+import { describe, isThenable, readOptions } from '../internal.ts';
 import { applyFile } from './apply-file.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
 import { checkRegistry } from './load-host-tools.ts';
-import { loadedFiles } from './loaded-files.ts';
+import { loadedFiles, tellFault } from './loaded-files.ts';
 import { prepareFile } from './prepared-file.ts';
 import { pathOf, readFile, signatureOf } from './read-file.ts';
 import type { FileReport } from './report.ts';
 
-/** How {@link watchHostTools} tells what happens. What a listener throws is dropped. */
+/** How {@link watchHostTools} tells what happens. What a listener throws or rejects with goes to the registry's logger and affects nothing. */
 export interface WatchOptions {
   /** Told after each edit that was applied. Not for the first load: the promise answers that. */
   readonly onReload?: ((report: FileReport) => void) | undefined;
@@ -59,10 +59,7 @@ type CheckedOptions = Omit<WatchOptions, 'debounceMs'> & { readonly debounceMs: 
 function checkOptions(options: WatchOptions): CheckedOptions {
   const fault = (field: string, expected: string, value: unknown): MisuseError =>
     new MisuseError('invalid_option', `watchHostTools: expected ${field} to be ${expected}, got ${describe(value)}.`);
-  if (typeof options !== 'object' || options === null) throw fault('options', 'an object', options);
-  for (const key of Object.keys(options))
-    if (key !== 'onReload' && key !== 'onError' && key !== 'debounceMs') throw fault('options', 'among onReload, onError and debounceMs', key);
-  const { onReload, onError, debounceMs = 100 } = options;
+  const { onReload, onError, debounceMs = 100 } = readOptions('watchHostTools', options, ['onReload', 'onError', 'debounceMs']);
   if (onReload !== undefined && typeof onReload !== 'function') throw fault('`onReload`', 'a function', onReload);
   if (onError !== undefined && typeof onError !== 'function') throw fault('`onError`', 'a function', onError);
   if (!(typeof debounceMs === 'number' && debounceMs >= 0 && debounceMs <= 60_000)) throw fault('`debounceMs`', 'a number from 0 to 60000', debounceMs);
@@ -204,11 +201,12 @@ class Watching {
   }
 
   #call<Args extends readonly unknown[]>(listener: ((...args: Args) => unknown) | undefined, ...args: Args): void {
+    const failed = (thrown: unknown): void => tellFault(this.#registry, thrown, { file: this.#file }, 'a listener of a watched file failed');
     try {
       const answer = listener?.(...args);
-      if (answer instanceof Promise) answer.catch(() => {});
-    } catch {
-      // A listener never affects the watch.
+      if (isThenable(answer)) answer.then(undefined, failed);
+    } catch (error) {
+      failed(error);
     }
   }
 

@@ -86,9 +86,9 @@ function mend(place: { zodSchema: unknown; jsonSchema: Record<string, unknown> }
   }
 }
 
-/** zod 3 goes through its own converter, loaded when the first such schema is seen. (That converter answers `{}` for zod 4: never cross them.) */
+/** zod 3 goes through its own converter. (That converter answers `{}` for zod 4: never cross them.) */
 function convertZod3(schema: unknown, direction: Direction): JsonObject {
-  const { zodToJsonSchema } = createRequire(import.meta.url)('zod-to-json-schema') as { zodToJsonSchema: (schema: unknown, options: object) => JsonObject };
+  const { zodToJsonSchema } = zod3Converter();
   const json = zodToJsonSchema(schema, {
     target: 'jsonSchema7',
     $refStrategy: 'root',
@@ -96,6 +96,28 @@ function convertZod3(schema: unknown, direction: Direction): JsonObject {
     effectStrategy: direction === 'input' ? 'input' : 'any',
   });
   return copyOf(json, 'zod 3 schema');
+}
+
+interface Zod3Converter {
+  readonly zodToJsonSchema: (schema: unknown, options: object) => JsonObject;
+}
+
+/**
+ * Loaded when the first zod 3 schema is seen: the converter loads all of zod 3, which would double the time that importing this library takes. Tools that
+ * trace files follow this spelling; bundlers leave the package outside of the bundle.
+ * @throws MisuseError `missing_dependency`
+ */
+function zod3Converter(): Zod3Converter {
+  const require = createRequire(import.meta.url);
+  try {
+    return require('zod-to-json-schema') as Zod3Converter;
+  } catch (error) {
+    throw new MisuseError(
+      'missing_dependency',
+      `The package \`zod-to-json-schema\`, which converts zod 3 schemas, cannot be loaded (${messageOf(error).split('\n', 1)[0]}). Run \`npm install zod-to-json-schema\`; where the application is bundled, install it beside the bundle.`,
+      { cause: error },
+    );
+  }
 }
 
 /** 2020-12 is what a schema without `$schema` means here and in MCP; saying it costs every model step tokens. */

@@ -63,13 +63,27 @@ describe('call', () => {
   });
 
   test.each([
-    ['no JSON', '{', 'Expected standard input to be JSON'],
-    ['nothing', '', 'Expected standard input to be JSON'],
-    ['too much', `"${'x'.repeat(9 * 1_048_576)}"`, 'it is longer than 8388608 bytes'],
-  ])('standard input that gives %s is a wrong command line', async (_, stdin, said) => {
+    ['no JSON', 2, '{', 'Expected standard input to be JSON'],
+    ['nothing', 2, '', 'Expected standard input to be JSON'],
+    ['too much', 1, `"${'x'.repeat(9 * 1_048_576)}"`, 'it is longer than 8388608 bytes'],
+  ])('standard input that gives %s is exit code %i', async (_, code, stdin, said) => {
     const { exit, stdout, stderr } = await cli(['call', 'greet', ...tools, '--input', '-'], { stdin });
-    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+    expect({ exit, stdout }).toEqual({ exit: code, stdout: '' });
     expect(stderr).toContain(said);
+  });
+
+  test('what a handler throws is one line with its place', async () => {
+    const { exit, stderr } = await cli(['call', 'fails', ...tools]);
+    expect(exit).toBe(1);
+    expect(stderr).toMatch(/^warning: a handler threw: no \\u\{1b\}\[31mluck[^\n]*\(tools\.ts:\d+:\d+\)\n$/);
+    expect(controlsIn(stderr)).toEqual([]);
+  });
+
+  test('--verbose shows its stack, escaped', async () => {
+    const { exit, stderr } = await cli(['call', 'fails', ...tools, '--verbose']);
+    expect(exit).toBe(1);
+    expect(stderr).toMatch(/\n {6}at .*tools\.ts:\d+:\d+/);
+    expect(controlsIn(stderr)).toEqual([]);
   });
 
   test('--timeout-ms ends it', async () => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
+import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { optionTable } from '../../src/cli/options.ts';
 import { readPolicyTable } from '../../src/cli/policy-table.ts';
 import { root } from './cli-run.ts';
@@ -15,6 +16,11 @@ test.each(commands.map((command) => [command.name, command] as const))('`%s` has
 
 test.each(Object.keys(optionTable))('`--%s` has a row', (name) => {
   expect(page).toMatch(new RegExp(`^\\| \`--${name}[ \`]`, 'm'));
+});
+
+test('its exit codes are those of the command', () => {
+  const [table = ''] = /\| exit code \| meaning \|\n\|---\|---\|\n(?:\|.*\n)+/.exec(page) ?? [];
+  expect(table.trimEnd().split('\n').slice(2)).toEqual(Object.entries(exitCodes).map(([code, meaning]) => `| ${code} | ${meaning} |`));
 });
 
 test('its policy table can be read', async () => {

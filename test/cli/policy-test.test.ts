@@ -71,7 +71,7 @@ describe('policy test', () => {
     ['no object', '- 1', ':1: expected an object with `tests`.'],
     ['nothing', '', 'expected an object with `tests`.'],
     ['no tests', 'tests: []', ':1: expected `tests` to be a list of at least one case.'],
-    ['an unknown key', 'tests:\n  - tool: greet\n    expct: allow', ':3: unknown key `expct`; expected `expect`.'],
+    ['an unknown key', 'tests:\n  - tool: greet\n    expct: allow', ':3: unknown key `expct`; did you mean `expect`?'],
     ['a case without a tool', 'tests:\n\n  - { expect: allow }', ':3: expected a case to name its `tool`.'],
     ['a case without an expectation', 'tests:\n  - { tool: greet }', ':2: expected `expect` to be a decision'],
     [
@@ -79,7 +79,11 @@ describe('policy test', () => {
       'tests:\n  - tool: greet\n    expect: alow',
       ':3: expected the decision to be allow, ask, deny, hidden or an error code; did you mean `allow`.',
     ],
-    ['an unknown key of an expectation', 'tests:\n  - tool: greet\n    expect:\n      decision: deny\n      rule: x', ':5: unknown key `rule`; expected '],
+    [
+      'an unknown key of an expectation',
+      'tests:\n  - tool: greet\n    expect:\n      decision: deny\n      rule: x',
+      ':5: unknown key `rule`; did you mean `ruleId`?',
+    ],
     ['a reason that is no text', 'tests:\n  - tool: greet\n    expect:\n      decision: deny\n      reason: 1', ':5: expected `reason` to be a string.'],
     ['facts that are a list', 'tests:\n  - tool: greet\n    facts: [1]\n    expect: allow', ':3: expected `facts` to be an object.'],
     ['an unknown profile', 'tests:\n  - { tool: greet, expect: allow, profile: readr }', ':2: Unknown profile `readr`. Did you mean `reader`?'],

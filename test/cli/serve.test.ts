@@ -1,13 +1,17 @@
 /** `serve`: real clients at the command, as a function and as a process. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { cli, gated, root, tools, worlds } from './cli-run.ts';
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 const initialize = {
   jsonrpc: '2.0',
   id: 0,
@@ -38,6 +42,7 @@ describe('over stdio', () => {
       stderr: 'ignore',
     });
     await client.connect(transport);
+    expect(client.getServerVersion()).toMatchObject({ name: 'host-tools', version: manifest.version });
     const listed = (await client.listTools()).tools.map(({ name }) => name);
     const { stdout } = await cli(['list', ...gated, '--profile', 'reader', '--json']);
     expect(listed.length).toBeGreaterThan(0);
@@ -55,6 +60,67 @@ describe('over stdio', () => {
     const { exit, stdout, stderr } = await cli(['serve', ...gated, ...argv], { stdin: '' });
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     expect(stderr).toContain(said);
+  });
+});
+
+describe('an interruption', () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'host-tools-serve-')));
+  const left = new Set<ChildProcess>();
+  afterAll(() => {
+    for (const child of left) child.kill('SIGKILL');
+    rmSync(folder, { recursive: true });
+  });
+  writeFileSync(
+    join(folder, 'waits.mjs'),
+    "export const waits = () => { process.stderr.write('running\\n'); return new Promise(() => setInterval(() => {}, 60_000)); };\n",
+  );
+  writeFileSync(join(folder, 'waits.yaml'), 'tools: [{ name: waits, description: Waits., module: ./waits.mjs }]\n');
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'waits', arguments: {} } };
+
+  /** Starts the command, and tells it to end when the tool runs. */
+  function start(argv: readonly string[], onStderr: (text: string, child: ChildProcess) => void = () => {}) {
+    const child = spawn(process.execPath, ['--import', tsx, join(root, 'src/cli.ts'), 'serve', '--host-tools', 'waits.yaml', ...argv], { cwd: folder });
+    left.add(child);
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+      if (text.includes('running')) child.kill('SIGTERM');
+      onStderr(stderr, child);
+    });
+    const ended = new Promise<{ code: number | null; stdout: string }>((resolve) => {
+      child.on('close', (code) => {
+        left.delete(child);
+        resolve({ code, stdout });
+      });
+    });
+    return { child, ended };
+  }
+
+  test('over stdio: calls in flight are cancelled and answered before the command ends', async () => {
+    const { child, ended } = start([]);
+    child.stdin.write(lines(initialize, { jsonrpc: '2.0', method: 'notifications/initialized' }, call));
+    const { code, stdout } = await ended;
+    expect(code).toBe(0);
+    const answer = stdout
+      .split('\n')
+      .map((line) => (line === '' ? {} : JSON.parse(line)) as { id?: number })
+      .find(({ id }) => id === 1);
+    expect(answer).toMatchObject({ result: { isError: true, _meta: { 'host-tools/error': { code: 'session_closed' } } } });
+  });
+
+  test('over HTTP: the same', async () => {
+    let answered: Promise<unknown> | undefined;
+    const { ended } = start(['--http', '0'], (stderr) => {
+      const [address] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(stderr) ?? [];
+      if (address === undefined || answered !== undefined) return;
+      const client = new Client({ name: 'test', version: '1' });
+      answered = client.connect(new StreamableHTTPClientTransport(new URL(address))).then(() => client.callTool({ name: 'waits', arguments: {} }));
+    });
+    expect(await ended).toMatchObject({ code: 0 });
+    expect(await answered).toMatchObject({ isError: true, _meta: { 'host-tools/error': { code: 'session_closed' } } });
   });
 });
 
@@ -76,6 +142,7 @@ describe('over HTTP', () => {
     for (const pin of [undefined, '2026-07-28']) {
       const client = new Client({ name: 'test', version: '1' }, pin === undefined ? {} : { versionNegotiation: { mode: { pin } } });
       await client.connect(new StreamableHTTPClientTransport(address));
+      expect(client.getServerVersion()?.version).toBe(manifest.version);
       expect(JSON.stringify(await client.callTool({ name: 'greet', arguments: { name: 'Bo' } }))).toContain('Bo');
       await client.close();
     }

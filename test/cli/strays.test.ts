@@ -94,7 +94,9 @@ describe('an exit that is not the command’s own is exit code 1, and one line n
     const { code, stdout, stderr } = await run('call', 'work', '--json', '--host-tools-module', moduleOf({ handler: 'process.exit(0);' }));
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ success: false, error: { code: 'handler_error' } });
-    expect(stderr).toMatch(/^host-tools: process\.exit\(0\) was called at module-\d+\.mjs:3:\d+[^\n]*\n$/);
+    expect(stderr).toMatch(
+      /^host-tools: process\.exit\(0\) was called at module-\d+\.mjs:3:\d+[^\n]*\nwarning: a handler threw: process\.exit was called [^\n]*\n$/,
+    );
   });
 
   test.each([

@@ -29,8 +29,10 @@ describe('a wrong command line is exit code 2, one line on stderr with the remed
     ['a profile where none is defined', ['list', ...tools, '--profile', 'reader'], 'No profile is defined'],
     ['an unknown profile to compare', ['profiles', 'diff', 'reader', 'x', ...gated], 'Unknown profile `x`.'],
     ['an input that is no JSON', ['call', 'greet', ...tools, '--input', "{'name': 1}"], 'Expected `--input` to be JSON'],
-    ['an input file that is not there', ['call', 'greet', ...tools, '--input', '@nowhere.json'], 'Cannot read `nowhere.json`: there is no such file.'],
-    ['an input file that is a directory', ['call', 'greet', ...tools, '--input', '@.'], 'it is a directory'],
+    ['a file of tools as a word', ['list', 'gates.yaml'], '`list` takes no words, got also `gates.yaml`: give the file by `--host-tools gates.yaml`.'],
+    ['a module as a word', ['call', 'greet', 'tools.ts'], 'give the module by `--host-tools-module tools.ts`.'],
+    ['a module in the place of a file', ['list', '--host-tools', 'tools.ts'], '`tools.ts` is a module. Give it by `--host-tools-module tools.ts`.'],
+    ['a file in the place of a module', ['list', '--host-tools-module', './gates.yaml'], 'Give it by `--host-tools ./gates.yaml`.'],
     ['input and facts from the same standard input', ['call', 'greet', ...tools, '--input', '-', '--facts', '-'], 'Standard input can be read once'],
     ['a timeout of none', ['call', 'greet', ...tools, '--timeout-ms', '0'], 'whole number from 1 to 2147483647'],
     ['a timeout that is no number', ['call', 'greet', ...tools, '--timeout-ms', '1e3'], 'got `1e3`'],
@@ -41,6 +43,22 @@ describe('a wrong command line is exit code 2, one line on stderr with the remed
     expect(stdout).toBe('');
     expect(stderr).toContain(said);
     expect(stderr).toMatch(/^host-tools: [^\n]+\n$/);
+  });
+
+  test.each([
+    ['an input file that is not there', ['call', 'greet', ...tools, '--input', '@nowhere.json'], 'Cannot read `nowhere.json`: there is no such file.'],
+    ['an input file that is a directory', ['call', 'greet', ...tools, '--input', '@.'], 'it is a directory'],
+    ['a file of facts that is not there', ['list', ...tools, '--facts', '@nowhere.json'], 'Cannot read `nowhere.json`: there is no such file.'],
+    ['a trace that is not there', ['replay', 'nowhere.jsonl'], 'Cannot read `nowhere.jsonl`: there is no such file.'],
+    ['a table that is not there', ['policy', 'test', 'nowhere.yaml', ...tools], 'Cannot read `nowhere.yaml`: there is no such file.'],
+    ['a file of tools that is not there', ['list', '--host-tools', 'nowhere.yaml'], 'Cannot read `nowhere.yaml`: there is no such file.'],
+    ['a module that is not there', ['list', '--host-tools-module', './nowhere.js'], 'Cannot read `./nowhere.js`: there is no such file.'],
+    ['a file with a rule that does not load', ['serve', '--host-tools', 'broken-rule.yaml'], 'A rule did not load'],
+    ['the same for a relay', ['relay', '--port', '0', '--host-tools', 'broken-rule.yaml'], 'A rule did not load'],
+  ])('%s is exit code 1', async (_, argv, said) => {
+    const { exit, stdout, stderr } = await cli(argv);
+    expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
+    expect(stderr).toContain(said);
   });
 
   test('what was typed is shown without what a terminal would obey', async () => {
@@ -66,7 +84,7 @@ describe('help', () => {
     expect(general.options).toContainEqual({ name: 'version', short: 'V', help: 'show the version' });
     expect(general.exitCodes).toMatchObject({ 0: 'done' });
     const one = JSON.parse((await cli(['help', 'replay', '--json'])).stdout);
-    expect(one).toMatchObject({ name: 'replay', usage: 'FILE', options: [{ name: 'json' }, { name: 'help' }, { name: 'version' }] });
+    expect(one).toMatchObject({ name: 'replay', usage: 'FILE', options: [{ name: 'verbose' }, { name: 'json' }, { name: 'help' }, { name: 'version' }] });
   });
 
   test.each(commands.map(({ name }) => [name]))('`help %s` and `%s --help` say the same, and name its options alone', async (name) => {
@@ -75,7 +93,7 @@ describe('help', () => {
     expect(one).toMatchObject({ exit: 0, stderr: '' });
     const { options = [] } = commands.find((command) => command.name === name) ?? {};
     for (const option of Object.keys(optionTable)) {
-      const takes = [...options, 'json', 'help', 'version'].includes(option as never);
+      const takes = [...options, 'verbose', 'json', 'help', 'version'].includes(option as never);
       expect(new RegExp(`^ +(-., )?--${option}( |$)`, 'm').test(one.stdout), option).toBe(takes);
     }
   });

@@ -319,7 +319,7 @@ describe('which module is meant', () => {
     });
     const { loaded, failed } = await loadHostTools(at('a.json'), new HostToolRegistry());
     expect(loaded).toEqual(['echo']);
-    expect(failed[0]?.reason).toMatch(/^the module .*bad\.mjs cannot be loaded: no database$/);
+    expect(failed[0]?.reason).toMatch(/^the module .*bad\.mjs cannot be loaded: no database \(at .*bad\.mjs:1:7\)$/);
   });
 });
 
@@ -354,7 +354,7 @@ profiles:
         index: 1,
         name: 'broken',
         line: 6,
-        reason: expect.stringMatching(/unknown key "descripton", did you mean `description`\? \(known keys: name, description, module, /),
+        reason: expect.stringMatching(/unknown key `descripton`; did you mean `description`\?/),
       },
       { section: 'profiles', file: at('a.yaml'), index: 1, name: 'bad', line: 13, reason: expect.stringContaining('got `ecko`. Did you mean `echo`?') },
     ]);
@@ -380,17 +380,17 @@ profiles:
     ['a timeout that no timer holds', { ...base, timeout: 2 ** 31 }, /`timeout`/],
     ['a timeout of text', { ...base, timeout: '5s' }, /`timeout`: expected a number, got `5s` \(string\)/],
     ['a version that YAML took for a number', { ...base, version: 1.2 }, /`version`: expected a string, got `1\.2`/],
-    ['an unknown annotation', { ...base, annotations: { readonly: true } }, /`annotations`: unknown key "readonly", did you mean `readOnly`\?/],
+    ['an unknown annotation', { ...base, annotations: { readonly: true } }, /`annotations`: unknown key `readonly`; did you mean `readOnly`\?/],
     ['an approval of text', { ...base, requires_approval: 'yes' }, /`requires_approval`: expected true, false or \{ title, message\?, risk\? \}, got `yes`/],
-    ['an approval with a typing error', { ...base, requiresApproval: { titel: 'x' } }, /unknown key "titel", did you mean `title`\?/],
+    ['an approval with a typing error', { ...base, requiresApproval: { titel: 'x' } }, /unknown key `titel`; did you mean `title`\?/],
     ['a fact without a value', { ...base, requires: [{ fact: 'a' }] }, /expected exactly one of equals, in, got none/],
     ['a fact with two', { ...base, requires: [{ fact: 'a', equals: 1, in: [1] }] }, /expected exactly one of equals, in, got equals and in/],
     ['a schema that is none', { ...base, parameters: { type: 'nonsense' } }, /parameters/],
     ['parameters of another type', { ...base, parameters: { type: 'string' } }, /parameters/],
-    ['a check', { ...base, policy: { check: 'x' } }, /`policy`: unknown key "check"/],
-    ['a handler', { ...base, handler: 'x' }, /unknown key "handler"/],
-    ['scope', { ...base, scope: 'session' }, /unknown key "scope"/],
-    ['an own __proto__', JSON.parse(`{ "name": "a", "description": "b", "module": "./handlers.mjs", "__proto__": { "x": 1 } }`), /unknown key "__proto__"/],
+    ['a check', { ...base, policy: { check: 'x' } }, /`policy`: unknown key `check`/],
+    ['a handler', { ...base, handler: 'x' }, /unknown key `handler`/],
+    ['scope', { ...base, scope: 'session' }, /unknown key `scope`/],
+    ['an own __proto__', JSON.parse(`{ "name": "a", "description": "b", "module": "./handlers.mjs", "__proto__": { "x": 1 } }`), /unknown key `__proto__`/],
     ['an exposure of its own', { ...base, exposure: 'public' }, /`exposure`: expected `model` or `internal`, got `public`/],
     ['many faults', { a: 1, b: 2, name: 3, tags: [1, 2, 3, 4], module: 4 }, /; and \d more$/],
   ])('%s', async (_, entry, reason) => {
@@ -427,19 +427,11 @@ profiles:
 
 describe('a broken rule', () => {
   test.each([
-    [
-      'an unknown key',
-      { effect: 'deny', tool: 'echo' },
-      /unknown key "tool", did you mean `tools`\? \(known keys: id, effect, tools, tags, annotations, source, when, reason\)/,
-    ],
+    ['an unknown key', { effect: 'deny', tool: 'echo' }, /unknown key `tool`; did you mean `tools`\?/],
     ['an unknown effect', { effect: 'refuse' }, /`effect`: expected `allow` or `ask` or `deny`, got `refuse`/],
     ['no effect', { tools: 'echo' }, /`effect`/],
     ['a pattern that would backtrack', { effect: 'deny', when: { a: { matches: '(?=x)' } } }, /linear time/],
-    [
-      'an unknown test',
-      { effect: 'deny', when: { a: { match: 'x' } } },
-      /unknown key "match", did you mean `matches`\? \(known keys: equals, in, matches, glob\)/,
-    ],
+    ['an unknown test', { effect: 'deny', when: { a: { match: 'x' } } }, /unknown key `match`; did you mean `matches`\?/],
     ['two tests', { effect: 'deny', when: { a: { in: [1], equals: 1 } } }, /expected exactly one of equals, in, matches, glob, got equals and in/],
     ['no tools at all', { effect: 'deny', tools: [] }, /`tools`/],
     ['an empty `when`', { effect: 'deny', when: {} }, /`when`/],

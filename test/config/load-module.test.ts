@@ -62,10 +62,10 @@ describe('a set-up function', () => {
   });
 
   test.each([
-    ['throws', `throw new Error('no database')`, /its set-up failed: no database; what it had registered is gone again/],
+    ['throws', `throw new Error('no database')`, /its set-up failed: no database \(at .*m\.mjs:\d+:\d+\); what it had registered is gone again/],
     ['rejects', `await Promise.reject('text')`, /its set-up failed: text/],
     ['throws nothing at all', 'throw undefined', /its set-up failed: undefined/],
-    ['registers a name that is taken', `registry.register(tool('taken'))`, /its set-up failed: Tool `taken` is registered already/],
+    ['registers a name that is taken', `registry.register(tool('taken'))`, /its set-up failed: Tool `taken` is registered already.* \(at .*m\.mjs:\d+:\d+\)/],
   ])('one that %s leaves nothing behind, and the load rejects', async (_, fault, message) => {
     const registry = new HostToolRegistry();
     registry.register(taken);

@@ -157,7 +157,7 @@ describe('a broken edit keeps the last good state wholly, and is told', () => {
   test.each([
     ['that cannot be parsed', '{ "tools": [', 'invalid_file', /a\.json:1:13: /, 0],
     ['of which nothing is left', '', 'invalid_file', /a\.json:1:1: /, 0],
-    ['with an unknown section', { ...good, rule: [] }, 'invalid_file', /unknown key "rule"/, 0],
+    ['with an unknown section', { ...good, rule: [] }, 'invalid_file', /unknown key `rule`/, 0],
     ['with a broken rule', { ...good, rules: [{ effect: 'no' }] }, 'invalid_file', /:\d+:1: rules\[0\]: `effect`.*; nothing was changed$/, 1],
     ['with a broken tool', { ...good, tools: [tool('a'), tool('c'), { name: 'd' }] }, 'invalid_file', /:\d+:1: tools\[2\] `d`: /, 1],
     [
