@@ -42,6 +42,7 @@ export const reasons: readonly { readonly code: ErrorCode; readonly reason: stri
   { code: 'policy_error', reason: 'policy_nonsense', meaning: 'The answer was no decision, or a deny without a well-formed reason.' },
   { code: 'policy_error', reason: 'hook_failed', meaning: 'A before hook threw, took too long or answered nonsense.' },
   { code: 'policy_error', reason: 'resource_key_failed', meaning: '`resourceKey` threw or gave no text.' },
+  { code: 'policy_error', reason: 'rules_over_budget', meaning: 'Judging the arguments by the rules would cost more than it may. Send less.' },
   { code: 'policy_error', reason: 'rules_unstable', meaning: 'The rules changed eight times while the call was judged. Retryable.' },
   { code: 'approval_pending', reason: 'approval_required', meaning: 'Suspended until a person answers.' },
   { code: 'approval_denied', reason: 'rejected', meaning: 'A person said no.' },
