@@ -188,7 +188,7 @@ export function resolveProfile(profile: Profile, lookup: (id: string) => Resolve
     tools,
     // A rule that arrives through two parents is still one rule.
     rules: Object.freeze([...new Set([...parents.flatMap((parent) => parent.rules), ...rules])]),
-    limits: Object.freeze(Object.assign(tightestLimits(...parents.map((parent) => parent.limits)), limits)),
+    limits: Object.freeze(Object.assign(Object.create(null) as Limits, tightestLimits(...parents.map((parent) => parent.limits)), limits)),
     default: (own as Effect | undefined) ?? strictest(parents.map((parent) => parent.default)),
   });
 }
