@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { AnyEvent, CallOptions, SessionOptions, ToolContext, ToolResult } from '../../src/index.ts';
 import { define, setup } from './define.ts';
-import { gate, turns } from './world.ts';
+import { gate, turns, world } from './world.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -302,5 +302,20 @@ describe('deadlines run on a monotonic clock; `now` is for timestamps', () => {
       expect(at).toBeLessThanOrEqual(limit + 25);
     }
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('rule 8: a generator that never waits', () => {
+  test('lets timers fire, so that its deadline ends it', async () => {
+    vi.useRealTimers();
+    const w = world();
+    const result = await w.run(
+      async function* () {
+        for (;;) yield 'still here';
+      } as never,
+      { timeoutMs: 30 },
+    );
+    expect(result).toMatchObject({ success: false, error: { code: 'timeout' } });
+    await w.settle();
   });
 });

@@ -182,3 +182,16 @@ describe('rule 12: the budget of the model-visible text', () => {
     expect(kept).toHaveLength(60);
   });
 });
+
+describe('rule 12: the text of an error', () => {
+  test('keeps to the budget as an output does', async () => {
+    const w = world();
+    const { error } = await w.run(
+      () => {
+        throw new Error('x'.repeat(10_000));
+      },
+      { maxOutputChars: 200 },
+    );
+    expect(error?.message).toHaveLength(200);
+  });
+});

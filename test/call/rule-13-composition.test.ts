@@ -250,3 +250,38 @@ describe('rule 13: a tool calls others', () => {
     await w.settle();
   });
 });
+
+describe('rule 13: the ids of child calls', () => {
+  test('pass over an id that a caller has given to a call in flight', async () => {
+    const w = world();
+    const held = gate<number>();
+    w.add(
+      tool(() => held.promise, { name: 'waits' }),
+      tool(() => 1, { name: 'inner' }),
+      tool(
+        (async (_: never, { tools }: { tools: { call(name: string, input: object): Promise<{ metadata: { callId: string } }> } }) =>
+          (await tools.call('inner', {})).metadata.callId) as never,
+        {
+          name: 'outer',
+          uses: ['inner'],
+        },
+      ),
+    );
+    const squatter = w.session.call('waits', {}, { callId: 'x/1' });
+    expect(await w.session.call('outer', {}, { callId: 'x' })).toMatchObject({ success: true, output: 'x/2' });
+    held.open(1);
+    await squatter;
+  });
+
+  test('calls made inside the gates of others end before the stack does', async () => {
+    const w = world();
+    w.add(tool(() => 1, { name: 'a' }));
+    const results: Promise<{ error?: { code: string; reason?: string } | undefined }>[] = [];
+    w.session.use({ before: () => void results.push(w.session.call('a')) });
+    results.push(w.session.call('a'));
+    const codes = (await Promise.all(results)).map(({ error }) => error?.code ?? 'ok');
+    expect(codes.filter((code) => code === 'tool_cycle')).toHaveLength(1);
+    expect(codes.filter((code) => code === 'ok')).toHaveLength(64);
+    await expect(Promise.race([w.registry.close(), new Promise((resolve) => void setImmediate(resolve, 'late'))])).resolves.not.toBe('late');
+  });
+});

@@ -314,3 +314,64 @@ describe('rule 14: limits', () => {
     );
   });
 });
+
+describe('rule 14: limits survive what a host changes meanwhile', () => {
+  test('the calls of the last minute count, whatever the limit was when they came', async () => {
+    vi.useFakeTimers();
+    const w = world({ limits: { callsPerMinute: 4 } });
+    w.add(tool(() => 1, { name: 'a' }));
+    w.registry.defineProfile({ id: 'three', tools: ['a'], limits: { callsPerMinute: 3 } });
+    w.registry.defineProfile({ id: 'two', tools: ['a'], limits: { callsPerMinute: 2 } });
+    let ran = 0;
+    for (let round = 0; round < 5; round++) {
+      for (const profile of ['three', 'two']) {
+        w.session.setProfile(profile);
+        for (let call = 0; call < 3; call++) if ((await w.session.call('a')).success) ran++;
+      }
+    }
+    expect(ran).toBe(3);
+    w.session.setProfile('two');
+    // Two of the three must be gone before the smaller limit has room.
+    const { error } = await w.session.call('a');
+    expect(error).toMatchObject({ code: 'rate_limited', details: { retryAfterMs: 60_000 } });
+    await vi.advanceTimersByTimeAsync(60_001);
+    expect(await w.session.call('a')).toMatchObject({ success: true });
+  });
+
+  test('calls made while a profile had no limit count once there is one again', async () => {
+    vi.useFakeTimers();
+    const w = world();
+    w.add(tool(() => 1, { name: 'a' }));
+    w.registry.defineProfile({ id: 'bound', tools: ['a'], limits: { callsPerMinute: 3 } });
+    w.registry.defineProfile({ id: 'free', tools: ['a'] });
+    w.session.setProfile('bound');
+    expect((await w.session.call('a')).success).toBe(true);
+    w.session.setProfile('free');
+    for (let call = 0; call < 5; call++) expect((await w.session.call('a')).success).toBe(true);
+    w.session.setProfile('bound');
+    expect((await w.session.call('a')).error?.code).toBe('rate_limited');
+  });
+
+  test('the loop guard counts the model’s calls, whatever tools those call; a tool may poll another', async () => {
+    const w = world({ limits: { loopGuard: 2 } });
+    w.add(
+      tool(() => 1, { name: 'inner' }),
+      tool(((_: never, { tools }: { tools: { call(name: string, input: object): Promise<unknown> } }) => tools.call('inner', {}).then(() => 1)) as never, {
+        name: 'outer',
+        uses: ['inner'],
+      }),
+      tool(
+        (async (_: never, { tools }: { tools: { call(name: string, input: object): Promise<{ success: boolean }> } }) => {
+          const answers: boolean[] = [];
+          for (let poll = 0; poll < 4; poll++) answers.push((await tools.call('inner', {})).success);
+          return answers;
+        }) as never,
+        { name: 'poll', uses: ['inner'] },
+      ),
+    );
+    const codes: (string | undefined)[] = [];
+    for (let call = 0; call < 4; call++) codes.push((await w.session.call('outer', { same: 1 })).error?.code);
+    expect(codes).toEqual([undefined, undefined, 'loop_detected', 'loop_detected']);
+    expect((await w.session.call('poll')).output).toEqual([true, true, true, true]);
+  });
+});
