@@ -15,6 +15,9 @@ const rounds = quick ? 7 : 21;
 const sampleMs = quick ? 60 : 250;
 /** Until the engine has compiled what runs often. */
 const warmUp = quick ? 500 : 5_000;
+/** For the servers' own time, which other work on the machine changes less than the rate. */
+const turns = quick ? 2 : 6;
+const perTurn = quick ? 200 : 1_000;
 /** Where the built files are: this one is bundled into one of them. */
 const serveFile = fileURLToPath(new URL('./mcp-serve.js', import.meta.url));
 
@@ -23,6 +26,8 @@ type Era = '2026' | '2025';
 
 interface Server {
   readonly port: number;
+  /** Microseconds of its processor since it started. */
+  cpuUs(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -31,11 +36,21 @@ async function start(kind: Kind): Promise<Server> {
   const { BENCH_PROFILE: folder } = process.env;
   const profiling = folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=mcp-${kind}-${Date.now()}.cpuprofile`];
   const child = fork(serveFile, [kind, fileURLToPath(benchFolder)], { execArgv: profiling, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const port = await new Promise<number>((resolve, reject) => {
-    child.once('message', (message) => resolve(message as number)).once('exit', (code) => reject(new Error(`A server ended with code ${code}.`)));
-  });
+  const next = (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const onExit = (code: number | null): void => reject(new Error(`A server ended with code ${code}.`));
+      child.once('exit', onExit).once('message', (message) => {
+        child.off('exit', onExit);
+        resolve(message as number);
+      });
+    });
   return {
-    port,
+    port: await next(),
+    cpuUs: () => {
+      const told = next();
+      child.send('cpu');
+      return told;
+    },
     close: () =>
       new Promise((resolve) => {
         child.once('exit', () => resolve());
@@ -63,7 +78,7 @@ async function callOf(era: Era, port: number): Promise<(id: number) => string> {
   const { head } = await connection.send(
     messageTo('POST', '/mcp', accept)(JSON.stringify({ jsonrpc: '2.0', id: 'init', method: 'initialize', params: hello })),
   );
-  const session = { ...accept, 'Mcp-Session-Id': /\nmcp-session-id: (\S+)/i.exec(head)?.[1] ?? '' };
+  const session = { ...accept, 'MCP-Protocol-Version': '2025-11-25', 'Mcp-Session-Id': /\nmcp-session-id: (\S+)/i.exec(head)?.[1] ?? '' };
   const message = messageTo('POST', '/mcp', session);
   await connection.send(message(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })));
   connection.close();
@@ -92,9 +107,18 @@ async function caseOf(kind: Kind, era: Era, port: number): Promise<Case & { clos
 async function rowOf(era: Era, servers: readonly (readonly [Kind, Server])[], version: string): Promise<Row> {
   const cases = await Promise.all(servers.map(([kind, { port }]) => caseOf(kind, era, port)));
   const [their, our] = await compare(cases, { rounds, sampleMs });
+  const cpu = [0, 0];
+  for (let turn = 0; turn < turns; turn++) {
+    for (const [index, [, server]] of servers.entries()) {
+      const before = await server.cpuUs();
+      await cases[index]?.run(perTurn);
+      cpu[index] = (cpu[index] ?? 0) + (await server.cpuUs()) - before;
+    }
+  }
+  const [theirCpu, ourCpu] = cpu.map((us) => Math.round(us / (turns * perTurn)));
   for (const one of cases) one.close();
   const rate = (ns: number | undefined): string => Math.round(1e9 / (ns ?? Number.NaN)).toString();
-  const note = `${version}: ${rate(their?.ns)} → ${rate(our?.ns)} a second`;
+  const note = `${version}: ${rate(their?.ns)} → ${rate(our?.ns)} a second; ${theirCpu} → ${ourCpu} µs of the server's processor each`;
   const value = 1 / (our?.ratio ?? Number.NaN);
   return era === '2026'
     ? { id: 'mcp_http', value, note }

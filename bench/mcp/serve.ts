@@ -53,7 +53,12 @@ async function fetchOf(kind: string): Promise<Fetch> {
 
 const server = createServer(toNodeListener({ fetch: await fetchOf(process.argv[2] ?? 'ours') }));
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
-process.on('message', () => {
+process.on('message', (asked) => {
+  if (asked === 'cpu') {
+    const { user, system } = process.cpuUsage();
+    process.send?.(user + system);
+    return;
+  }
   process.disconnect?.();
   // Profiles are written on the way out.
   process.exit();
