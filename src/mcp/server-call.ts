@@ -47,9 +47,9 @@ export async function answerCall(serving: Serving, request: CallRequest, ctx: Se
   const forms = serving.clientApproves && offersForms(capabilities);
   const open = era === 'modern' && forms ? await unanswered(session, ctx) : undefined;
   if (open !== undefined) return open;
-  const ended = new AbortController();
   const approver = era === 'legacy' && forms ? askingApprover(ctx, exclusive) : undefined;
-  const client = era === 'legacy' ? askingClient(ctx, capabilities, ended.signal) : undefined;
+  const ended = era === 'legacy' ? new AbortController() : undefined;
+  const client = ended === undefined ? undefined : askingClient(ctx, capabilities, ended.signal);
   const { known, shownName } = listingOf(session, mcpDialect);
   const called = known.get(request.name) ?? request.name;
   const surface: Surface = {
@@ -77,7 +77,8 @@ export async function answerCall(serving: Serving, request: CallRequest, ctx: Se
       forms,
     );
   } finally {
-    ended.abort();
+    // Only who may still ask hears of it.
+    if (client !== undefined) ended?.abort();
   }
 }
 

@@ -36,6 +36,9 @@ export function createModernServing(sdk: Sdk, settings: HandlerSettings, request
   const answering = new WeakMap<Request, Answering>();
   const streams = createPlaces(maxStreams, settings.authenticate !== undefined);
   const listening = new Set<() => Promise<void>>();
+  // One mark and a count: random bytes for each request would cost more than the count is worth.
+  const mark = randomBytes(9).toString('hex');
+  let served = 0;
   const makeServer = async (request: Request): Promise<Server> => {
     const one = answering.get(request) as Answering;
     const { session, owned } = await one.source();
@@ -45,7 +48,7 @@ export function createModernServing(sdk: Sdk, settings: HandlerSettings, request
       one.refused = refusal(400, rpcCodes.headerMismatch, `Bad Request: ${mismatch}.`, {}, idOf(one.body));
       throw new Error(`An MCP request was refused: ${mismatch}.`);
     }
-    const server = createQuiet(sdk, settings, { session, owned }, `mcp-${randomBytes(9).toString('hex')}-`);
+    const server = createQuiet(sdk, settings, { session, owned }, `mcp-${mark}-${++served}-`);
     server.onerror = settings.report;
     server.onclose = () => {
       if (owned) void session.close().catch(settings.report);
