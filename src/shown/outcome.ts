@@ -1,6 +1,6 @@
 /** What a surface shows of a result: text always, the error's code, structured content where the tool declares an output, content parts where it gave some. */
 import { type JsonObject, type JsonValue, serializeOutput, type ToolResult } from '../index.ts';
-import { contentParts, isJsonObject, resolve } from '../internal.ts';
+import { contentParts, followReference, isJsonObject } from '../internal.ts';
 
 /** A part of an output, as `content.*` made it. */
 export type ShownPart = NonNullable<ReturnType<typeof contentParts>>[number];
@@ -62,10 +62,8 @@ function isOfObjects(schema: JsonObject): boolean {
     const holds = (at: JsonValue | undefined): boolean => {
       if (!isJsonObject(at) || left-- <= 0) return false;
       const { type, $ref, allOf } = at;
-      // References of a part with an address of its own lead elsewhere.
-      const isHere = at === schema || at.$id === undefined;
       if (type === 'object' || (Array.isArray(type) && type.length === 1 && type[0] === 'object')) return true;
-      if (isHere && typeof $ref === 'string' && $ref.startsWith('#/') && holds(resolve($ref, schema))) return true;
+      if (typeof $ref === 'string' && holds(followReference($ref, at, schema))) return true;
       if (Array.isArray(allOf) && allOf.some(holds)) return true;
       return [at.anyOf, at.oneOf].some((list) => Array.isArray(list) && list.length > 0 && list.every(holds));
     };
