@@ -8,7 +8,7 @@ import published from '../tsup.config.ts';
 export const outputFolder = fileURLToPath(new URL('../node_modules/.cache/host-tools-bench/', import.meta.url));
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const ordinary = { core: at('../src/index.ts'), worker: at('./worker.ts') };
+const ordinary = { core: at('../src/index.ts'), worker: at('./worker.ts'), 'mcp-serve': at('./mcp/serve.ts') };
 
 /** With the published build's own target, platform and splitting. Dependencies stay outside; the benchmarks and the core get the same zod. */
 export async function buildAll(entryPoints: Readonly<Record<string, string>> = ordinary, folder = outputFolder): Promise<void> {

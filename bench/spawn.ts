@@ -19,6 +19,7 @@ export const familyNames = [
   'peer-lists',
   'sessions',
   'concurrency',
+  'mcp-http',
   'import',
   'bundle',
   'leak',

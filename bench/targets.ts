@@ -48,6 +48,7 @@ export const targets = {
   import: below('import of the core, beyond zod', "zod's import", 0.25, 0.5),
   bundle: below('core without its dependencies, minified and gzipped', 'size', 20, 30, 'KB'),
   concurrency: below('concurrency 16, handlers of 1 ms', 'a hand-written pool', 1.05, 1.15),
+  mcp_http: above('MCP over HTTP, calls a second, 16 at once', "the protocol package's own server", 0.9, 0.75),
   relay_trip: below('relayed round trip, one at a time, memory', 'bare Hono + SSE echo', 2, 3),
   relay_trip_16: below('relayed round trips, 16 at a time, memory', 'bare Hono + SSE echo', 2, 3),
   relay_scale: below('memory of 10 000 relay sessions', 'of 1 000', 11, 12),

@@ -16,6 +16,7 @@ export const families = {
   'peer-langchain': async () => (await import('./peers/langchain.ts')).measure(),
   'peer-mastra': async () => (await import('./peers/mastra.ts')).measure(),
   'peer-lists': async () => (await import('./peers/lists.ts')).measure(),
+  'mcp-http': async () => (await import('./mcp/measure.ts')).measure(),
   soak: async () => (await import('./leak.ts')).soak(),
 } as const satisfies Record<string, () => Promise<FamilyResult>>;
 

@@ -12,6 +12,7 @@ export { canonicalJson, cloneJson, copyJson, deepFreeze, escapePointer, isJsonOb
 export { ignoreRejection, isThenable } from './maybe-promise.ts';
 export { checkToolName, didYouMean, nameSkeleton, nearestNames } from './names.ts';
 export { type OptionsWording, readOptions, suggestion } from './options.ts';
+export { packageVersion } from './package-version.ts';
 export { createRedactor } from './redaction/redactor.ts';
 export { scrubStrings } from './redaction/scrub.ts';
 export { Secrets } from './redaction/secrets.ts';

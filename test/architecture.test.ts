@@ -25,6 +25,7 @@ const layers: readonly Layer[] = [
       'content',
       'names',
       'options',
+      'package-version',
       'glob',
       'regex',
       'when',

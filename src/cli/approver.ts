@@ -1,8 +1,9 @@
 /** Asks for an approval on the terminal. Everything that is shown is escaped: a tool or a model cannot draw on the screen, nor put words into the question. */
 import { createInterface } from 'node:readline/promises';
-import type { ApprovalChoice, ApprovalRequest, Approver } from '../index.ts';
+import type { ApprovalAnswer, ApprovalRequest, Approver } from '../index.ts';
+import { approvalInput, shortLine, unshowableInput } from '../shown/approval-input.ts';
 import type { CliIo } from './cli-io.ts';
-import { columns, jsonText, printable } from './printable.ts';
+import { columns, printable } from './printable.ts';
 import type { Screen } from './screen.ts';
 
 /** Undefined without a terminal: then nobody can be asked, and the call is refused. One question at a time; anything but a yes is a no. */
@@ -17,9 +18,14 @@ export function terminalApprover(io: CliIo, screen: Screen): Approver | undefine
   };
 }
 
-async function askOne(request: ApprovalRequest, signal: AbortSignal, stdin: CliIo['stdin'], screen: Screen): Promise<ApprovalChoice> {
+async function askOne(request: ApprovalRequest, signal: AbortSignal, stdin: CliIo['stdin'], screen: Screen): Promise<ApprovalAnswer> {
   if (signal.aborted) return 'reject_once';
-  const release = screen.ask(questionOf(request, screen));
+  const input = approvalInput(request.input);
+  if (input === undefined) {
+    screen.note(`\`${request.tool.name}\` needs an approval and was refused without a question. ${unshowableInput}`);
+    return { decision: 'reject_once', message: unshowableInput };
+  }
+  const release = screen.ask(questionOf(request, input, screen));
   let broken = false;
   try {
     const line = await readLine(stdin, signal);
@@ -32,17 +38,16 @@ async function askOne(request: ApprovalRequest, signal: AbortSignal, stdin: CliI
 }
 
 /** The question last, so that it stands below an input of any length. */
-function questionOf({ title, message, risk, tool, ruleId, source, input, hiddenFields }: ApprovalRequest, screen: Screen): string {
+function questionOf({ title, message, risk, tool, ruleId, source, hiddenFields }: ApprovalRequest, input: string, screen: Screen): string {
   const rows: (readonly [string, string])[] = [['tool', `${printable(tool.name)} (from ${printable(tool.source)})`]];
-  if (message !== undefined) rows.push(['message', printable(message)]);
+  if (message !== undefined) rows.push(['message', printable(shortLine(message))]);
   if (risk !== undefined) rows.push(['risk', risk]);
   rows.push(['asked by', printable(ruleId === undefined ? source : `${ruleId} (${source})`)]);
-  if (hiddenFields.length > 0) rows.push(['hidden', hiddenFields.map(printable).join(', ')]);
-  const shown = jsonText(input, 2).split('\n');
+  if (hiddenFields.length > 0) rows.push(['hidden', printable(shortLine(hiddenFields.join(', ')))]);
   return [
-    `Approval needed: ${screen.strong(printable(title))}`,
+    `Approval needed: ${screen.strong(printable(shortLine(title)))}`,
     ...columns(rows, '  '),
-    `  input ${shown.join('\n  ')}`,
+    `  input ${input.replaceAll('\n', '\n  ')}`,
     `Allow \`${printable(tool.name)}\` to run once with this input? [y/N] `,
   ].join('\n');
 }

@@ -1,4 +1,5 @@
 /** Text from outside, as it may be shown: what a terminal would obey, hide or reorder is written as an escape. */
+import { escapeUnseen } from '../shown/approval-input.ts';
 
 /** Controls of both blocks, line and paragraph separators, bidirectional and invisible characters, lone surrogates; not the selector that colours emoji. */
 const unsafe = /(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
@@ -26,13 +27,7 @@ export function headline(text: string, most = 100): string {
 
 /** JSON that a terminal can show: the same value to a parser, without a character that a terminal would obey. */
 export function jsonText(value: unknown, indent = 0): string {
-  const text = JSON.stringify(value, undefined, indent) ?? 'null';
-  // Outside of strings JSON has no such character but the line breaks of the indentation.
-  return text.replace(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, escapeUnits);
-}
-
-function escapeUnits(char: string): string {
-  return Array.from({ length: char.length }, (_, index) => `\\u${char.charCodeAt(index).toString(16).padStart(4, '0')}`).join('');
+  return escapeUnseen(JSON.stringify(value, undefined, indent) ?? 'null');
 }
 
 /** Rows as columns, padded to their widest cell; the last column is left as it is. Cells must be printable. */

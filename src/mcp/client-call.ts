@@ -1,15 +1,12 @@
 /** One call of a server's tool: the executor behind an imported definition. */
-import { content, type Executor, fail, type JsonObject, type JsonValue, type ToolContext } from '../index.ts';
-import { copyJson, isJsonObject } from '../internal.ts';
+import { type Executor, fail, type JsonObject, type ToolContext } from '../index.ts';
 import { connectionFault, isFault, withdrawnFault } from '../shown/executor-fault.ts';
 import { cleanText } from '../shown/outside-text.ts';
 import type { Connection } from './client-connection.ts';
 import type { ServerTool } from './client-definition.ts';
 import { answerLost, type Link } from './client-open.ts';
+import { maxErrorBytes, outcomeOf } from './client-result.ts';
 
-/** Most characters of a result, as JSON. */
-const maxResultChars = 4 * 1_048_576;
-const maxErrorBytes = 8_000;
 /** What timers can hold. The call's own deadline is the spine's business; the SDK's must never come first. */
 const neverMs = 2 ** 31 - 1;
 
@@ -60,48 +57,6 @@ async function callOnce({ name, inputSchema, structured }: ServerTool, { client 
     return refusal;
   }
   return outcomeOf(result, structured);
-}
-
-/** What the server answered, as a handler's value. */
-function outcomeOf(result: unknown, structured: boolean): unknown {
-  const copy = copyJson(result, { maxDepth: 72, maxValues: 200_000, maxChars: maxResultChars });
-  if (!copy.ok && copy.fault !== 'too_large')
-    return fail({ message: `The MCP server answered what is no JSON: ${copy.message}.`, reason: 'mcp_invalid_result' });
-  if (!copy.ok || copy.overflow)
-    return fail({ message: `The MCP server answered more than ${maxResultChars} characters. Ask for less at once.`, reason: 'result_too_large' });
-  const answer = copy.value;
-  if (!isJsonObject(answer)) return fail({ message: 'The MCP server answered no result.', reason: 'mcp_invalid_result' });
-  const parts = Array.isArray(answer.content) ? (answer.content as readonly JsonValue[]) : [];
-  if (answer.isError === true) return fail({ message: errorText(parts), reason: 'mcp_tool_error' });
-  // Nothing there is null, which the output schema then judges.
-  if (structured) return answer.structuredContent ?? null;
-  if (parts.length === 0) return answer.structuredContent ?? null;
-  return parts.map(partOf);
-}
-
-function partOf(part: JsonValue): unknown {
-  if (!isJsonObject(part)) return content.text('[content of an unknown kind]');
-  const { type, text, data, mimeType, resource, uri, name } = part;
-  const mime = typeof mimeType === 'string' ? mimeType : 'application/octet-stream';
-  if (type === 'text' && typeof text === 'string') return content.text(text);
-  if ((type === 'image' || type === 'audio') && typeof data === 'string') return content[type](data, mime);
-  if (type === 'resource_link' && typeof uri === 'string')
-    return content.link({ uri, ...(typeof name === 'string' ? { name } : {}), ...(typeof mimeType === 'string' ? { mimeType } : {}) });
-  if (type === 'resource' && isJsonObject(resource) && typeof resource.uri === 'string') {
-    const { uri: place, mimeType: kind, text: body, blob } = resource;
-    return content.resource({
-      uri: place as string,
-      ...(typeof kind === 'string' ? { mimeType: kind } : {}),
-      ...(typeof body === 'string' ? { text: body } : {}),
-      ...(typeof blob === 'string' ? { blob } : {}),
-    });
-  }
-  return content.text('[content of an unknown kind]');
-}
-
-function errorText(parts: readonly JsonValue[]): string {
-  const texts = parts.flatMap((part) => (isJsonObject(part) && part.type === 'text' && typeof part.text === 'string' ? [part.text] : []));
-  return cleanText(texts.join('\n'), maxErrorBytes) || 'The MCP server says that the tool failed, and not why.';
 }
 
 /** A JSON-RPC error that the server itself answered, as a failure of the tool; undefined for anything else. */

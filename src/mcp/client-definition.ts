@@ -55,7 +55,7 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
       parameters,
       ...(output === undefined ? {} : { outputSchema: output }),
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-      annotations: tightened(annotations),
+      annotations: cautious(annotations),
       tags: ['untrusted'],
       category: options.source,
       executor: options.executorOf({ name, inputSchema: parameters as JsonObject, structured: output !== undefined }),
@@ -65,9 +65,11 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
   );
 }
 
-/** Hints that make a gate stricter. `readOnly` and `idempotent` would loosen one: they are a stranger's word. */
-function tightened(annotations: JsonValue | undefined): ToolAnnotations {
-  if (!isJsonObject(annotations)) return {};
-  const { destructiveHint, openWorldHint } = annotations;
-  return { ...(destructiveHint === true ? { destructive: true } : {}), ...(openWorldHint === true ? { openWorld: true } : {}) };
+/**
+ * The protocol's own defaults: a tool may destroy and may reach out, unless its server says that it does not. `readOnly` and `idempotent` would let the library
+ * itself do more with a tool, such as run it beside others: no server's word is enough for that.
+ */
+function cautious(annotations: JsonValue | undefined): ToolAnnotations {
+  const { destructiveHint, openWorldHint } = isJsonObject(annotations) ? annotations : {};
+  return { ...(destructiveHint === false ? {} : { destructive: true }), ...(openWorldHint === false ? {} : { openWorld: true }) };
 }

@@ -1,6 +1,6 @@
 /** `importMcpTools`: another server's tools as definitions of ours, behind every gate, pinned by fingerprint. */
 import { type AnyTool, MisuseError } from '../index.ts';
-import { describe, isJsonObject, nameSkeleton } from '../internal.ts';
+import { describe, isJsonObject, nameSkeleton, readOptions } from '../internal.ts';
 import { cleanLine } from '../shown/outside-text.ts';
 import { executorOf } from './client-call.ts';
 import { type ConnectionClock, createConnection } from './client-connection.ts';
@@ -72,6 +72,8 @@ export interface ImportPorts {
   readonly later: Later;
 }
 
+const where = 'importMcpTools';
+
 const ports: ImportPorts = {
   clock: { now: () => performance.now(), random: Math.random },
   handshakeMs: 30_000,
@@ -88,18 +90,18 @@ const ports: ImportPorts = {
  * and bounded, hints can only make gates stricter, and a definition that changes is withdrawn until it is accepted.
  * @throws (rejects with) MisuseError `invalid_option`, `missing_dependency`; an error with the code `executor_lost` when the server cannot be reached or its listing is refused
  */
-export async function importMcpTools(connection: McpConnection, options: ImportMcpOptions = {}): Promise<ImportedMcpTools> {
+export async function importMcpTools(connection: McpConnection, options?: ImportMcpOptions): Promise<ImportedMcpTools> {
   return importThrough(connection, options, ports);
 }
 
 /** {@link importMcpTools} with its time and chance. */
 export async function importThrough(
   connection: McpConnection,
-  options: ImportMcpOptions,
+  options: ImportMcpOptions | undefined,
   { clock, handshakeMs, later }: ImportPorts,
 ): Promise<ImportedMcpTools> {
-  const { prefix, timeoutMs, name } = checkOptions(options);
-  const ledger = createLedger(readPins(options.pins));
+  const { prefix, timeoutMs, name, pins } = checkOptions(options);
+  const ledger = createLedger(pins);
   let failed: readonly McpImportFailure[] = [];
   let source = name === undefined ? undefined : `mcp:${name}`;
 
@@ -189,21 +191,23 @@ function openerOf(connection: McpConnection, handshakeMs: number, toolsChanged: 
       );
     return async (signal) => adoptClient(connection, optionsFor(signal));
   }
-  if ('command' in connection) {
-    // Which of the two is meant cannot be told.
-    if ('url' in connection) throw wrongConnection(connection);
-    const { command, args = [], env = {}, cwd } = connection;
+  const isCommand = Object.hasOwn(connection, 'command');
+  // Which of the two is meant cannot be told.
+  if (isCommand === Object.hasOwn(connection, 'url')) throw wrongConnection(connection);
+  if (isCommand) {
+    const given = readOptions<McpStdioConnection>(where, connection as McpStdioConnection, ['command', 'args', 'env', 'cwd'], { noun: 'member' });
+    const { command, args = [], env = {}, cwd } = given;
     const texts = (values: unknown): boolean => Array.isArray(values) && values.every((value) => typeof value === 'string');
     if (typeof command !== 'string' || command === '' || !texts(args) || !isJsonObject(env) || !texts(Object.values(env))) throw wrongConnection(connection);
     if (cwd !== undefined && typeof cwd !== 'string') throw wrongConnection(connection);
-    return (signal) => openStdio(connection, optionsFor(signal));
+    return (signal) => openStdio({ command, args, env, cwd }, optionsFor(signal));
   }
-  const { url } = connection;
-  if (!URL.canParse(String(url)) || !/^https?:$/.test(new URL(url).protocol)) throw wrongConnection(connection);
+  const { url, headers = {} } = readOptions<McpHttpConnection>(where, connection as McpHttpConnection, ['url', 'headers'], { noun: 'member' });
+  if (url === undefined || !URL.canParse(String(url)) || !/^https?:$/.test(new URL(url).protocol)) throw wrongConnection(connection);
   // `fetch` refuses them too, and quotes them.
   if (new URL(url).username !== '' || new URL(url).password !== '')
     throw new MisuseError('invalid_option', 'importMcpTools: expected `url` without a user and a password; give them as a header.');
-  return (signal) => openHttp(connection, optionsFor(signal));
+  return (signal) => openHttp({ url, headers }, optionsFor(signal));
 }
 
 function wrongConnection(connection: unknown): MisuseError {
@@ -213,18 +217,23 @@ function wrongConnection(connection: unknown): MisuseError {
   );
 }
 
-const known = new Set(['prefix', 'name', 'pins', 'timeoutMs']);
+const known = ['prefix', 'name', 'pins', 'timeoutMs'];
 
-function checkOptions(options: ImportMcpOptions): { readonly prefix: string; readonly timeoutMs: number | undefined; readonly name: string | undefined } {
-  if (typeof options !== 'object' || options === null) throw wrong('options', 'an object', options);
-  for (const key of Object.keys(options)) if (!known.has(key)) throw wrong(key, `one of ${[...known].join(', ')}`, 'an unknown option');
-  const { prefix = '', timeoutMs, name } = options;
+interface ReadOptions {
+  readonly prefix: string;
+  readonly timeoutMs: number | undefined;
+  readonly name: string | undefined;
+  readonly pins: ReadonlyMap<string, string> | undefined;
+}
+
+function checkOptions(options: ImportMcpOptions | undefined): ReadOptions {
+  const { prefix = '', timeoutMs, name, pins } = readOptions(where, options, known);
   if (typeof prefix !== 'string') throw wrong('prefix', 'a string', prefix);
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1))
     throw wrong('timeoutMs', 'a number of milliseconds above 0 and at most 2^31-1', timeoutMs);
   if (name !== undefined && (typeof name !== 'string' || name.trim() === '' || cleanLine(name, 256) !== name))
     throw wrong('name', 'a line of visible text', name);
-  return { prefix, timeoutMs, name };
+  return { prefix, timeoutMs, name, pins: readPins(pins) };
 }
 
 function readPins(pins: ImportMcpOptions['pins']): ReadonlyMap<string, string> | undefined {
@@ -232,7 +241,8 @@ function readPins(pins: ImportMcpOptions['pins']): ReadonlyMap<string, string> |
   if (typeof pins !== 'object' || pins === null || Array.isArray(pins)) throw wrong('pins', 'an object of fingerprints by name', pins);
   return new Map(
     Object.entries(pins).map(([name, pin]) => {
-      const fingerprint = typeof pin === 'string' ? pin : pin?.fingerprint;
+      // A file of pins may say more about each.
+      const fingerprint = typeof pin === 'object' && pin !== null && Object.hasOwn(pin, 'fingerprint') ? pin.fingerprint : pin;
       if (typeof fingerprint !== 'string') throw wrong(`pins["${cleanLine(name, 100)}"]`, 'a fingerprint', pin);
       return [name, fingerprint];
     }),

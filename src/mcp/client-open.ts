@@ -1,6 +1,6 @@
 /** Opening a connection: a child process or an HTTP endpoint, with everything that it starts in one hand. */
 import type { Client, Transport } from '@modelcontextprotocol/client';
-import { messageOf } from '../internal.ts';
+import { messageOf, packageVersion } from '../internal.ts';
 import { connectionFault } from '../shown/executor-fault.ts';
 import { cleanLine } from '../shown/outside-text.ts';
 import { boundedFetch, maxMessageBytes } from './client-fetch.ts';
@@ -50,6 +50,12 @@ export interface OpenOptions {
   toolsChanged(): void;
 }
 
+/**
+ * Milliseconds that a child process has to say which era it speaks. One that says nothing is of the older era, and knows no such question: it is not waited for.
+ * Over HTTP silence means a server that is not awake yet, and it has all the time of the handshake.
+ */
+const stdioProbeMs = 5_000;
+
 /** Marks the answer that is put in the place of one that can come no more. An object, which no server can send. */
 export const answerLost: object = Object.freeze({ lost: true });
 
@@ -72,7 +78,7 @@ export async function openStdio({ command, args = [], env = {}, cwd }: McpStdioC
   transport.stderr?.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString('utf8')).slice(-2_000);
   });
-  return open(transport, `\`${cleanLine(command, 200)}\``, options, () => cleanLine(said, 1_000));
+  return open(transport, `\`${cleanLine(command, 200)}\``, Math.min(options.handshakeMs, stdioProbeMs), options, () => cleanLine(said, 1_000));
 }
 
 /** Shakes hands over HTTP. @throws ConnectionFault */
@@ -95,7 +101,7 @@ export async function openHttp({ url, headers = {} }: McpHttpConnection, options
     return close();
   };
   noticeLostAnswers(transport);
-  const link = await open(transport, `\`${endpoint.origin}${endpoint.pathname}\``, options, () => '');
+  const link = await open(transport, `\`${endpoint.origin}${endpoint.pathname}\``, options.handshakeMs, options, () => '');
   return {
     ...link,
     get lost() {
@@ -115,15 +121,21 @@ export async function openHttp({ url, headers = {} }: McpHttpConnection, options
   };
 }
 
-async function open(transport: Transport, where: string, { handshakeMs, signal, toolsChanged }: OpenOptions, said: () => string): Promise<Link> {
+async function open(
+  transport: Transport,
+  where: string,
+  probeMs: number,
+  { handshakeMs, signal, toolsChanged }: OpenOptions,
+  said: () => string,
+): Promise<Link> {
   const { Client: SdkClient } = await loadSdk();
   boundAnswers(transport);
   const client: Client = new SdkClient(
-    { name: 'host-tools', version: '1' },
+    { name: 'host-tools', version: packageVersion },
     {
       // No capabilities: the server can ask neither our model nor our person for anything.
       capabilities: {},
-      versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.min(handshakeMs, 5_000) } },
+      versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMs } },
       // Schemas from outside never reach a code-generating validator; outputs are validated by our own.
       jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
       listChanged: { tools: { autoRefresh: false, onChanged: () => toolsChanged() } },

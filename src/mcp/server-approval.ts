@@ -1,7 +1,8 @@
 /** An approval as an elicitation: what the client's person is shown, and what their answer means. */
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
-import type { ApprovalChoice, ApprovalRequest } from '../index.ts';
+import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest } from '../index.ts';
 import { sanitizeText } from '../internal.ts';
+import { approvalInput, shortLine, unshowableInput } from '../shown/approval-input.ts';
 
 /** The key of the question among a request's inputs. */
 export const approvalKey = 'approval';
@@ -12,13 +13,20 @@ const choices: readonly (readonly [ApprovalChoice, string])[] = [
   ['allow_always', 'Allow this call, and the same call later in this session'],
   ['reject_always', 'Reject this call, and the same call later in this session'],
 ];
-const longestInput = 4_000;
 
-/** The form. `always`: the session is this client's alone, so that a standing answer binds nobody else. */
-export function approvalForm(request: ApprovalRequest, always: boolean): ElicitRequestFormParams {
+/** The answer for a person who cannot be shown what would run. */
+export const unshowable: ApprovalAnswer = Object.freeze({ decision: 'reject_once', message: unshowableInput });
+
+/**
+ * The form; undefined where the input cannot be shown, and so must not be allowed.
+ * @param always the session is this client's alone, so that a standing answer binds no one else
+ */
+export function approvalForm(request: ApprovalRequest, always: boolean): ElicitRequestFormParams | undefined {
+  const input = approvalInput(request.input);
+  if (input === undefined) return undefined;
   const offered = always ? choices : choices.slice(0, 2);
   return {
-    message: messageOf(request),
+    message: messageOf(request, input),
     requestedSchema: {
       type: 'object',
       properties: {
@@ -43,26 +51,22 @@ export function approvalAnswer(result: unknown, always: boolean): ApprovalChoice
   return (always ? choices : choices.slice(0, 2)).find(([value]) => value === decision)?.[0] ?? 'reject_once';
 }
 
-function messageOf({ title, message, risk, tool, source, ruleId, input, hiddenFields }: ApprovalRequest): string {
-  const text = JSON.stringify(input, null, 2);
+function messageOf({ title, message, risk, tool, source, ruleId, hiddenFields }: ApprovalRequest, input: string): string {
   const lines = [
     shown(title),
     ...(message === undefined ? [] : [shown(message)]),
     `Tool: ${shown(tool.name)} (from ${shown(tool.source)})`,
     ...(risk === undefined ? [] : [`Risk: ${risk}`]),
     `Asked by: ${shown(ruleId === undefined ? source : `${ruleId} (${source})`)}`,
-    ...(hiddenFields.length === 0 ? [] : [`Hidden: ${hiddenFields.map(shown).join(', ')}`]),
-    `Input: ${visible(text.length > longestInput ? `${text.slice(0, longestInput)}… (${text.length - longestInput} more characters)` : text)}`,
+    ...(hiddenFields.length === 0 ? [] : [`Hidden: ${shown(hiddenFields.join(', '))}`]),
+    `Input: ${input}`,
   ];
   return lines.join('\n');
 }
 
 /** On one line, so that a text cannot pass for a line of the form. */
 function shown(text: string): string {
-  return visible(text).replaceAll(/\s+/gu, ' ');
-}
-
-/** Without what draws nothing or turns the direction of text: a person must see what runs. */
-function visible(text: string): string {
-  return sanitizeText(text).replaceAll(/\p{Cf}|\p{Zl}|\p{Zp}/gu, '\u{fffd}');
+  return sanitizeText(shortLine(text))
+    .replaceAll(/(?!\ufe0f)[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu, '\u{fffd}')
+    .replaceAll(/\s+/gu, ' ');
 }

@@ -1,7 +1,7 @@
 /** What a call may ask of the client behind its request, in the protocol's 2025 era. In the 2026 era a server cannot ask while it works. */
 import type { ClientCapabilities, ServerContext } from '@modelcontextprotocol/server';
 import type { Approver, JsonObject, JsonSchema, SurfaceClient } from '../index.ts';
-import { approvalAnswer, approvalForm } from './server-approval.ts';
+import { approvalAnswer, approvalForm, unshowable } from './server-approval.ts';
 
 /** Longest wait for one answer, in milliseconds. A call's own timeout and an approval's own end come first. */
 const longestWaitMs = 600_000;
@@ -39,8 +39,10 @@ export function askingClient(ctx: ServerContext, capabilities: ClientCapabilitie
 /** Asks the client's person, over the request that the call came by. */
 export function askingApprover(ctx: ServerContext, always: boolean): Approver {
   return async (request, { signal }) => {
+    const form = approvalForm(request, always);
+    if (form === undefined) return unshowable;
     const timeout = Math.max(1, Math.min(2 ** 31 - 1, request.expiresAt - request.requestedAt));
-    const answer = await ctx.mcpReq.send({ method: 'elicitation/create', params: { ...approvalForm(request, always) } }, { signal, timeout });
+    const answer = await ctx.mcpReq.send({ method: 'elicitation/create', params: { ...form } }, { signal, timeout });
     return approvalAnswer(answer, always);
   };
 }

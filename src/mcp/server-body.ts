@@ -46,10 +46,13 @@ export async function readBody(request: Request): Promise<{ readonly value: unkn
   }
 }
 
-/** The same response with its body read at once and buffered up to a limit; a client that is further behind is cut off. `onEnd` is called once, however it ends. */
+/**
+ * The same response with its body read at once and buffered up to a limit; a client that is further behind is cut off. `onEnd` is called once, however it ends. JSON is
+ * there as a whole already, and stays as it is.
+ */
 export function bounded(response: Response, onEnd: () => void): Response {
   const { body } = response;
-  if (body === null) {
+  if (body === null || response.headers.get('content-type')?.startsWith('application/json') === true) {
     onEnd();
     return response;
   }

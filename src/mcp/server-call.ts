@@ -5,7 +5,7 @@ import type { ApprovalRequest, JsonObject, LogLevel, Surface, ToolResult, ToolSe
 import { resumeCall, stateOf } from '../internal.ts';
 import { listingOf } from '../shown/listing.ts';
 import { shownOutcome } from '../shown/outcome.ts';
-import { approvalAnswer, approvalForm, approvalKey } from './server-approval.ts';
+import { approvalAnswer, approvalForm, approvalKey, unshowable } from './server-approval.ts';
 import { askingApprover, askingClient, offersForms } from './server-asking.ts';
 import { followCall } from './server-call-events.ts';
 import { toCallToolResult } from './server-content.ts';
@@ -47,9 +47,9 @@ export async function answerCall(serving: Serving, request: CallRequest, ctx: Se
   const forms = serving.clientApproves && offersForms(capabilities);
   const open = era === 'modern' && forms ? await unanswered(session, ctx) : undefined;
   if (open !== undefined) return open;
-  const ended = new AbortController();
   const approver = era === 'legacy' && forms ? askingApprover(ctx, exclusive) : undefined;
-  const client = era === 'legacy' ? askingClient(ctx, capabilities, ended.signal) : undefined;
+  const ended = era === 'legacy' ? new AbortController() : undefined;
+  const client = ended === undefined ? undefined : askingClient(ctx, capabilities, ended.signal);
   const { known, shownName } = listingOf(session, mcpDialect);
   const called = known.get(request.name) ?? request.name;
   const surface: Surface = {
@@ -66,10 +66,10 @@ export async function answerCall(serving: Serving, request: CallRequest, ctx: Se
     if (result.success || result.approval?.token === undefined || !forms) return shown(session, result, forms);
     const { approval } = result;
     const token = approval.token as string;
-    if (era === 'modern') return askFor(approval, token);
-    if (approver === undefined) return shown(session, result, forms);
+    const question = era === 'modern' ? askFor(approval, token) : undefined;
+    if (question !== undefined) return question;
     // A client that fails to answer leaves the call suspended: it can still be answered elsewhere.
-    const answer = await Promise.resolve(approver(approval, { signal: ctx.mcpReq.signal })).catch(() => undefined);
+    const answer = approver === undefined ? unshowable : await Promise.resolve(approver(approval, { signal: ctx.mcpReq.signal })).catch(() => undefined);
     if (answer === undefined) return shown(session, result, false);
     return shown(
       session,
@@ -77,15 +77,18 @@ export async function answerCall(serving: Serving, request: CallRequest, ctx: Se
       forms,
     );
   } finally {
-    ended.abort();
+    // Only who may still ask hears of it.
+    if (client !== undefined) ended?.abort();
   }
 }
 
-/** What the 2026 era is answered: the question, and the token by which the answer finds its call. */
-function askFor(approval: ApprovalRequest, token: string): InputRequiredResult {
+/** What the 2026 era is answered: the question, and the token by which the answer finds its call. Undefined where the input cannot be shown. */
+function askFor(approval: ApprovalRequest, token: string): InputRequiredResult | undefined {
+  const form = approvalForm(approval, false);
+  if (form === undefined) return undefined;
   return {
     resultType: 'input_required',
-    inputRequests: { [approvalKey]: { method: 'elicitation/create', params: { mode: 'form', ...approvalForm(approval, false) } } },
+    inputRequests: { [approvalKey]: { method: 'elicitation/create', params: { mode: 'form', ...form } } },
     requestState: token,
   };
 }

@@ -1,10 +1,10 @@
 /** What a request over HTTP must pass before the protocol is spoken: where it is sent to, where it comes from, who sends it. */
 import type { HandlerSettings } from './server-options.ts';
-import { rpcCodes, rpcError } from './server-rpc.ts';
+import { type RpcId, rpcCodes, rpcError } from './server-rpc.ts';
 
 /** Answers with a JSON-RPC error under an HTTP status. */
-export function refusal(status: number, code: number, message: string, headers: Readonly<Record<string, string>> = {}): Response {
-  return Response.json(rpcError(code, message), { status, headers });
+export function refusal(status: number, code: number, message: string, headers: Readonly<Record<string, string>> = {}, id: RpcId | null = null): Response {
+  return Response.json(rpcError(code, message, id), { status, headers });
 }
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -39,6 +39,7 @@ export async function authenticate(request: Request, settings: HandlerSettings):
   try {
     principal = await settings.authenticate(request);
   } catch (error) {
+    settings.logFault(error, 'authenticate');
     settings.report(error);
   }
   if (typeof principal === 'string' && principal !== '') return { principal };
@@ -56,10 +57,21 @@ export function corsOf(request: Request, { allowedOrigins }: HandlerSettings): R
   return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': 'Mcp-Session-Id, WWW-Authenticate', Vary: 'Origin' };
 }
 
-/** What a browser asks first. */
-export function preflight(cors: Readonly<Record<string, string>>): Response {
+/** Most headers of one preflight that repeat arguments. */
+const maxParamHeaders = 100;
+
+/** What a browser asks first. Headers that repeat arguments have names of the tools' own: those that it asks for are allowed. */
+export function preflight(request: Request, cors: Readonly<Record<string, string>>): Response {
+  const asked = (request.headers.get('access-control-request-headers') ?? '').split(',').map((name) => name.trim());
+  const params = asked.filter((name) => name.length <= 256 && /^mcp-param-[!#$%&'*+\-.^_`|~0-9a-z]+$/i.test(name)).slice(0, maxParamHeaders);
   return new Response(null, {
     status: 204,
-    headers: { ...cors, 'Access-Control-Allow-Methods': corsMethods, 'Access-Control-Allow-Headers': corsHeaders, 'Access-Control-Max-Age': '600' },
+    headers: {
+      ...cors,
+      'Access-Control-Allow-Methods': corsMethods,
+      'Access-Control-Allow-Headers': [corsHeaders, ...params].join(', '),
+      'Access-Control-Max-Age': '600',
+      Vary: 'Origin, Access-Control-Request-Headers',
+    },
   });
 }

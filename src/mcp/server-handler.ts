@@ -1,13 +1,14 @@
 /** Tools over HTTP, in both eras of the protocol, as one web-standard function. */
 
 import { MisuseError, type ToolSession } from '../index.ts';
-import { describe as describeValue, isJsonObject } from '../internal.ts';
+import { describe as describeValue, isJsonObject, stateOf } from '../internal.ts';
 import { readBody } from './server-body.ts';
 import { authenticate, checkOrigin, corsOf, preflight, refusal } from './server-door.ts';
 import { createModernServing, type ModernServing } from './server-modern.ts';
 import { type HandlerSettings, type McpHandlerOptions, type McpSource, readHandlerOptions } from './server-options.ts';
+import { createPlaces } from './server-places.ts';
 import { createSessionFinder, type McpSessionFinder, tooMany } from './server-resume.ts';
-import { duplicateAnswer, maxIdLength, type RpcMessage, readMessage, rpcCodes, rpcError } from './server-rpc.ts';
+import { duplicateAnswer, isTooDeep, maxIdLength, type RpcMessage, readMessage, rpcCodes, rpcError, tooDeep } from './server-rpc.ts';
 import { loadSdk, type Sdk } from './server-sdk.ts';
 import { createMcpSessions, type McpSession, type McpSessions, type Sourced } from './server-sessions.ts';
 
@@ -33,15 +34,16 @@ interface Machine {
  * Serves tools over MCP: the 2025 era with MCP sessions, the 2026 era request by request. Mount `fetch` wherever web-standard requests are answered.
  * @throws MisuseError `invalid_option`.
  */
-export function createMcpHandler(source: McpSource, options: McpHandlerOptions = {}): McpHandler {
-  const settings = readHandlerOptions(options);
-  const makeSession = readSource(source);
+export function createMcpHandler(source: McpSource, options?: McpHandlerOptions): McpHandler {
+  const settings = readHandlerOptions(options, loggerOf(source));
+  const makeSession = readSource(source, settings);
   let machine: Promise<Machine> | undefined;
   let closing: Promise<void> | undefined;
   const start = async (): Promise<Machine> => {
     const sdk = await loadSdk();
-    const sessions = createMcpSessions(sdk, settings);
-    return { sdk, sessions, finder: createSessionFinder(sessions, settings), modern: createModernServing(sdk, settings) };
+    const requests = createPlaces(settings.maxRequests, settings.authenticate !== undefined);
+    const sessions = createMcpSessions(sdk, settings, requests);
+    return { sdk, sessions, finder: createSessionFinder(sessions, settings), modern: createModernServing(sdk, settings, requests) };
   };
   const answer = async (request: Request): Promise<Response> => {
     machine ??= start();
@@ -49,7 +51,7 @@ export function createMcpHandler(source: McpSource, options: McpHandlerOptions =
     const foreign = checkOrigin(request, settings);
     if (foreign !== undefined) return foreign;
     const cors = corsOf(request, settings);
-    if (request.method === 'OPTIONS' && cors !== undefined) return preflight(cors);
+    if (request.method === 'OPTIONS' && cors !== undefined) return preflight(request, cors);
     const response = await serve(request, running, settings, makeSession);
     for (const [name, value] of Object.entries(cors ?? {})) response.headers.set(name, value);
     return response;
@@ -77,12 +79,26 @@ export function createMcpHandler(source: McpSource, options: McpHandlerOptions =
 
 type MakeSession = (client: { principal: string | undefined; request: Request; era: 'legacy' | 'modern' }) => Promise<Sourced>;
 
-function readSource(source: McpSource): MakeSession {
+/** The logger of the registry behind a session. */
+function loggerOf(source: unknown): object | undefined {
+  try {
+    return typeof source === 'function' ? undefined : stateOf(source).registry.logger;
+  } catch {
+    // Not a session of this copy; whether it can be served is said elsewhere.
+    return undefined;
+  }
+}
+
+function readSource(source: McpSource, settings: HandlerSettings): MakeSession {
   if (typeof source === 'function') {
-    return async ({ principal, request, era }) => ({
-      session: await source({ ...(principal === undefined ? {} : { principal }), headers: request.headers, era }),
-      owned: true,
-    });
+    return async ({ principal, request, era }) => {
+      try {
+        return { session: await source({ ...(principal === undefined ? {} : { principal }), headers: request.headers, era }), owned: true };
+      } catch (error) {
+        settings.logFault(error, 'source');
+        throw error;
+      }
+    };
   }
   if (typeof (source as ToolSession | null)?.call !== 'function')
     throw new MisuseError('invalid_option', `createMcpHandler: expected a session, or a function that makes one, got ${describeValue(source)}.`);
@@ -107,12 +123,16 @@ async function serve(request: Request, machine: Machine, settings: HandlerSettin
   const read = await readBody(request);
   if (read instanceof Response) return read;
   const body = read.value;
+  if (isTooDeep(body)) {
+    const message = readMessage(body);
+    return refusal(400, rpcCodes.invalidRequest, tooDeep, {}, message?.kind === 'request' ? message.id : null);
+  }
   const messages = (Array.isArray(body) ? body : [body]).map(readMessage);
   if (messages.length === 0 || messages.includes(undefined))
     return refusal(400, rpcCodes.invalidRequest, `Invalid Request: the body is no JSON-RPC message, whose id has ${maxIdLength} characters at most.`);
   const era = (await sdk.isLegacyRequest(request, body)) ? 'legacy' : 'modern';
   const source = (): Promise<Sourced> => makeSession({ principal, request, era });
-  if (era === 'modern') return modern.fetch(request, body, source);
+  if (era === 'modern') return modern.fetch(request, body, principal, source);
   if (!Array.isArray(body) && id === null && (body as { method?: unknown }).method === 'initialize') {
     if (!sdk.isInitializeRequest(body)) return refusal(400, -32_602, 'Invalid params: `initialize` needs protocolVersion, capabilities and clientInfo.');
     return initialize(request, body, machine, source, principal, settings.report);
@@ -143,9 +163,6 @@ async function initialize(
   }
 }
 
-/** Requests of a MCP session that have no answer yet. */
-const maxInFlight = 1_000;
-
 /** Hands messages to their MCP session, each id once while it is in flight. */
 async function deliver(request: Request, body: unknown, messages: readonly RpcMessage[], mcp: McpSession): Promise<Response> {
   const batched = Array.isArray(body);
@@ -153,12 +170,11 @@ async function deliver(request: Request, body: unknown, messages: readonly RpcMe
   if (batched && mcp.version() !== '2025-03-26') return refusal(400, rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.');
   const requests = messages.filter((message) => message.kind === 'request');
   const ids = new Set(requests.map(({ id }) => id));
-  const duplicate = requests.find(({ id }) => mcp.inFlight.has(id));
+  const duplicate = requests.find(({ id }) => mcp.inFlight.get(id) !== undefined);
   if (batched && (duplicate !== undefined || ids.size < requests.length))
     return refusal(400, rpcCodes.invalidRequest, 'Invalid Request: an id stands twice in the batch, or is in flight.');
   if (duplicate !== undefined) return Response.json(duplicateAnswer(duplicate));
-  const full = mcp.inFlight.size + requests.length > maxInFlight;
-  if (!full) for (const { id, method } of requests) mcp.inFlight.set(id, { method, batched });
+  const full = !mcp.inFlight.add(requests.map(({ id, method }) => [id, { method, batched }]));
   // Judged when all ids are known: a batch may cancel what stands in it. Where requests are too many, what came with them counts all the same.
   const passes = (message: RpcMessage): boolean => !isIdleCancel(message, mcp) && !(full && message.kind === 'request');
   const rest = batched ? (body as unknown[]).filter((_, index) => passes(messages[index] as RpcMessage)) : passes(messages[0] as RpcMessage) ? [body] : [];
@@ -166,7 +182,7 @@ async function deliver(request: Request, body: unknown, messages: readonly RpcMe
   try {
     response = rest.length === 0 ? new Response(null, { status: 202 }) : await mcp.handle(request, batched ? rest : body);
     if (!full || requests.length === 0 || !response.ok) return response;
-    const refused = requests.map(({ id }) => rpcError(rpcCodes.server, `More than ${maxInFlight} requests of this session have no answer yet.`, id));
+    const refused = requests.map(({ id }) => rpcError(rpcCodes.server, 'Too many requests have no answer yet.', id));
     return Response.json(batched ? refused : refused[0]);
   } finally {
     // Refused by the transport: nothing will answer these.

@@ -3,7 +3,8 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../index.ts';
 import { isJsonObject } from '../internal.ts';
 import { maxBodyBytes } from './server-body.ts';
-import { duplicateAnswer, type RpcId, readMessage, rpcCodes, rpcError } from './server-rpc.ts';
+import { duplicateAnswer, isTooDeep, type RpcId, readMessage, rpcCodes, rpcError, tooDeep } from './server-rpc.ts';
+import { idOfSkipped, keptOfLine } from './server-skipped-line.ts';
 
 /** Where messages come from: Node's `Readable`, as far as it is used. */
 export interface LineInput {
@@ -33,15 +34,16 @@ export interface LineTransport extends Transport {
   abandon(id: RpcId): void;
 }
 
-/** Milliseconds that running calls have to end once the input has ended. */
-const graceMs = 5_000;
-
-/** Each line is answered: what cannot be read by an error, an id that is in flight by `duplicate_call_id`. */
-export function lineTransport(input: LineInput, output: LineOutput): LineTransport {
+/**
+ * Each line is answered: what cannot be read by an error, an id that is in flight by `duplicate_call_id`.
+ * @param graceMs milliseconds that running calls have to end once the input has ended
+ */
+export function lineTransport(input: LineInput, output: LineOutput, graceMs: number): LineTransport {
   const decoder = new TextDecoder();
   const inFlight = new Map<RpcId, { readonly method: string; readonly batch: Batch | undefined }>();
   let text = '';
-  let skipping = false;
+  /** The beginning of a line that is too long, until its end has come. */
+  let skipped: string | undefined;
   let version: string | undefined;
   let closed = false;
   let ending: ReturnType<typeof setTimeout> | undefined;
@@ -73,13 +75,24 @@ export function lineTransport(input: LineInput, output: LineOutput): LineTranspo
     }
     transport.onmessage?.(value as JSONRPCMessage);
   };
+  const refuse = (beginning: string, end: string): void =>
+    tell(rpcError(rpcCodes.invalidRequest, `Invalid Request: a line may have ${maxBodyBytes} characters at most.`, idOfSkipped(beginning, end)));
   const takeLine = (line: string): void => {
+    if (skipped !== undefined || line.length > maxBodyBytes) {
+      refuse(skipped ?? line.slice(0, keptOfLine), line.slice(-keptOfLine));
+      skipped = undefined;
+      return;
+    }
     if (line.trim() === '') return;
     let value: unknown;
     try {
       value = JSON.parse(line);
     } catch {
       return tell(rpcError(rpcCodes.parse, 'Parse error: the line is not valid JSON.'));
+    }
+    if (isTooDeep(value)) {
+      const message = readMessage(value);
+      return tell(rpcError(rpcCodes.invalidRequest, tooDeep, message?.kind === 'request' ? message.id : null));
     }
     if (!Array.isArray(value)) return take(value);
     if (version !== '2025-03-26' || value.length === 0)
@@ -92,18 +105,17 @@ export function lineTransport(input: LineInput, output: LineOutput): LineTranspo
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n')) {
       const line = text.slice(0, at);
       text = text.slice(at + 1);
-      if (!skipping) takeLine(line);
-      skipping = false;
+      takeLine(line);
       if (closed) return;
     }
-    if (text.length <= maxBodyBytes) return;
-    if (!skipping) tell(rpcError(rpcCodes.invalidRequest, `Invalid Request: a line may have ${maxBodyBytes} characters at most.`));
-    skipping = true;
-    text = '';
+    if (skipped === undefined && text.length <= maxBodyBytes) return;
+    // The one who sent it is told at the end of the line, where its id may stand.
+    skipped ??= text.slice(0, keptOfLine);
+    text = text.slice(-keptOfLine);
   };
   const onEnd = (): void => {
     if (closed || ending !== undefined) return;
-    if (!skipping && text !== '') takeLine(text);
+    if (text !== '') takeLine(text);
     text = '';
     ending = setTimeout(() => void transport.close(), graceMs);
     ending.unref();

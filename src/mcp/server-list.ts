@@ -39,6 +39,12 @@ export function pageOf(session: ToolSession, cursor: string | undefined): ToolPa
   return end < shown.length && last !== undefined ? { tools, nextCursor: cursorAfter(last.name) } : { tools };
 }
 
+/** The input schema of the tool that a client calls by a name; undefined where the session has no such tool to show. */
+export function calledSchema(session: ToolSession, name: string): JsonObject | undefined {
+  const tool = session.tool(listingOf(session, mcpDialect).known.get(name) ?? name);
+  return tool?.inputSchema as JsonObject | undefined;
+}
+
 /** A cursor names the last tool that was shown, so that a tool which comes or goes meanwhile neither hides nor doubles another. */
 function cursorAfter(name: string): string {
   return Buffer.from(`after:${name}`, 'utf8').toString('base64url');

@@ -43,7 +43,10 @@ export function toNodeListener(handler: { fetch(request: Request): Promise<Respo
 
 async function answer(handler: { fetch(request: Request): Promise<Response> }, incoming: NodeRequest, outgoing: NodeResponse): Promise<void> {
   const gone = new AbortController();
-  const onClose = (): void => gone.abort();
+  // It closes after a whole answer too, where nothing is left to call off and an error would be made in vain.
+  const onClose = (): void => {
+    if (!outgoing.writableFinished) gone.abort();
+  };
   outgoing.on('close', onClose);
   try {
     const request = toRequest(incoming, gone.signal);

@@ -1,7 +1,7 @@
 /** What a handler over HTTP is given. */
 
-import { type JsonObject, type MaybePromise, MisuseError, type ToolSession } from '../index.ts';
-import { describe as describeValue } from '../internal.ts';
+import { type JsonObject, type Logger, type MaybePromise, MisuseError, type ToolSession } from '../index.ts';
+import { describe as describeValue, ignoreRejection, loggedError, logTo, packageVersion, readOptions } from '../internal.ts';
 
 /** Who a session is made for. */
 export interface McpCaller {
@@ -51,7 +51,7 @@ export interface McpSessionStore {
 export interface McpHandlerOptions {
   /** The server's name, as clients show it. @default "host-tools" */
   readonly name?: string | undefined;
-  /** The server's version. @default "0.0.0" */
+  /** The server's version. @default this package's where `name` is left out, else "0.0.0" */
   readonly version?: string | undefined;
   /** For the model: how to go about these tools. @default none */
   readonly instructions?: string | undefined;
@@ -65,6 +65,11 @@ export interface McpHandlerOptions {
   readonly eventStore?: McpEventStore | undefined;
   /** Writes MCP sessions of the 2025 era down, for other processes and for later. @default none: a client that meets another process gets 404 and begins anew */
   readonly sessionStore?: McpSessionStore | undefined;
+  /**
+   * Requests at once that have no answer yet, of both eras together. Over it a request is refused: 503 in the 2026 era, the error -32000 in the 2025 era. With
+   * `authenticate` a principal has a quarter at most. A whole number from 1. @default 4_000
+   */
+  readonly maxRequests?: number | undefined;
   /** MCP sessions of the 2025 era at once. Over it the one that was idle for longest makes way, else 503. With `authenticate` a principal has a quarter at most, over which its own oldest ends. From 1. @default 1_000 */
   readonly maxSessions?: number | undefined;
   /** Milliseconds without a request and without an open stream after which a MCP session ends. 1 to 2^31-1. @default 1_800_000 */
@@ -74,8 +79,10 @@ export interface McpHandlerOptions {
    * approve what it asks for itself. A suspended call then waits for `session.approvals`. @default "client"
    */
   readonly approvals?: 'client' | 'host' | undefined;
-  /** Told what went wrong out of sight of clients: a source that threw, a store that failed. @default nobody is told */
-  readonly onError?: ((error: unknown) => void) | undefined;
+  /** Told what went wrong out of sight of clients: a source that threw, a store that failed, a request that was refused. What it throws, or rejects with, is ignored. @default no one is told */
+  readonly onError?: ((error: unknown) => unknown) | undefined;
+  /** Gets what `source`, `authenticate`, `eventStore` and `sessionStore` throw, as `error({ err, source }, message)`. @default the registry's, where `source` is a session; else none */
+  readonly logger?: Logger | undefined;
 }
 
 /** The same with its defaults. */
@@ -90,23 +97,32 @@ export interface HandlerSettings {
   readonly sessionStore: McpSessionStore | undefined;
   readonly maxSessions: number;
   readonly sessionIdleMs: number;
+  readonly maxRequests: number;
   /** The person at the client answers approvals. */
   readonly clientApproves: boolean;
+  /** Tells the host of something that went wrong. */
   report(error: unknown): void;
+  /** Writes what the host's own code threw to its logger. @param source the option that the code came by */
+  logFault(error: unknown, source: string): void;
 }
 
-const known = new Set(
-  'name version instructions allowedHosts allowedOrigins authenticate eventStore sessionStore maxSessions sessionIdleMs approvals onError'.split(' '),
-);
+/** What a server calls itself unless its host names it. */
+export const packageName = 'host-tools';
 
-/** @throws MisuseError `invalid_option`, which names the option. */
-export function readHandlerOptions(options: McpHandlerOptions): HandlerSettings {
-  for (const key in options)
-    if (!known.has(key)) throw fault(key, `absent (known options: ${[...known].join(', ')})`, (options as Record<string, unknown>)[key]);
+const known =
+  'name version instructions allowedHosts allowedOrigins authenticate eventStore sessionStore maxSessions maxRequests sessionIdleMs approvals onError logger'.split(
+    ' ',
+  );
+
+/** @param logger of the registry, where it is known. @throws MisuseError `invalid_option`, which names the option. */
+export function readHandlerOptions(given: McpHandlerOptions | undefined, registryLogger?: object): HandlerSettings {
+  const options = readOptions('createMcpHandler', given, known);
   const {
-    name = 'host-tools',
-    version = '0.0.0',
+    name = packageName,
+    version = name === packageName ? packageVersion : '0.0.0',
     instructions,
+    maxRequests = 4_000,
+    logger = registryLogger,
     authenticate,
     eventStore,
     sessionStore,
@@ -123,10 +139,18 @@ export function readHandlerOptions(options: McpHandlerOptions): HandlerSettings 
     throw fault('eventStore', 'an object with `storeEvent` and `replayEventsAfter`', eventStore);
   if (sessionStore !== undefined && ['save', 'load', 'remove'].some((name) => typeof sessionStore?.[name as 'save'] !== 'function'))
     throw fault('sessionStore', 'an object with `save`, `load` and `remove`', sessionStore);
-  if (!Number.isSafeInteger(maxSessions) || maxSessions < 1) throw fault('maxSessions', 'a whole number from 1', maxSessions);
+  for (const [key, value] of Object.entries({ maxSessions, maxRequests }))
+    if (!Number.isSafeInteger(value) || value < 1) throw fault(key, 'a whole number from 1', value);
   if (!(typeof sessionIdleMs === 'number' && sessionIdleMs >= 1 && sessionIdleMs <= 2 ** 31 - 1))
     throw fault('sessionIdleMs', 'a number of milliseconds from 1 to 2147483647', sessionIdleMs);
   if (approvals !== 'client' && approvals !== 'host') throw fault('approvals', '`client` or `host`', approvals);
+  const report = (error: unknown): void => {
+    try {
+      ignoreRejection(onError?.(error));
+    } catch {
+      // Whoever is told of faults must not make one.
+    }
+  };
   return {
     name,
     version,
@@ -135,16 +159,14 @@ export function readHandlerOptions(options: McpHandlerOptions): HandlerSettings 
     eventStore,
     sessionStore,
     maxSessions,
+    maxRequests,
     sessionIdleMs,
     clientApproves: approvals === 'client',
     allowedHosts: readList('allowedHosts', options.allowedHosts)?.map((host) => host.toLowerCase()),
     allowedOrigins: readList('allowedOrigins', options.allowedOrigins)?.map(readOrigin),
-    report(error) {
-      try {
-        onError?.(error);
-      } catch {
-        // Whoever is told of faults must not make one.
-      }
+    report,
+    logFault(error, source) {
+      logTo(logger, 'error', { err: loggedError(error, undefined), source }, 'a function of the host failed');
     },
   };
 }

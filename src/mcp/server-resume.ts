@@ -28,7 +28,7 @@ const mostAtOnce = 1_000;
 /** Characters of what a client says of itself. One that says more stays with its process. */
 const mostChars = 16_384;
 
-export function createSessionFinder(sessions: McpSessions, { sessionStore, report }: HandlerSettings): McpSessionFinder {
+export function createSessionFinder(sessions: McpSessions, { sessionStore, report, logFault }: HandlerSettings): McpSessionFinder {
   const resuming = new Map<string, Promise<McpSession | Refusal>>();
 
   /** `refused` where the store did not answer. */
@@ -36,6 +36,7 @@ export function createSessionFinder(sessions: McpSessions, { sessionStore, repor
     try {
       return { given: await pTimeout(Promise.resolve(run()), { milliseconds: storeMs, message: 'The store of MCP sessions did not answer in time.' }) };
     } catch (error) {
+      logFault(error, 'sessionStore');
       report(error);
       return { refused: () => refusal(503, rpcCodes.server, 'The store of sessions cannot be reached. Try again.', { 'Retry-After': '1' }) };
     }

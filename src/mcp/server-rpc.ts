@@ -23,7 +23,29 @@ export const rpcCodes = {
   internal: -32_603,
   server: -32_000,
   sessionNotFound: -32_001,
+  headerMismatch: -32_020,
 } as const;
+
+/** Levels of a message. Arguments may have fewer; what reads a message takes a few calls for each. */
+export const maxDepth = 256;
+
+/** Whether a message is nested deeper than what reads it could follow. Without recursion, for that is what it guards. */
+export function isTooDeep(message: unknown): boolean {
+  let level: unknown[] = [message];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxDepth) return true;
+    const next: unknown[] = [];
+    for (const one of level) {
+      if (typeof one !== 'object' || one === null) continue;
+      for (const inner of Object.values(one)) if (typeof inner === 'object' && inner !== null) next.push(inner);
+    }
+    level = next;
+  }
+  return false;
+}
+
+/** What a message that is too deep is answered. */
+export const tooDeep = `Invalid Request: a message may have ${maxDepth} levels at most.`;
 
 /** Reads one message. An id over the limit makes it none. */
 export function readMessage(value: unknown): RpcMessage | undefined {

@@ -5,8 +5,9 @@ import type { ToolSession } from '../index.ts';
 import { bounded } from './server-body.ts';
 import { type MemoryEvents, memoryEvents, scopedEvents } from './server-events.ts';
 import { createInstance, type Instance } from './server-instance.ts';
+import { createOpenRequests, type OpenRequests } from './server-open-requests.ts';
 import type { HandlerSettings } from './server-options.ts';
-import type { RpcId } from './server-rpc.ts';
+import type { Places } from './server-places.ts';
 import type { Sdk } from './server-sdk.ts';
 import { markAsks, watchAnswers } from './server-wire.ts';
 
@@ -21,18 +22,11 @@ export interface McpSession {
   readonly id: string;
   readonly principal: string | undefined;
   /** Requests that have no answer yet, by id. */
-  readonly inFlight: Map<RpcId, OpenRequest>;
+  readonly inFlight: OpenRequests;
   /** The version that was agreed on. */
   version(): string | undefined;
   handle(request: Request, body: unknown): Promise<Response>;
   close(): Promise<void>;
-}
-
-/** A request that has no answer yet. */
-export interface OpenRequest {
-  readonly method: string;
-  /** It came with others, whose answers share its stream. */
-  readonly batched: boolean;
 }
 
 /** The table. */
@@ -62,7 +56,8 @@ export function isSessionId(id: string): boolean {
   return /^[A-Za-z0-9_-]{32}$/.test(id);
 }
 
-export function createMcpSessions(sdk: Sdk, settings: HandlerSettings): McpSessions {
+/** @param requests places for requests that have no answer yet */
+export function createMcpSessions(sdk: Sdk, settings: HandlerSettings, requests: Places): McpSessions {
   const entries = new Map<string, Entry>();
   const memory = settings.eventStore === undefined ? memoryEvents() : undefined;
   /** The principals of sessions that are being opened. */
@@ -101,7 +96,7 @@ export function createMcpSessions(sdk: Sdk, settings: HandlerSettings): McpSessi
       await leaving?.mcp.close().catch(settings.report);
       const sourced = await source();
       const id = before ?? randomBytes(24).toString('base64url');
-      const mcp = await openSession(sdk, settings, memory, id, sourced, principal, entries, before !== undefined);
+      const mcp = await openSession(sdk, settings, memory, id, sourced, createOpenRequests(requests, principal), principal, entries, before !== undefined);
       if (closed) await mcp.close().catch(settings.report);
       arm();
       return closed ? undefined : mcp;
@@ -139,11 +134,11 @@ async function openSession(
   memory: MemoryEvents | undefined,
   id: string,
   { session, owned }: Sourced,
+  inFlight: OpenRequests,
   principal: string | undefined,
   entries: Map<string, Entry>,
   isResumed: boolean,
 ): Promise<McpSession> {
-  const inFlight = new Map<RpcId, OpenRequest>();
   const instance: Instance = createInstance(sdk, settings, {
     session,
     era: 'legacy',
@@ -158,7 +153,11 @@ async function openSession(
       transport.send({ jsonrpc: '2.0', id: requestId, error: { code: -32_800, message: 'The request was cancelled.' } }).catch(() => {});
     },
   });
-  const events = memory === undefined ? scopedEvents(settings.eventStore as NonNullable<HandlerSettings['eventStore']>, id, settings.report) : memory.open(id);
+  const failed = (error: unknown): void => {
+    settings.logFault(error, 'eventStore');
+    settings.report(error);
+  };
+  const events = memory === undefined ? scopedEvents(settings.eventStore as NonNullable<HandlerSettings['eventStore']>, id, failed) : memory.open(id);
   const transport = new sdk.WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: () => id,
     eventStore: events,
@@ -171,6 +170,7 @@ async function openSession(
   const close = (): Promise<void> => {
     closing ??= (async () => {
       entries.delete(id);
+      inFlight.clear();
       memory?.forget(id);
       instance.dispose();
       await instance.server.close();

@@ -1,7 +1,7 @@
 /** What passes between the transport of an MCP session and its server. */
 import { randomBytes } from 'node:crypto';
 import type { JSONRPCMessage, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
-import type { RpcId } from './server-rpc.ts';
+import type { OpenRequests } from './server-open-requests.ts';
 
 /**
  * Asks of the server carry a mark of their own. Each server counts its asks from 0, so that a client's answer to the ask of another process, or of an earlier life of the
@@ -28,7 +28,7 @@ export function markAsks(transport: WebStandardStreamableHTTPServerTransport): v
 }
 
 /** An answer ends its request. */
-export function watchAnswers(transport: WebStandardStreamableHTTPServerTransport, inFlight: Map<RpcId, unknown>): void {
+export function watchAnswers(transport: WebStandardStreamableHTTPServerTransport, inFlight: Pick<OpenRequests, 'delete'>): void {
   const send = transport.send.bind(transport);
   transport.send = async (message: JSONRPCMessage, options) => {
     try {

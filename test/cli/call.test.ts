@@ -196,6 +196,25 @@ describe('approvals', () => {
     );
   });
 
+  test('a long text is shortened in its place: every key and short value is shown', async () => {
+    const input = JSON.stringify({ note: 'Thanks! '.repeat(2_000), branch: 'mallory' });
+    const { stderr } = await cli(['call', 'push', ...tools, '--json', '--input', input], {
+      terminal: true,
+      onStderr: (text, type) => text.endsWith(question) && type('n\n'),
+    });
+    expect(stderr).toContain('"branch": "mallory"');
+    expect(stderr).toMatch(/"note": "Thanks! [^\n]*"… [\d,]+ characters left out …"[^\n]*"/);
+    expect(stderr.length).toBeLessThan(10_000);
+  });
+
+  test('an input that cannot be shown is refused, and nothing is asked', async () => {
+    const input = JSON.stringify(Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, 1])));
+    const { stdout, stderr } = await cli(['call', 'push', ...tools, '--json', '--input', input], { terminal: true });
+    expect(JSON.parse(stdout).error).toMatchObject({ code: 'approval_denied' });
+    expect(stderr).not.toContain(question);
+    expect(stderr).toContain('too large to be shown');
+  });
+
   test('end of input is a no', async () => {
     const { exit, stdout, stderr } = await cli(['call', 'push', ...tools, '--json'], { terminal: true, stdin: '' });
     expect(exit).toBe(1);

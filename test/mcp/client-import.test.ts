@@ -1,11 +1,12 @@
 /** What a server's description of its tools becomes. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { HostToolRegistry, isMisuseError } from '../../src/index.ts';
 import { loadSdk, loadSdkStdio } from '../../src/mcp/client-sdk.ts';
 import { importMcpTools } from '../../src/mcp.ts';
 import { cleanSchema } from '../../src/shown/outside-text.ts';
 import { text, tool } from './client-raw-http.ts';
 import { brief, closeAll, closing, imports, serve, sessionOver } from './client-world.ts';
+import { signal } from './server-kit.ts';
 
 afterEach(closeAll);
 
@@ -42,6 +43,20 @@ describe('a listing becomes definitions', () => {
 });
 
 describe('a stranger’s word loosens nothing', () => {
+  test.each<[string, object | undefined, object]>([
+    ['no hints', undefined, { destructive: true, openWorld: true }],
+    ['hints of another kind', { title: 'x' }, { destructive: true, openWorld: true }],
+    ['hints that are no booleans', { destructiveHint: 'false', openWorldHint: 0 }, { destructive: true, openWorld: true }],
+    ['a hint that it only reads', { readOnlyHint: true }, { destructive: true, openWorld: true }],
+    ['hints that it does neither', { destructiveHint: false, openWorldHint: false }, {}],
+  ])('a tool may destroy and reach out unless its server says that it does not: %s', async (_what, annotations, expected) => {
+    const imported = await imports(await serve([tool('one', annotations === undefined ? {} : { annotations })]));
+    expect(imported.tools[0]?.annotations).toEqual(expected);
+    const registry = new HostToolRegistry({ rules: [{ effect: 'deny', annotations: { destructive: true } }] });
+    const result = await sessionOver(imported, registry).call('one', {});
+    expect(result.success).toBe(!('destructive' in expected));
+  });
+
   test('readOnly and idempotent are not taken over, destructive and openWorld are', async () => {
     const hints = { readOnlyHint: true, idempotentHint: true, destructiveHint: true, openWorldHint: true };
     const session = sessionOver(await imports(await serve([tool('one', { annotations: hints }), tool('two', { annotations: hints })])));
@@ -179,7 +194,95 @@ describe('what cannot be had is reported, and the rest stands', () => {
   });
 });
 
+describe('what the output has no room for', () => {
+  const image = { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' };
+  const link = { type: 'resource_link', uri: 'file:///a', name: 'a', title: 'A', description: 'The first.', size: 7 };
+  const said = { type: 'text', text: 'for the model' };
+  const outputSchema = { type: 'object', properties: { n: { type: 'number' } } };
+
+  test.each<[string, object, object, unknown]>([
+    ['texts and images beside structured content', { outputSchema }, { content: [said, image], structuredContent: { n: 1 } }, { content: [said, image] }],
+    ['structured content beside parts', {}, { content: [said], structuredContent: { n: 1 } }, { structuredContent: { n: 1 } }],
+    ['the meta data of the result', {}, { content: [said], _meta: { cost: 3 } }, { _meta: { cost: 3 } }],
+    ['what a link says more', {}, { content: [link] }, { content: [link] }],
+    ['annotations', {}, { content: [{ ...said, annotations: { audience: ['user'] } }] }, { content: [{ ...said, annotations: { audience: ['user'] } }] }],
+    [
+      'the meta data of a resource',
+      {},
+      { content: [{ type: 'resource', resource: { uri: 'x:y', text: '', _meta: {} } }] },
+      { content: [{ type: 'resource', resource: { uri: 'x:y', text: '', _meta: {} } }] },
+    ],
+    [
+      'what is too large, by its name alone',
+      { outputSchema },
+      { content: [{ ...image, data: 'A'.repeat(20_000) }], structuredContent: { n: 1 }, _meta: { cost: 3 } },
+      { _meta: { cost: 3 }, leftOut: ['content'] },
+    ],
+  ])('goes along as metadata: %s', async (_what, more, result, expected) => {
+    const server = await serve([tool('one', more)]);
+    server.call = () => result;
+    const outcome = await sessionOver(await imports(server)).call('one', {});
+    expect([outcome.success, outcome.metadata.handler]).toEqual([true, { mcp: expected }]);
+  });
+
+  test.each<[string, object, object]>([
+    ['plain parts', {}, { content: [said, image] }],
+    [
+      'structured content that the text repeats',
+      { outputSchema },
+      { content: [{ type: 'text', text: '{ "m": [], "n": 1 }' }], structuredContent: { n: 1, m: [] } },
+    ],
+    ['structured content alone', { outputSchema }, { content: [], structuredContent: { n: 1 } }],
+    ['nothing', {}, { content: [] }],
+  ])('is nothing for %s', async (_what, more, result) => {
+    const server = await serve([tool('one', more)]);
+    server.call = () => result;
+    const outcome = await sessionOver(await imports(server)).call('one', {});
+    expect([outcome.success, outcome.metadata.handler]).toEqual([true, undefined]);
+  });
+
+  test('of a failure is in its details', async () => {
+    const server = await serve([tool('one')]);
+    server.call = () => ({ isError: true, content: [{ type: 'text', text: 'Broken.' }, image], structuredContent: { code: 7 }, _meta: { cost: 3 } });
+    const { error } = await sessionOver(await imports(server)).call('one', {});
+    expect(error).toMatchObject({
+      code: 'handler_error',
+      reason: 'mcp_tool_error',
+      message: 'Broken.',
+      details: { structuredContent: { code: 7 }, content: [{ type: 'text', text: 'Broken.' }, image], _meta: { cost: 3 } },
+    });
+  });
+});
+
+test('an HTTP server may take as long for its first answer as for the handshake', async () => {
+  const server = await serve([tool('one')]);
+  const asked = signal();
+  const wake = signal();
+  server.before = async () => {
+    asked.resolve();
+    await wake.promise;
+  };
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  const importing = imports(server, {}, 30_000);
+  await asked.promise;
+  // What would give up on the first answer is a timer, and the only one of such a length.
+  const lengths = timers.mock.calls.map(([, ms]) => ms ?? 0).filter((ms) => ms >= 2_000);
+  timers.mockRestore();
+  expect(lengths).toEqual([30_000]);
+  wake.resolve();
+  expect((await importing).tools).toHaveLength(1);
+});
+
 describe('options that cannot be meant are refused', () => {
+  test('an unknown one by name, with the one that was probably meant', async () => {
+    const refused = (connection: unknown, options?: unknown): Promise<unknown> => importMcpTools(connection as never, options as never).catch(String);
+    expect(await refused({ command: 'x' }, { pin: {} })).toContain('importMcpTools: unknown option `pin`; did you mean `pins`?');
+    expect(await refused({ command: 'x', arg: [] })).toContain('importMcpTools: unknown member `arg`; did you mean `args`?');
+    expect(await refused({ url: 'http://127.0.0.1:1', header: {} })).toContain('importMcpTools: unknown member `header`; did you mean `headers`?');
+    expect(await refused({ url: 'http://127.0.0.1:1', command: 'x' })).toContain('expected a connection');
+    expect(await refused(Object.create({ command: 'x' }))).toContain('expected a connection');
+  });
+
   test.each<[string, unknown, unknown]>([
     ['nothing', undefined, {}],
     ['a command that is none', { command: '' }, {}],

@@ -14,6 +14,8 @@ export interface RawServer {
   list: ((params: Record<string, unknown>) => unknown) | undefined;
   /** Answers a `tools/call`: the result, or a function that writes the response itself. */
   call: (params: { name: string; arguments?: Record<string, unknown> }, message: Message) => unknown;
+  /** Waited for before each answer. */
+  before: ((message: Message) => Promise<void>) | undefined;
   /** Sends a notification on every open stream. */
   notify(method: string): void;
   /** Streams that are open. */
@@ -39,6 +41,7 @@ export async function startRawServer(tools: unknown[] = [tool('echo')], serverIn
     received: [],
     tools,
     list: undefined,
+    before: undefined,
     call: ({ arguments: given }) => text(JSON.stringify(given)),
     streams: new Set(),
     notify(method) {
@@ -79,6 +82,7 @@ export async function startRawServer(tools: unknown[] = [tool('echo')], serverIn
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const message = JSON.parse(Buffer.concat(chunks).toString()) as Message;
     server.received.push(message);
+    await server.before?.(message);
     const known = request.headers['mcp-session-id'] === `s${session}`;
     if (message.id === undefined) {
       response.writeHead(202).end();

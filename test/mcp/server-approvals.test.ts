@@ -52,6 +52,29 @@ describe.each([
     expect(asked[0]?.message.match(/^Tool: /gm)).toHaveLength(1);
   });
 
+  test('shows every key and short value, wherever a long text stands', async () => {
+    const note = 'Thanks for the nice dinner! '.repeat(500);
+    for (const input of [
+      { note, to: 'mallory', cents: 100_000_000 },
+      { to: 'mallory', cents: 100_000_000, note },
+    ]) {
+      const { client, asked } = await world(era, mode);
+      expect(await danger(client, input)).toMatchObject({ content: [{ text: 'done' }] });
+      expect(asked[0]?.message).toContain('"to": "mallory"');
+      expect(asked[0]?.message).toContain('"cents": 100000000');
+      expect(asked[0]?.message).toMatch(/"Thanks for [^\n]*… [\d,]+ characters left out …"[^\n]*dinner! "/);
+    }
+  });
+
+  test('is not asked where the input cannot be shown: the call is refused, and nothing is left to approve', async () => {
+    const { client, asked, registry, options } = await world(era, mode);
+    const result = await danger(client, Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, 1])));
+    expect(asked).toEqual([]);
+    expect(errorOf(result)).toMatchObject({ code: 'approval_denied' });
+    expect(JSON.stringify(result.content)).toContain('too large to be shown');
+    expect(await registry.createSession(options).approvals.pending()).toEqual([]);
+  });
+
   test("is the host's to answer where it says so: the client is not asked, and a token does it no good", async () => {
     const { client, asked, registry, options } = await world(era, mode, undefined, undefined, { approvals: 'host' });
     const result = await danger(client);

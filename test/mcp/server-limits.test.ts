@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { defineTool, type ToolSession } from '../../src/index.ts';
 import { readHandlerOptions } from '../../src/mcp/server-options.ts';
+import { createPlaces } from '../../src/mcp/server-places.ts';
 import { maxIdLength, readMessage } from '../../src/mcp/server-rpc.ts';
 import { loadSdk } from '../../src/mcp/server-sdk.ts';
 import { createMcpSessions } from '../../src/mcp/server-sessions.ts';
@@ -138,7 +139,7 @@ describe('a session that could not be opened', () => {
       }
     }
     const registry = sampleRegistry();
-    const sessions = createMcpSessions({ ...sdk, Server }, readHandlerOptions({}));
+    const sessions = createMcpSessions({ ...sdk, Server }, readHandlerOptions({}), createPlaces(10, false));
     open.defer(async () => {
       await sessions.close();
       await registry.close();
@@ -196,5 +197,112 @@ describe('the share of a principal', () => {
     const alive = await Promise.all(ids.map((id) => statusOf(handler, 'ann', id)));
     expect(alive.filter((status) => status === 200)).toHaveLength(2);
     for (const response of responses) await response.body?.cancel();
+  });
+});
+
+describe('requests without an answer, and streams', () => {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const authenticate = ({ headers }: Request) => headers.get('x-who') ?? undefined;
+  const modern = (
+    who: string,
+    id: number,
+    method: string,
+    params: Record<string, unknown>,
+    headers: Record<string, string> = {},
+    signal?: AbortSignal,
+  ): Request =>
+    new Request(
+      post(
+        { jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } },
+        { 'x-who': who, 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...headers },
+      ),
+      signal === undefined ? {} : { signal },
+    );
+  const listens = (who: string, id: number): Request => modern(who, id, 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const calls = (who: string, id: number, signal: AbortSignal): Request =>
+    modern(who, id, 'tools/call', { name: 'waits', arguments: {} }, { 'mcp-name': 'waits' }, signal);
+
+  test('a principal has a quarter of the streams: over it 429, and others have theirs', async () => {
+    const handler = handlerOf({ authenticate });
+    const streams: Response[] = [];
+    for (let id = 0; id < 256; id++) streams.push(await handler.fetch(listens('bob', id)));
+    expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
+    const refused = await handler.fetch(listens('bob', 999));
+    expect([refused.status, await refused.json()]).toMatchObject([429, { id: 999, error: { code: -32_000 } }]);
+    expect((await handler.fetch(listens('ann', 1))).status).toBe(200);
+    await streams[0]?.body?.cancel();
+    expect((await handler.fetch(listens('bob', 1_000))).status).toBe(200);
+  });
+
+  test('a principal has a quarter of the requests in flight, of both eras together', async () => {
+    const handler = handlerOf({ authenticate, maxRequests: 8 });
+    const gone = new AbortController();
+    open.defer(() => gone.abort());
+    const first = handler.fetch(calls('bob', 1, gone.signal));
+    const headers = { 'x-who': 'bob', 'mcp-session-id': await initialize(handler, { 'x-who': 'bob' }) };
+    const second = await handler.fetch(post(waits('old'), headers));
+    expect((await handler.fetch(calls('bob', 2, gone.signal))).status).toBe(429);
+    expect(await (await handler.fetch(post(list('more'), headers))).json()).toMatchObject({ id: 'more', error: { code: -32_000 } });
+    const other = handler.fetch(calls('ann', 3, gone.signal));
+    expect((await handler.fetch(modern('ann', 4, 'tools/list', {}))).status).toBe(200);
+    await handler.fetch(post(cancel('old'), headers));
+    expect(await answersOf(second)).toEqual([]);
+    expect((await handler.fetch(modern('bob', 5, 'tools/list', {}))).status).toBe(200);
+    gone.abort();
+    await Promise.all([first, other]);
+  });
+
+  test('are bounded in all, whoever asks', async () => {
+    const handler = handlerOf({ maxRequests: 3 });
+    const gone = new AbortController();
+    const running = [1, 2, 3].map((id) => handler.fetch(calls('x', id, gone.signal)));
+    const refused = await handler.fetch(modern('y', 4, 'tools/list', {}));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30']);
+    gone.abort();
+    await Promise.all(running);
+    expect((await handler.fetch(modern('y', 5, 'tools/list', {}))).status).toBe(200);
+  });
+
+  test('of an MCP session that ends are free again', async () => {
+    const handler = handlerOf({ maxRequests: 2 });
+    for (let times = 0; times < 3; times++) {
+      const id = await initialize(handler);
+      for (const call of [1, 2]) await handler.fetch(post(waits(call), { 'mcp-session-id': id }));
+      const ended = await handler.fetch(new Request('http://127.0.0.1/mcp', { method: 'DELETE', headers: { 'mcp-session-id': id } }));
+      expect(ended.status).toBe(200);
+    }
+  });
+});
+
+describe('nesting', () => {
+  const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+
+  test.each([
+    [
+      'the capabilities of a client',
+      (deep: string) =>
+        `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"experimental":{"x":${deep}}},"clientInfo":{"name":"x","version":"1"}}}`,
+    ],
+    ['arguments', (deep: string) => `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":${deep}}}`],
+    ['what is unknown', (deep: string) => `{"jsonrpc":"2.0","id":7,"method":"ping","more":${deep}}`],
+  ])('beyond 256 levels in %s is -32600 with the id of the request', async (_where, body) => {
+    const handler = handlerOf();
+    for (const levels of [256, 10_000, 200_000]) {
+      const response = await handler.fetch(post(body(nested(levels))));
+      expect([response.status, await response.json()]).toMatchObject([400, { id: 7, error: { code: -32_600 } }]);
+    }
+  });
+
+  test('of 200 levels in capabilities, and of less than 256 in arguments, is read as ever', async () => {
+    const handler = handlerOf();
+    const id = await initialize(handler, {}, '2025-11-25', { experimental: { x: JSON.parse(nested(200)) as object } });
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: JSON.parse(nested(200)) as object } };
+    const response = await handler.fetch(post(call, { 'mcp-session-id': id }));
+    for await (const { message } of sse(response))
+      if (message?.id === 1) expect(message).toMatchObject({ result: { isError: true, _meta: { 'host-tools/error': { code: 'invalid_input' } } } });
   });
 });

@@ -3,18 +3,19 @@ import { fileURLToPath } from 'node:url';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, describe, expect, test } from 'vitest';
 import { defineTool, type HostToolRegistry } from '../../src/index.ts';
-import { serveMcpStdio } from '../../src/mcp.ts';
+import { redirectPrints } from '../../src/mcp/server-prints.ts';
+import { type McpStdioOptions, serveMcpStdio } from '../../src/mcp.ts';
 import { anything, eras, initializeParams, newClient, opened, sampleRegistry, signal } from './server-kit.ts';
 
 const open = opened();
 afterEach(() => open.close());
 
 /** A server over two pipes, spoken to in lines. */
-function pipes(registry: HostToolRegistry = sampleRegistry()) {
+function pipes(registry: HostToolRegistry = sampleRegistry(), options: McpStdioOptions = {}) {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
   const session = registry.createSession({ sessionId: 's' });
-  const served = serveMcpStdio(session, { name: 'piped', version: '2.0.0', instructions: 'Be kind.', stdin, stdout });
+  const served = serveMcpStdio(session, { name: 'piped', version: '2.0.0', instructions: 'Be kind.', stdin, stdout, ...options });
   open.defer(async () => {
     await served.close();
     await registry.close();
@@ -161,4 +162,85 @@ describe('lines', () => {
   test('what is no session throws at once', () => {
     expect(() => serveMcpStdio({} as never)).toThrow(expect.objectContaining({ code: 'invalid_option' }));
   });
+
+  test.each([
+    ['before its arguments', (pad: string) => `{"jsonrpc":"2.0","id":"big","method":"tools/call","params":{"name":"echo","arguments":{"text":"${pad}"}}}`],
+    [
+      'after its arguments',
+      (pad: string) => `{"method":"tools/call","params":{"name":"echo","arguments":{"text":"${pad}","id":7}},"jsonrpc":"2.0","id":"big"}`,
+    ],
+  ])('a request of more than 4 MB is answered with its id, which stands %s', async (_where, line) => {
+    const world = pipes();
+    await world.handshake();
+    for (const pad of ['y'.repeat(5_000_000), `","id":7}`.replaceAll('"', '\\"').repeat(600_000)]) {
+      world.send(line(pad));
+      expect(await world.next({ id: 'big' })).toMatchObject({ error: { code: -32_600 } });
+    }
+    world.send(echo(2, 'after'));
+    expect(await world.next({ id: 2 })).toMatchObject({ result: { content: [{ text: 'after' }] } });
+  });
+
+  test.each([
+    ['an answer', `{"jsonrpc":"2.0","id":"init","result":{"text":"${'y'.repeat(5_000_000)}"}}`],
+    ['a notification', `{"jsonrpc":"2.0","method":"x","params":{"id":"init","text":"${'y'.repeat(5_000_000)}"}}`],
+    ['what is no JSON', `{"id":"init","method":"a\\q",${'y'.repeat(5_000_000)}`],
+  ])('%s of more than 4 MB is answered without an id: it could be taken for the answer to another request', async (_what, line) => {
+    const world = pipes();
+    world.send(line);
+    expect(await world.next({ id: null })).toMatchObject({ error: { code: -32_600 } });
+  });
+
+  test('nesting beyond 256 levels is -32600 with the id of the request', async () => {
+    const world = pipes();
+    world.send(`{"jsonrpc":"2.0","id":5,"method":"initialize","params":{"capabilities":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}}`);
+    expect(await world.next({ id: 5 })).toMatchObject({ error: { code: -32_600 } });
+  });
+
+  test('what runs when the input ends has the milliseconds that the host gives it', async () => {
+    const registry = sampleRegistry();
+    const started = signal();
+    const aborted = signal();
+    registry.register(
+      defineTool({
+        name: 'waits',
+        description: 'Waits.',
+        parameters: anything,
+        handler: (_input, context) => {
+          started.resolve();
+          context.signal.addEventListener('abort', () => aborted.resolve(), { once: true });
+          return new Promise(() => {});
+        },
+      }),
+    );
+    const world = pipes(registry, { graceMs: 0 });
+    await world.handshake();
+    world.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'waits' } });
+    await started.promise;
+    world.stdin.end();
+    await Promise.all([aborted.promise, world.served.closed]);
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['an unknown option', { nam: 'x' }, /serveMcpStdio: unknown option `nam`; did you mean `name`\?/],
+    ['a grace that is no time', { graceMs: -1 }, /`graceMs`/],
+    ['a stream that cannot be read', { stdin: {} }, /`stdin`/],
+    ['prints to redirect beside a stream of its own', { redirectPrints: true, stdout: new PassThrough() }, /`redirectPrints`/],
+    ['an empty name', { name: '' }, /`name`/],
+  ])('%s throws at once', (_what, options, message) => {
+    const registry = sampleRegistry();
+    open.defer(() => registry.close());
+    expect(() => serveMcpStdio(registry.createSession({ sessionId: 's' }), options)).toThrow(message);
+  });
+});
+
+test('prints go to standard error while they are redirected, and messages to standard output', () => {
+  const written: string[] = [];
+  const host = { stdout: { write: (text: string) => void written.push(`out ${text}`) }, stderr: { write: (text: string) => void written.push(`err ${text}`) } };
+  const { stdout, restore } = redirectPrints(host);
+  host.stdout.write('print');
+  stdout.write('message');
+  restore();
+  restore();
+  host.stdout.write('after');
+  expect(written).toEqual(['err print', 'out message', 'out after']);
 });

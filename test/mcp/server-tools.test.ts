@@ -1,5 +1,8 @@
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, test } from 'vitest';
-import { content, defineTool, HostToolRegistry, jsonSchema } from '../../src/index.ts';
+import { z } from 'zod';
+import { content, defineTool, HostToolRegistry, type JsonObject, jsonSchema } from '../../src/index.ts';
 import { anything, connectClient, type Era, eras, listen, opened, sampleRegistry, signal, textInput } from './server-kit.ts';
 
 const open = opened();
@@ -319,7 +322,9 @@ test.each(eras)(
       properties: { result: { anyOf: [{ $ref: '#/$defs/tree' }, { items: { $ref: '#/properties/result' } }] } },
     });
     // The client checks what is structured against the schema, and rejects what does not fit.
-    for (const [index, value] of values.entries()) expect(await client.callTool({ name: `t${index}` })).toMatchObject({ structuredContent: { result: value } });
+    const [tree, list] = values;
+    expect(await client.callTool({ name: 't0' })).toMatchObject({ structuredContent: tree });
+    expect(await client.callTool({ name: 't1' })).toMatchObject({ structuredContent: { result: list } });
   },
 );
 
@@ -328,4 +333,31 @@ test('a schema whose root names no type is shown as that of an object', async ()
   registry.register(defineTool({ name: 'loose', description: 'Loose.', parameters: jsonSchema({ properties: { a: {} } }), handler: () => 1 }));
   const { client } = await clientOf(registry, 'legacy');
   expect((await client.listTools()).tools[0]?.inputSchema).toEqual({ type: 'object', properties: { a: {} } });
+});
+
+describe('clients of both generations of the SDK', () => {
+  test('list tools whose output schemas have addresses and references, and read their outputs', async () => {
+    const registry = new HostToolRegistry();
+    open.defer(() => registry.close());
+    const point: JsonObject = { type: 'object', properties: { x: { type: 'number' } } };
+    const define = (name: string, outputSchema: unknown, output: unknown): void =>
+      void registry.register(
+        defineTool({ name, description: name, parameters: anything, outputSchema: outputSchema as JsonObject, handler: () => output as JsonObject }),
+      );
+    define('points', { $id: 'https://x.example/points', $defs: { point }, type: 'array', items: { $ref: '#/$defs/point' } }, [{ x: 1 }]);
+    define('more', { $id: 'https://x.example/points', type: 'array', items: { $ref: 'https://x.example/points#/$defs/point' }, $defs: { point } }, [{ x: 2 }]);
+    define('named', z.object({ a: z.string() }).meta({ id: 'Out' }), { a: 'x' });
+    define('either', z.union([z.object({ a: z.string() }), z.object({ b: z.number() })]), { b: 1 });
+    const { url } = await listen(open, () => registry.createSession({ sessionId: 's' }));
+    const old = new OldClient({ name: 'old', version: '1' });
+    await old.connect(new OldTransport(url) as never);
+    open.defer(() => old.close());
+    for (const client of [old, await connectClient(open, url, 'legacy'), await connectClient(open, url, 'modern')]) {
+      const { tools } = await client.listTools();
+      expect(tools).toHaveLength(4);
+      const outputs = [];
+      for (const { name } of tools) outputs.push((await client.callTool({ name, arguments: {} })).structuredContent);
+      expect(outputs).toEqual([{ result: [{ x: 1 }] }, { result: [{ x: 2 }] }, { a: 'x' }, { b: 1 }]);
+    }
+  });
 });

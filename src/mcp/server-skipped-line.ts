@@ -1,0 +1,26 @@
+/** What can be known of a line that is too long to be read: the id of its request, so that the one who waits for an answer gets one. */
+import { type RpcId, readMessage } from './server-rpc.ts';
+
+/** Characters that are kept of each end. An id has 256 at most. */
+export const keptOfLine = 1_024;
+
+const scalar = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/.source;
+const member = `\\s*"(\\w+)"\\s*:\\s*(${scalar})\\s*`;
+const firstMembers = new RegExp(`^\\s*\\{(?:${member},)*`);
+const lastMembers = new RegExp(`(?:,${member})+\\}\\s*$`);
+
+/** The id of the request in a line, from both of its ends; null where none can be told. A message without a method is no request, and its id is another's. */
+export function idOfSkipped(beginning: string, end: string): RpcId | null {
+  try {
+    const members = new Map([...membersIn(firstMembers.exec(beginning)?.[0] ?? ''), ...membersIn(lastMembers.exec(end)?.[0] ?? '')]);
+    const message = readMessage({ jsonrpc: '2.0', id: members.get('id'), method: members.get('method') });
+    return message?.kind === 'request' ? message.id : null;
+  } catch {
+    // An escape that JSON does not have.
+    return null;
+  }
+}
+
+function membersIn(text: string): [string, unknown][] {
+  return [...text.matchAll(new RegExp(member, 'g'))].map(([, name = '', value = '']) => [name, JSON.parse(value) as unknown]);
+}
