@@ -10,18 +10,17 @@ import type { Call } from '../state/call.ts';
 import type { Verdict } from '../verdict.ts';
 import { scrubText } from './secrets.ts';
 
-/** Why nobody can be asked about a call, as its refusal says it. */
-export interface Unaskable {
-  readonly reason: 'secret_in_prompt' | 'input_not_shown';
-  readonly message: string;
-}
+/** The question, or why nobody can be asked, as the refusal says it. */
+export type Question =
+  | { readonly askable: true; readonly request: ApprovalRequest }
+  | { readonly askable: false; readonly reason: 'secret_in_prompt' | 'input_not_shown'; readonly message: string };
 
 /**
  * What is shown: exactly what will run. Secret fields alone are hidden, and named in `hiddenFields`; the marks of a tool from outside hide nothing. Copies of a secret
  * in other fields stay: a model could choose a secret that hides the dangerous part of another field. For the same reason title and message stay as the host wrote them.
  * If a secret stands in them, or the fields cannot be found within their bounds, nobody is asked.
  */
-export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs: number): ApprovalRequest | Unaskable {
+export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs: number): Question {
   const { session, toolName, callId, binding } = call;
   const { entry } = binding as Binding;
   const { registry, sessionId, principal } = session;
@@ -29,15 +28,15 @@ export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs:
   const redactor = outside ? registry.pathRedactor() : entry.inputRedactor(registry.redact);
   const { title = `Allow \`${toolName}\` to run?`, message, risk } = verdict.prompt ?? {};
   const secrets = outside ? secretsOf(redactor, call.canonical) : call.extra?.secrets;
-  const shown = redactor === undefined ? { value: call.canonical as JsonValue, fields: [] } : redactor.show(call.canonical, { exact: true });
+  const shown = redactor === undefined ? { value: call.canonical as JsonValue, fields: [] } : redactor.show(call.canonical, true);
   if (shown === undefined || secrets?.lost === true) {
-    return { reason: 'input_not_shown', message: 'The arguments hold too many secrets, or are too large to find them. Send less.' };
+    return { askable: false, reason: 'input_not_shown', message: 'The arguments hold too many secrets, or are too large to find them. Send less.' };
   }
   if (secrets !== undefined && [title, message ?? ''].some((text) => holdsSecret(text, secrets))) {
-    return { reason: 'secret_in_prompt', message: 'The question that a person would be asked holds a secret of the call.' };
+    return { askable: false, reason: 'secret_in_prompt', message: 'The question that a person would be asked holds a secret of the call.' };
   }
   const now = registry.now();
-  return deepFreeze({
+  const request = deepFreeze({
     id,
     sessionId,
     ...(principal === undefined ? {} : { principal }),
@@ -53,6 +52,7 @@ export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs:
     expiresAt: now + lifetimeMs,
     hiddenFields: shown.fields,
   });
+  return { askable: true, request };
 }
 
 /** Tells that a person is asked. Events go further than to the approver, so here every mark hides, and secret texts wherever they stand. */
@@ -62,7 +62,7 @@ export function announceQuestion(call: Call, request: ApprovalRequest): void {
   const redactor = (call.binding as Binding).entry.inputRedactor(session.registry.redact);
   const { input: _, title, message, ...rest } = request;
   const budget = createBudget();
-  const shown = redactor === undefined ? { value: call.canonical, fields: [] } : redactor.show(call.canonical, { exact: false, budget });
+  const shown = redactor === undefined ? { value: call.canonical, fields: [] } : redactor.show(call.canonical, false, budget);
   const secrets = call.extra?.secrets;
   const input = shown === undefined || secrets === undefined ? shown?.value : scrubStrings(shown.value, secrets, budget);
   const told = {

@@ -49,7 +49,7 @@ export function scrubText(call: Call, text: string): string {
  */
 export function scrubJson(call: Call, value: JsonValue, redactor: Redactor | undefined = call.session.registry.pathRedactor()): JsonValue {
   const budget = createBudget();
-  const hidden = redactor === undefined ? value : redactor.redact(value, { budget });
+  const hidden = redactor === undefined ? value : redactor.redact(value, budget);
   const secrets = call.extra?.secrets;
   return secrets === undefined ? hidden : scrubStrings(hidden, secrets, budget);
 }

@@ -118,7 +118,7 @@ function hideSecrets(call: Call, input: JsonValue): JsonValue {
   if (redactor === undefined && known === undefined) return cloneJson(input);
   const secrets = new Secrets(known);
   const budget = createBudget();
-  const hidden = redactor === undefined ? input : redactor.redact(input, { budget, into: secrets });
+  const hidden = redactor === undefined ? input : redactor.redact(input, budget, secrets);
   if (known === undefined) call.more.sent = secrets;
   return cloneJson(scrubStrings(hidden, secrets, budget));
 }

@@ -56,8 +56,9 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
   const limit = session.limits.maxPendingApprovals ?? defaultMaxPending;
   if (desk.waiting.size >= limit) return tooMany(limit);
   const { approvalTimeoutMs } = session.setup;
-  const request = requestFor(call, verdict, randomUUID(), approvalTimeoutMs);
-  if ('reason' in request) return rejected(call, undefined, request.reason, undefined, request.message);
+  const question = requestFor(call, verdict, randomUUID(), approvalTimeoutMs);
+  if (!question.askable) return rejected(call, undefined, question.reason, undefined, question.message);
+  const { request } = question;
   if (approver === undefined) {
     announceQuestion(call, request);
     return rejected(call, request.id, 'no_approver', undefined, 'Nobody is there to approve it.');
@@ -211,11 +212,12 @@ async function suspend(call: Call, verdict: Verdict, desk: ApprovalDesk): Promis
     if (open.size >= limit) return tooMany(limit);
     if (call.ended || signer === undefined || principal === undefined) return undefined;
     own.refused = false;
-    const request = requestFor(call, verdict, own.id, registry.ttlMs);
-    if ('reason' in request) {
+    const question = requestFor(call, verdict, own.id, registry.ttlMs);
+    if (!question.askable) {
       own.refused = true;
-      return rejected(call, undefined, request.reason, undefined, request.message);
+      return rejected(call, undefined, question.reason, undefined, question.message);
     }
+    const { request } = question;
     const { record, token } = sealRecord(signer, { request, principal, input: call.canonical, idempotencyKey: call.idempotencyKey });
     let kept = false;
     const putting = startOperation(() => store.put(record));

@@ -16,14 +16,14 @@ export interface Redactor {
    * A copy with every secret field replaced by {@link redacted}; the same reference when there was none.
    * @param into Gets the secret texts as well.
    */
-  redact(value: JsonValue, options?: { readonly budget?: Budget; readonly into?: Secrets }): JsonValue;
+  redact(value: JsonValue, budget?: Budget, into?: Secrets): JsonValue;
   /** Adds every secret text below secret fields: strings of 4 characters or more, numbers of 6 digits or more. */
   collect(value: JsonValue, into: Secrets, budget?: Budget): void;
   /**
    * The redacted copy with the JSON pointers of what it hides, in the value's order; `""` is the whole value. Undefined when it is over the budget.
    * @param exact Hides no text for not being JSON where the schema wanted an object: whoever has to judge the value sees it as it was written.
    */
-  show(value: JsonValue, options: { readonly exact: boolean; readonly budget?: Budget }): Shown | undefined;
+  show(value: JsonValue, exact: boolean, budget?: Budget): Shown | undefined;
 }
 
 export interface Shown {
@@ -118,7 +118,7 @@ export function createRedactor(schema: JsonObject | boolean | undefined, paths: 
   }
 
   return Object.freeze<Redactor>({
-    redact: (value, { budget = createBudget(), into } = {}) =>
+    redact: (value, budget = createBudget(), into) =>
       withinBudget(
         () => copy(value, states.root(budget), { budget, exact: false, into, fields: undefined, path: [], onlyLooks: false }),
         () => {
@@ -131,7 +131,7 @@ export function createRedactor(schema: JsonObject | boolean | undefined, paths: 
         () => void copy(value, states.root(budget), { budget, exact: false, into, fields: undefined, path: [], onlyLooks: true }),
         () => into.lose(),
       ),
-    show: (value, { exact, budget = createBudget() }) =>
+    show: (value, exact, budget = createBudget()) =>
       withinBudget(
         () => {
           const fields: string[] = [];

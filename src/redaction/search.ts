@@ -18,6 +18,13 @@ export interface Form {
   readonly whole: ((budget: Budget) => string) | undefined;
 }
 
+/** Long forms with the same prefix. */
+interface LongForms {
+  readonly forms: ((budget: Budget) => string)[];
+  /** The forms, each once. Written when their prefix is first found. */
+  wholes: ReadonlySet<string> | undefined;
+}
+
 export interface Search {
   /** For each place of the text the length of the longest form that starts there, overlapping ones too; undefined when there is none. */
   find(text: string, budget: Budget): Int32Array | undefined;
@@ -31,7 +38,7 @@ export function createSearch(forms: readonly Form[], budget: Budget): Search {
   const edges = createEdges(most);
   /** Of each node: the length of the form that ends there, or of the longest one that ends its text. */
   const ends = new Int32Array(most);
-  const longOf = new Map<number, Form[]>();
+  const longOf = new Map<number, LongForms>();
   let nodes = 1;
   for (const form of forms) {
     let node = 0;
@@ -47,8 +54,8 @@ export function createSearch(forms: readonly Form[], budget: Budget): Search {
     if (form.whole === undefined) ends[node] = form.prefix.length;
     else {
       const same = longOf.get(node);
-      if (same === undefined) longOf.set(node, [form]);
-      else same.push(form);
+      if (same === undefined) longOf.set(node, { forms: [form.whole], wholes: undefined });
+      else same.forms.push(form.whole);
     }
   }
   const fallback = linkNodes(edges, nodes, ends);
@@ -57,7 +64,7 @@ export function createSearch(forms: readonly Form[], budget: Budget): Search {
     find(text, budget) {
       spend(budget, text.length + 1);
       let lengths: Int32Array | undefined;
-      let hits: Set<Form[]> | undefined;
+      let hits: Map<LongForms, number[]> | undefined;
       let node = 0;
       for (let at = 0; at < text.length; at++) {
         const unit = folded(text.charCodeAt(at));
@@ -78,16 +85,19 @@ export function createSearch(forms: readonly Form[], budget: Budget): Search {
           // A node of a long form's prefix is as deep as nodes get, so no other node's text ends with it.
           const long = longOf.get(node);
           if (long !== undefined) {
-            hits ??= new Set();
-            hits.add(long);
+            hits ??= new Map();
+            const starts = hits.get(long);
+            if (starts === undefined) hits.set(long, [at + 1 - longestPrefix]);
+            else starts.push(at + 1 - longestPrefix);
           }
         }
       }
-      const wholes = new Set<string>();
-      for (const list of hits ?? []) for (const { whole } of list) if (whole !== undefined) wholes.add(whole(budget));
-      for (const whole of wholes) {
-        const found = lengths ?? new Int32Array(text.length);
-        if (findLong(text, whole, found, budget)) lengths = found;
+      for (const [long, starts] of hits ?? []) {
+        long.wholes ??= new Set(long.forms.map((form) => form(budget)));
+        for (const whole of long.wholes) {
+          const found = lengths ?? new Int32Array(text.length);
+          if (findLong(text, whole, starts, found, budget)) lengths = found;
+        }
       }
       return lengths;
     },
@@ -171,9 +181,30 @@ function createEdges(most: number): Edges {
   };
 }
 
-/** Notes every place of one long form in a text, in linear time (Knuth, Morris and Pratt's search). Answers whether there is one. */
-function findLong(text: string, form: string, lengths: Int32Array, budget: Budget): boolean {
+/**
+ * Notes where a long form stands in a text, of the places where its prefix does. Answers whether it does. Forms that begin alike mostly differ soon after, so the places are
+ * looked at one by one. Where that costs more than a search that takes linear time whatever the form, that search does the rest.
+ */
+function findLong(text: string, form: string, starts: readonly number[], lengths: Int32Array, budget: Budget): boolean {
   if (form.length > text.length) return false;
+  let compared = 0;
+  let isFound = false;
+  for (const start of starts) {
+    if (compared > text.length / 2) return findEverywhere(text, form, lengths, budget) || isFound;
+    let at = longestPrefix;
+    while (at < form.length && folded(form.charCodeAt(at)) === folded(text.charCodeAt(start + at))) at++;
+    const steps = at + 1 - longestPrefix;
+    spend(budget, steps);
+    compared += steps;
+    if (at < form.length) continue;
+    isFound = true;
+    if (form.length > (lengths[start] as number)) lengths[start] = form.length;
+  }
+  return isFound;
+}
+
+/** Knuth, Morris and Pratt's search. */
+function findEverywhere(text: string, form: string, lengths: Int32Array, budget: Budget): boolean {
   spend(budget, form.length + text.length);
   const fallback = new Int32Array(form.length);
   for (let at = 1, matched = 0; at < form.length; at++) {
@@ -182,18 +213,18 @@ function findLong(text: string, form: string, lengths: Int32Array, budget: Budge
     if (unit === folded(form.charCodeAt(matched))) matched++;
     fallback[at] = matched;
   }
-  let found = false;
+  let isFound = false;
   for (let at = 0, matched = 0; at < text.length; at++) {
     const unit = folded(text.charCodeAt(at));
     while (matched > 0 && unit !== folded(form.charCodeAt(matched))) matched = fallback[matched - 1] as number;
     if (unit === folded(form.charCodeAt(matched))) matched++;
     if (matched < form.length) continue;
+    isFound = true;
     const start = at + 1 - form.length;
     if (form.length > (lengths[start] as number)) lengths[start] = form.length;
     matched = fallback[matched - 1] as number;
-    found = true;
   }
-  return found;
+  return isFound;
 }
 
 /** An ASCII letter in lower case; anything else as it is. */

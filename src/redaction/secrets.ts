@@ -6,7 +6,7 @@ import { type Spelling, spellings } from './spellings.ts';
 /** Most secrets of a call and of the calls that it makes. */
 const mostSecrets = 500;
 /** Most characters of all prefixes of all spellings: the size of the automaton, and the time that it takes to build. */
-const mostCharacters = 100_000;
+const mostCharacters = 50_000;
 const leastSecretLength = 4;
 const leastSecretDigits = 6;
 /** Enough of a secret to write the prefix of each of its spellings. */

@@ -82,7 +82,7 @@ export function inputFormOf(tool: TapeTool, paths: readonly string[]): InputForm
       // Fills the defaults into the copy, where it is valid; whether it is does not matter here.
       if (isJsonObject(filled)) void schema.validate(filled);
       const secrets = new Secrets(known);
-      const value = scrubStrings(redactor?.redact(filled, { into: secrets }) ?? filled, secrets);
+      const value = scrubStrings(redactor?.redact(filled, undefined, secrets) ?? filled, secrets);
       return { value, text: canonicalJson(value) };
     },
   };

@@ -48,6 +48,16 @@ export const reasons: readonly { readonly code: ErrorCode; readonly reason: stri
   { code: 'approval_denied', reason: 'rejected', meaning: 'A person said no.' },
   { code: 'approval_denied', reason: 'rejected_always', meaning: 'A standing rejection answered.' },
   { code: 'approval_denied', reason: 'no_approver', meaning: 'Neither the session nor the surface has an `approver`.' },
+  {
+    code: 'approval_denied',
+    reason: 'secret_in_prompt',
+    meaning: 'A secret of the call stands in the title or the message of the question. Nobody was asked.',
+  },
+  {
+    code: 'approval_denied',
+    reason: 'input_not_shown',
+    meaning: 'The call has too many secrets, or they could not be found within their bounds. Nobody was asked.',
+  },
   { code: 'approval_denied', reason: 'approver_failed', meaning: 'The approver threw or rejected.' },
   { code: 'approval_denied', reason: 'invalid_answer', meaning: 'The answer is none that is known.' },
   { code: 'approval_denied', reason: 'approval_in_child', meaning: 'A child call cannot be suspended.' },

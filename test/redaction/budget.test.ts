@@ -50,7 +50,7 @@ describe('hostile schemas', () => {
     const redactor = redactorOf(schema);
     for (const limit of [4_000_000, 50_000]) {
       const budget = createBudget(limit);
-      redactor.redact(value, { budget });
+      redactor.redact(value, budget);
       expect(budget.spent).toBeLessThanOrEqual(limit);
     }
   });
@@ -62,7 +62,7 @@ describe('hostile schemas', () => {
       expect(
         redactor.redact(
           times(count, () => ({ k7: 'hidden', open: 1 })),
-          { budget },
+          budget,
         ),
       ).toEqual(times(count, () => ({ k7: redacted, open: 1 })));
       return budget.spent;
@@ -87,9 +87,9 @@ describe('over the budget', () => {
 
   test('the whole value is hidden, nothing is shown, and its secrets count as unknown', () => {
     const into = new Secrets();
-    expect(redactor.redact(value, { budget: createBudget(5_000), into })).toBe(redacted);
+    expect(redactor.redact(value, createBudget(5_000), into)).toBe(redacted);
     expect(into.lost).toBe(true);
-    expect(redactor.show(value, { exact: true, budget: createBudget(5_000) })).toBeUndefined();
+    expect(redactor.show(value, true, createBudget(5_000))).toBeUndefined();
     const collected = new Secrets();
     redactor.collect(value, collected, createBudget(5_000));
     expect(scrubStrings('some text', collected)).toBe(redacted);
@@ -99,7 +99,7 @@ describe('over the budget', () => {
     const secrets = new Secrets();
     secrets.addText('hunter2');
     const budget = createBudget(25_000);
-    const hidden = redactor.redact(value, { budget });
+    const hidden = redactor.redact(value, budget);
     expect(hidden).not.toBe(redacted);
     expect(scrubStrings(hidden, secrets, budget)).toBe(redacted);
     expect(budget.spent).toBe(budget.limit);
@@ -111,7 +111,7 @@ test('an input at its limits is redacted precisely', () => {
   const secrets = new Secrets();
   const budget = createBudget();
   const redactor = redactorOf(undefined, ['password']);
-  const hidden = redactor.redact({ password: 'hunter2', note: 'hunter2', list }, { budget, into: secrets });
+  const hidden = redactor.redact({ password: 'hunter2', note: 'hunter2', list }, budget, secrets);
   const scrubbed = scrubStrings(hidden, secrets, budget) as { list: unknown };
   expect(scrubbed).toMatchObject({ password: redacted, note: redacted });
   expect(scrubbed.list).toBe(list);
@@ -120,5 +120,5 @@ test('an input at its limits is redacted precisely', () => {
 test('where nothing can be secret, nothing is looked at', () => {
   const budget = createBudget(1_000);
   const output = { rows: times(100_000, (index) => index), token: 't' };
-  expect(redactorOf({ properties: { token: secret } }).redact(output, { budget })).toEqual({ ...output, token: redacted });
+  expect(redactorOf({ properties: { token: secret } }).redact(output, budget)).toEqual({ ...output, token: redacted });
 });

@@ -14,7 +14,7 @@ function redactorOf(paths: readonly string[], schema?: JsonObject): Redactor {
 }
 
 const shownAs = (text: string, paths: readonly string[] = ['password'], schema?: JsonObject): JsonValue | undefined =>
-  redactorOf(paths, schema).show(text, { exact: true })?.value;
+  redactorOf(paths, schema).show(text, true)?.value;
 
 describe('of JSON in a text, an approver sees every character but those of secret values', () => {
   test.each<[what: string, text: string, shown: string]>([
@@ -76,11 +76,11 @@ describe('of JSON in a text, an approver sees every character but those of secre
     const schema: JsonObject = { properties: { token: { 'x-secret': true }, list: { items: { 'x-secret': true } }, open: {} } };
     const text = '{"open":"a","token":"t","list":[1,[2]],"token":"u"';
     expect(shownAs(text, [], schema)).toBe(`{"open":"a","token":"${redacted}","list":["${redacted}","${redacted}"],"token":"${redacted}"`);
-    expect(redactorOf(['auth.*.key']).show({ auth: '{"a":{"key":1,"b":2}}' }, { exact: true })?.value).toEqual({ auth: `{"a":{"key":"${redacted}","b":2}}` });
+    expect(redactorOf(['auth.*.key']).show({ auth: '{"a":{"key":1,"b":2}}' }, true)?.value).toEqual({ auth: `{"a":{"key":"${redacted}","b":2}}` });
   });
 
   test('what is cut out of a text is named as a field', () => {
-    expect(redactorOf(['password']).show({ 'a/b': '[{"x":1},{"password":1,"c":"{\\"password\\":2}"}]' }, { exact: true })?.fields).toEqual([
+    expect(redactorOf(['password']).show({ 'a/b': '[{"x":1},{"password":1,"c":"{\\"password\\":2}"}]' }, true)?.fields).toEqual([
       '/a~1b/1/password',
       '/a~1b/1/c/password',
     ]);
@@ -179,10 +179,10 @@ describe('work on texts is counted in steps, and bounded', () => {
     const redactor = redactorOf(['password']);
     for (const limit of [4_000_000, 100_000]) {
       const budget = createBudget(limit);
-      redactor.redact(value(), { budget });
+      redactor.redact(value(), budget);
       expect(budget.spent).toBeLessThanOrEqual(limit);
       const shown = createBudget(limit);
-      redactor.show(value(), { exact: true, budget: shown });
+      redactor.show(value(), true, shown);
       expect(shown.spent).toBeLessThanOrEqual(limit);
     }
   });

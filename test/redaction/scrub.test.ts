@@ -206,6 +206,13 @@ describe('work is counted in steps, and bounded', () => {
     expect(budget.spent).toBeLessThan(budget.limit / 4);
   });
 
+  test('so is one whose secrets begin alike, as tokens with one header do', () => {
+    const header = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI';
+    const secrets = Array.from({ length: 50 }, (_, index) => `${header}${String(index).repeat(100)}`);
+    const rows = Array.from({ length: 1_000 }, (_, index) => `${index} ${secrets[index % 50]} and ${header}...`);
+    expect(scrubStrings(rows, secretsOf(secrets))).toEqual(rows.map((_, index) => `${index} ${redacted} and ${header}...`));
+  });
+
   test('over the budget the whole payload is hidden, and what follows on the same budget too', () => {
     const secrets = secretsOf(['hunter2']);
     const budget = createBudget(5_000);
