@@ -1,7 +1,7 @@
 /** One run of the command line, with everything that it touches given. */
 import { randomBytes } from 'node:crypto';
 import { HostToolRegistry, isMisuseError } from '../index.ts';
-import { messageOf } from '../internal.ts';
+import { messageOf, packageVersion } from '../internal.ts';
 import { type CliIo, writeOut } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
@@ -9,7 +9,6 @@ import { CliFault, type FaultExit, failure, usageFault } from './fault.ts';
 import { kindOfFile, optionOf } from './file-kinds.ts';
 import { commandHelp, commandHelpJson, generalHelp, generalHelpJson, usageOf } from './help.ts';
 import { meant, type OptionName, type Options, parseLine } from './options.ts';
-import { packageVersion } from './package-version.ts';
 import { jsonText } from './printable.ts';
 import { registryLogger } from './registry-logger.ts';
 import { createScreen, type Screen } from './screen.ts';
@@ -51,7 +50,7 @@ async function understand(argv: readonly string[]): Promise<Order> {
   const { words, options, given } = parseLine(argv);
   const say = (text: string, json: unknown): Order => ({ kind: 'say', text, json, asJson: options.json });
   if (options.version) {
-    const version = await packageVersion();
+    const version = packageVersion;
     return say(version, { version });
   }
   const helps = words[0] === 'help';

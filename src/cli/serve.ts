@@ -1,12 +1,11 @@
 /** `serve`: the tools of the command line for MCP clients. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { ToolSession } from '../index.ts';
-import { messageOf } from '../internal.ts';
+import { messageOf, packageVersion } from '../internal.ts';
 import { createMcpHandler, serveMcpStdio, toNodeListener } from '../mcp.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
 import { failure, usageFault } from './fault.ts';
-import { packageVersion } from './package-version.ts';
 import type { Screen } from './screen.ts';
 import type { World } from './world.ts';
 
@@ -46,7 +45,7 @@ export const serve: Command = {
       await session.close();
       return overHttp(loaded, address, io, screen);
     }
-    const served = serveMcpStdio(session, { version: await packageVersion(), stdin: io.stdin, stdout: io.stdout });
+    const served = serveMcpStdio(session, { version: packageVersion, stdin: io.stdin, stdout: io.stdout });
     await untilAborted(io.signal, served.closed);
     if (io.signal.aborted) {
       void session.close();
@@ -70,7 +69,7 @@ async function overHttp(loaded: World, { host, port }: Address, io: CliIo, scree
     return session;
   };
   const handler = createMcpHandler(({ era }) => openSession(era === 'modern'), {
-    version: await packageVersion(),
+    version: packageVersion,
     allowedHosts: [...loopback, shown],
     onError: (error) => screen.note(`warning: ${messageOf(error)}`),
   });
