@@ -8,7 +8,7 @@ describe('list', () => {
     expect(stdout.split('\n').slice(0, 6)).toEqual([
       'greet  read-only              Greet somebody',
       'push   approval, destructive  Pushes a branch.',
-      'open   -                      Opens the host.',
+      'open   approval               Opens the host.',
       '',
       'Hidden:',
       '  exec    fact_unmet:hostSession.status',
@@ -82,8 +82,8 @@ describe('loading', () => {
   test.each([
     ['a file of tools', ['list', '--host-tools', './nowhere.x'], 1],
     ['a module', ['list', '--host-tools-module', './nowhere.x'], 1],
-    ['an input', ['call', 'greet', ...tools, '--input', '@./nowhere.x'], 2],
-    ['facts', ['list', ...tools, '--facts', '@./nowhere.x'], 2],
+    ['an input', ['call', 'greet', ...tools, '--input', '@./nowhere.x'], 1],
+    ['facts', ['list', ...tools, '--facts', '@./nowhere.x'], 1],
     ['a policy table', ['policy', 'test', './nowhere.x', ...tools], 1],
     ['a trace', ['replay', './nowhere.x'], 1],
   ])('%s that is not there is said in the same words', async (_, argv, code) => {
