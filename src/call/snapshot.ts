@@ -9,13 +9,23 @@ import { toldName } from './told-name.ts';
 /** Deepest nesting of an output. */
 export const maxOutputDepth = 512;
 const maxValues = 5_000_000;
+/** An escape or a fraction takes up to twelve characters for each that a copy counts. */
+export const mostCharsEach = 12;
 
 export type Shaped =
-  | { readonly ok: true; readonly output: unknown; readonly truncated?: NonNullable<ResultMetadata['truncated']> }
+  | {
+      readonly ok: true;
+      readonly output: unknown;
+      readonly truncated?: NonNullable<ResultMetadata['truncated']>;
+      /** Of a snapshot: the least characters that its JSON text can have. It has at most {@link mostCharsEach} times as many. */
+      readonly leastChars?: number;
+      /** The copy stopped at the limit: `output` is still the handler's own value. */
+      readonly overflow?: boolean;
+    }
   | { readonly ok: false; readonly error: ToolError };
 
 /** Snapshots a value. `maxChars` stops the copy early where nobody needs all of it. */
-export function normalise(call: Call, value: unknown, maxChars?: number): Shaped & { overflow?: number } {
+export function normalise(call: Call, value: unknown, maxChars?: number): Shaped {
   if (value === undefined || value === null) return { ok: true, output: null };
   const kind = typeof value;
   if (kind === 'string' || kind === 'boolean' || (kind === 'number' && Number.isFinite(value))) return { ok: true, output: value === 0 ? 0 : value };
@@ -31,8 +41,8 @@ export function normalise(call: Call, value: unknown, maxChars?: number): Shaped
       }),
     };
   }
-  if (copy.overflow) return { ok: true, output: value, overflow: copy.size };
-  return { ok: true, output: isContent ? markContent(copy.value) : copy.value };
+  if (copy.overflow) return { ok: true, output: value, overflow: true };
+  return { ok: true, output: isContent ? markContent(copy.value) : copy.value, leastChars: copy.size };
 }
 
 function readsAsContent(value: unknown): boolean {

@@ -152,7 +152,7 @@ function rulesJudge(rules: readonly CompiledRule[]): Judge {
 }
 
 function policyJudge(policy: Policy<unknown>, source: string): Judge {
-  const gate: Gate = { source, what: 'policy', id: policy.id };
+  const gate: Gate = { source, what: 'policy', id: policy.id, allowed: makeVerdict('allow', { source, ruleId: policy.id }) };
   return (call, tally) => {
     const run = (): unknown => {
       const { entry, knobs } = call.binding as Binding;
@@ -162,7 +162,8 @@ function policyJudge(policy: Policy<unknown>, source: string): Judge {
   };
 }
 
-const checkGate: Gate = { source: 'tool', what: 'check' };
+const allowedByTool = makeVerdict('allow', { source: 'tool' });
+const checkGate: Gate = { source: 'tool', what: 'check', allowed: allowedByTool };
 
 function checkJudge(check: NonNullable<Binding['entry']['internals']['check']>): Judge {
   return (call, tally) => {
@@ -191,6 +192,8 @@ interface Gate {
   readonly what: 'policy' | 'check' | 'requiresApproval';
   /** The policy's. */
   readonly id?: string | undefined;
+  /** Its yes, the same each time. */
+  readonly allowed: Verdict;
 }
 
 /** Runs one gate of host code, now or later, within its time; whatever goes wrong denies. */
@@ -229,9 +232,13 @@ function vote(call: Call, tally: Tally, gate: Gate, answer: unknown): void {
   const decision = safeRead(answer);
   if (decision === 'nonsense') return nonsense(call, tally, gate, `allow(), ask(), deny(reason)${gate.what === 'policy' ? ' or undefined' : ''}`, answer);
   const { source, id } = gate;
-  const named = id === undefined ? {} : { ruleId: id };
   tally.spoken = true;
-  tally.steps?.push({ source, ...named, effect: decision.effect, ...(decision.effect === 'deny' ? { reason: decision.reason } : {}) });
+  tally.steps?.push({
+    source,
+    ...(id === undefined ? {} : { ruleId: id }),
+    effect: decision.effect,
+    ...(decision.effect === 'deny' ? { reason: decision.reason } : {}),
+  });
   switch (decision.effect) {
     case 'deny':
       tally.deny = makeVerdict('deny', {
@@ -249,7 +256,7 @@ function vote(call: Call, tally: Tally, gate: Gate, answer: unknown): void {
       });
       return;
     case 'allow':
-      tally.allow ??= makeVerdict('allow', { source, ruleId: id });
+      tally.allow ??= gate.allowed;
   }
 }
 
@@ -261,7 +268,7 @@ function safeRead(answer: unknown): Decision | 'nonsense' {
   }
 }
 
-const approvalGate: Gate = { source: 'tool', what: 'requiresApproval' };
+const approvalGate: Gate = { source: 'tool', what: 'requiresApproval', allowed: allowedByTool };
 
 /** `requiresApproval` of the definition and of the profile. An allow never lifts it. */
 const approvalJudge: Judge = (call, tally) => {
