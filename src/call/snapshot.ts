@@ -16,19 +16,19 @@ export type Shaped =
   | {
       readonly ok: true;
       readonly output: unknown;
-      readonly truncated?: NonNullable<ResultMetadata['truncated']>;
+      readonly truncated: ResultMetadata['truncated'];
       /** Of a snapshot: the least characters that its JSON text can have. It has at most {@link mostCharsEach} times as many. */
-      readonly leastChars?: number;
+      readonly leastChars: number | undefined;
       /** The copy stopped at the limit: `output` is still the handler's own value. */
-      readonly overflow?: boolean;
+      readonly overflow: boolean;
     }
   | { readonly ok: false; readonly error: ToolError };
 
 /** Snapshots a value. `maxChars` stops the copy early where nobody needs all of it. */
 export function normalise(call: Call, value: unknown, maxChars?: number): Shaped {
-  if (value === undefined || value === null) return { ok: true, output: null };
+  if (value === undefined || value === null) return whole(null);
   const kind = typeof value;
-  if (kind === 'string' || kind === 'boolean' || (kind === 'number' && Number.isFinite(value))) return { ok: true, output: value === 0 ? 0 : value };
+  if (kind === 'string' || kind === 'boolean' || (kind === 'number' && Number.isFinite(value))) return whole(value === 0 ? 0 : value);
   const isContent = readsAsContent(value);
   const copy = copyJson(value, { maxDepth: maxOutputDepth, maxValues, maxChars: isContent ? undefined : maxChars });
   if (!copy.ok) {
@@ -41,8 +41,13 @@ export function normalise(call: Call, value: unknown, maxChars?: number): Shaped
       }),
     };
   }
-  if (copy.overflow) return { ok: true, output: value, overflow: true };
-  return { ok: true, output: isContent ? markContent(copy.value) : copy.value, leastChars: copy.size };
+  if (copy.overflow) return { ok: true, output: value, truncated: undefined, leastChars: undefined, overflow: true };
+  return { ok: true, output: isContent ? markContent(copy.value) : copy.value, truncated: undefined, leastChars: copy.size, overflow: false };
+}
+
+/** An output that needs no count. All members are its own: none is inherited. */
+export function whole(output: unknown, truncated?: ResultMetadata['truncated']): Shaped {
+  return { ok: true, output, truncated, leastChars: undefined, overflow: false };
 }
 
 function readsAsContent(value: unknown): boolean {

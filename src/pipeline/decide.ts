@@ -163,7 +163,7 @@ function policyJudge(policy: Policy<unknown>, source: string): Judge {
 }
 
 const allowedByTool = makeVerdict('allow', { source: 'tool' });
-const checkGate: Gate = { source: 'tool', what: 'check', allowed: allowedByTool };
+const checkGate: Gate = { source: 'tool', what: 'check', id: undefined, allowed: allowedByTool };
 
 function checkJudge(check: NonNullable<Binding['entry']['internals']['check']>): Judge {
   return (call, tally) => {
@@ -191,7 +191,7 @@ interface Gate {
   readonly source: string;
   readonly what: 'policy' | 'check' | 'requiresApproval';
   /** The policy's. */
-  readonly id?: string | undefined;
+  readonly id: string | undefined;
   /** Its yes, the same each time. */
   readonly allowed: Verdict;
 }
@@ -268,7 +268,7 @@ function safeRead(answer: unknown): Decision | 'nonsense' {
   }
 }
 
-const approvalGate: Gate = { source: 'tool', what: 'requiresApproval', allowed: allowedByTool };
+const approvalGate: Gate = { source: 'tool', what: 'requiresApproval', id: undefined, allowed: allowedByTool };
 
 /** `requiresApproval` of the definition and of the profile. An allow never lifts it. */
 const approvalJudge: Judge = (call, tally) => {

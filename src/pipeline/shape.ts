@@ -2,7 +2,7 @@
 
 import { inPolicyTime } from '../call/in-policy-time.ts';
 import { detached } from '../call/shortened.ts';
-import { maxOutputDepth, mostCharsEach, normalise, type Shaped } from '../call/snapshot.ts';
+import { maxOutputDepth, mostCharsEach, normalise, type Shaped, whole } from '../call/snapshot.ts';
 import { toldName } from '../call/told-name.ts';
 import { type ContentPart, contentParts, markContent, ownText, partText, withText } from '../content.ts';
 import { toolError } from '../errors.ts';
@@ -59,8 +59,8 @@ export function withinBudget(call: Call, shaped: Snapshot): Shaped {
   if (text.length <= maxOutputChars) {
     if (overflow !== true) return shaped;
     // The estimate was too high; the value is small enough for a snapshot.
-    const whole = normalise(call, output);
-    return whole.ok ? withinBudget(call, whole) : whole;
+    const again = normalise(call, output);
+    return again.ok ? withinBudget(call, again) : again;
   }
   if (schema !== undefined)
     return {
@@ -71,11 +71,7 @@ export function withinBudget(call: Call, shaped: Snapshot): Shaped {
         { reason: 'output_too_large' },
       ),
     };
-  return {
-    ok: true,
-    output: cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)),
-    truncated: { originalChars: text.length, exact, strategy },
-  };
+  return whole(cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)), { originalChars: text.length, exact, strategy });
 }
 
 /** Whether a snapshot is sure to fit. Most are so small that the count of the copy says so; of others the engine writes the text, several times faster than we can. */
@@ -153,7 +149,7 @@ function fitParts(parts: readonly ContentPart[], limit: number, strategy: 'head'
   // Each part brings a line break, the first one excepted.
   const cost = (text: string): number => text.length + 1;
   const originalChars = parts.reduce((sum, part) => sum + cost(partText(part)), -1);
-  if (originalChars <= limit) return { ok: true, output: parts };
+  if (originalChars <= limit) return whole(parts);
   const mark = cutMark(originalChars, limit, true);
   let room = limit + 1;
   const named = new Set<ContentPart>();
@@ -178,5 +174,5 @@ function fitParts(parts: readonly ContentPart[], limit: number, strategy: 'head'
     }
   }
   if (!marked && reserved > 0) kept.push({ type: 'text', text: mark.slice(1) });
-  return { ok: true, output: markContent(kept as unknown as JsonValue), truncated: { originalChars, exact: true, strategy } };
+  return whole(markContent(kept as unknown as JsonValue), { originalChars, exact: true, strategy });
 }
