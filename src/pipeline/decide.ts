@@ -13,7 +13,7 @@ import type { Policy } from '../policy.ts';
 import type { CompiledRule } from '../rules.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import { makeVerdict, type Verdict } from '../verdict.ts';
+import { denialText, makeVerdict, type Verdict } from '../verdict.ts';
 import type { Judged } from '../when.ts';
 
 const allowed: Verdict = Object.freeze(makeVerdict('allow', { source: 'default' }));
@@ -38,12 +38,6 @@ function conclude(call: Call, verdict: Verdict): Outcome {
   const { code, reason, ruleId, source } = verdict;
   const error = toolError(code ?? 'policy_denied', verdict.message ?? verdict.text ?? denialText(verdict), { reason, ruleId, source });
   return verdict.cause === undefined ? error : withCause(error, verdict.cause);
-}
-
-/** What the model is told of a denial that nobody worded. */
-function denialText({ code, reason, ruleId }: Verdict): string {
-  if (code === 'policy_error') return `The call was refused because a policy failed (${reason}).`;
-  return `The call was denied${ruleId === undefined ? '' : ` by rule \`${ruleId}\``}: ${reason}. Do not repeat it as it is.`;
 }
 
 /** What has been said so far. A deny ends the weighing; an allow lifts nothing but a default. */
