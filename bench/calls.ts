@@ -1,6 +1,6 @@
 /** One call: governed, heard, refused, denied, and a thousand at once, against parse and await. */
-import { defineTool, HostToolRegistry } from '../src/index.ts';
-import { description, floor, handler, input, rawTool, schema, sessionOver, zodTool } from './fixtures.ts';
+import { type EventType, HostToolRegistry } from '../src/index.ts';
+import { floor, handler, input, normalTool, rawTool, sessionOver, zodTool } from './fixtures.ts';
 import { type Case, compare, median, type Timing } from './harness.ts';
 import type { FamilyResult, Row, TargetId } from './targets.ts';
 
@@ -13,6 +13,23 @@ export function sequential(name: string, call: () => Promise<unknown>): Case {
     },
   };
 }
+
+/** Every event of a session, one listener each. */
+const everyEvent = [
+  'tool:pre',
+  'tool:post',
+  'tool:error',
+  'tool:progress',
+  'tool:event',
+  'tool:late',
+  'policy:check',
+  'policy:violation',
+  'approval:required',
+  'approval:granted',
+  'approval:denied',
+  'session:end',
+  'tools:changed',
+] as const satisfies readonly EventType[];
 
 const wide = 1_000;
 function inFlight(name: string, call: () => Promise<unknown>): Case {
@@ -41,6 +58,14 @@ export async function measure(): Promise<FamilyResult> {
   });
   const heardCall = heard.call;
 
+  const normalCall = sessionOver([normalTool]).call;
+  const heardNormal = sessionOver([normalTool]);
+  for (const type of everyEvent)
+    heardNormal.events.on(type, () => {
+      events++;
+    });
+  const heardNormalCall = heardNormal.call;
+
   const judged = new HostToolRegistry({
     rules: [{ id: 'no-weeks', effect: 'deny', tools: 'forecast', when: { days: { in: [7, 14] } }, reason: 'too_many_days' }],
   });
@@ -53,23 +78,16 @@ export async function measure(): Promise<FamilyResult> {
   });
   byFunction.register(zodTool);
   const denyingFunction = byFunction.createSession({ sessionId: 'bench' }).call;
-  const denyingCheck = sessionOver([
-    defineTool({
-      name: 'forecast',
-      description,
-      parameters: schema,
-      handler,
-      policy: { check: ({ input: given, allow, deny }) => (given.days === 7 ? deny('too_many_days') : allow()) },
-    }),
-  ]).call;
 
   const bad = { city: 'Oslo', days: 'three' };
   const week = { city: 'Oslo', days: 7 };
   await expect(call('forecast', input), undefined);
   await expect(heardCall('forecast', input), undefined);
   await expect(call('forecast_raw', input), undefined);
+  await expect(normalCall('forecast', input), undefined);
+  await expect(heardNormalCall('forecast', input), undefined);
   await expect(call('forecast', bad), 'invalid_input');
-  for (const denying of [denyingRule, denyingFunction, denyingCheck]) await expect(denying('forecast', week), 'policy_denied');
+  for (const denying of [denyingRule, denyingFunction, normalCall]) await expect(denying('forecast', week), 'policy_denied');
 
   const alone = await compare([
     sequential('floor', () => floor(input)),
@@ -78,17 +96,22 @@ export async function measure(): Promise<FamilyResult> {
     sequential('call_raw', () => call('forecast_raw', input)),
     sequential('bound', () => bound.execute(input)),
   ]);
+  const normal = await compare([
+    sequential('floor', () => floor(input)),
+    sequential('normal', () => normalCall('forecast', input)),
+    sequential('normal_heard', () => heardNormalCall('forecast', input)),
+  ]);
   const others = await compare([
     sequential('floor', () => floor(input)),
     sequential('call_listener', () => heardCall('forecast', input)),
     sequential('reject', () => call('forecast', bad)),
     sequential('deny', () => denyingRule('forecast', week)),
     sequential('deny_function', () => denyingFunction('forecast', week)),
-    sequential('deny_check', () => denyingCheck('forecast', week)),
+    sequential('deny_check', () => normalCall('forecast', week)),
     sequential('allow_rule', () => denyingRule('forecast', input)),
     sequential('call again', () => call('forecast', input)),
   ]);
-  const wideCalls = await compare([inFlight('floor', () => floor(input)), inFlight('in_flight', () => call('forecast', input))]);
+  const wideCalls = await compare([inFlight('floor', () => floor(input)), inFlight('in_flight', () => normalCall('forecast', input))]);
   const collected = await afterCollection(() => call('forecast', input));
   if (events === 0) throw new Error('The listener heard nothing.');
 
@@ -98,11 +121,13 @@ export async function measure(): Promise<FamilyResult> {
       row(alone, 'call', `${base} → ${nsOf(alone, 'call')} ns`),
       row(others, 'call_listener'),
       row(alone, 'call_raw'),
+      row(normal, 'normal'),
+      row(normal, 'normal_heard'),
       row(wideCalls, 'in_flight'),
       row(others, 'reject'),
       row(others, 'deny'),
+      row(others, 'deny_check'),
       told(others, 'deny_function', 'a policy function denies'),
-      told(others, 'deny_check', "the tool's own check denies"),
       told(others, 'allow_rule', 'a rule on the arguments that does not match'),
       told(others, 'call again', 'governed call, zod, after all of the above has run in the process'),
       {

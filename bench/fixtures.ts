@@ -29,6 +29,17 @@ export async function floor(given: Input): Promise<unknown> {
 export const zodTool = defineTool({ name: 'forecast', description, parameters: schema, handler });
 export const rawTool = defineTool({ name: 'forecast_raw', description, parameters: rawSchema, handler: (given) => handler(given as Input) });
 
+/** What hosts really register: a check that looks at the input, a timeout and an output budget. */
+export const normalTool = defineTool({
+  name: 'forecast',
+  description,
+  parameters: schema,
+  timeoutMs: 30_000,
+  maxOutputChars: 20_000,
+  policy: { check: ({ input: given, allow, deny }) => (given.days === 7 ? deny('too_many_days') : allow()) },
+  handler,
+});
+
 /** A session over these tools alone. */
 export function sessionOver(tools: readonly AnyTool<unknown>[]): ToolSession {
   const registry = new HostToolRegistry();

@@ -50,7 +50,10 @@ export function isReason(value: unknown): value is string {
   return true;
 }
 
-const nothing = Object.freeze({ effect: undefined, prompt: undefined, reason: undefined, message: undefined });
+/** Own members alone: whatever somebody put on Object.prototype decides nothing. */
+function ownMember(value: object, name: string): unknown {
+  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+}
 
 /**
  * Reads what a policy answered. `undefined` in, `undefined` out (a policy may have no opinion where its port says so);
@@ -58,15 +61,18 @@ const nothing = Object.freeze({ effect: undefined, prompt: undefined, reason: un
  */
 export function readDecision(value: unknown): Decision | 'nonsense' {
   if (typeof value !== 'object' || value === null) return 'nonsense';
-  // Own members alone: whatever somebody put on Object.prototype decides nothing.
-  const { effect, prompt, reason, message } = { ...nothing, ...value } as Record<string, unknown>;
-  switch (effect) {
+  switch (ownMember(value, 'effect')) {
     case 'allow':
       return allow();
-    case 'ask':
+    case 'ask': {
+      const prompt = ownMember(value, 'prompt');
       return prompt === undefined || typeof prompt === 'string' ? ask(prompt) : 'nonsense';
-    case 'deny':
+    }
+    case 'deny': {
+      const reason = ownMember(value, 'reason');
+      const message = ownMember(value, 'message');
       return isReason(reason) ? deny(reason, typeof message === 'string' ? message : undefined) : 'nonsense';
+    }
     default:
       return 'nonsense';
   }

@@ -3,7 +3,7 @@ import { EventEmitter } from 'eventemitter3';
 import type { ApprovalRequest } from './approval/request.ts';
 import type { Effect } from './decision.ts';
 import { describe, MisuseError, type ToolError } from './errors.ts';
-import type { JsonValue } from './json.ts';
+import { deepFreeze, type JsonValue } from './json.ts';
 
 /** What every event of a session carries. */
 export interface EventBase {
@@ -22,7 +22,7 @@ interface CallEvent extends EventBase {
   readonly callId: string;
 }
 
-/** Every event and its payload. Payloads are JSON-safe copies, frozen to the bottom where several listen, so that none changes what another reads. Secrets are redacted. */
+/** Every event and its payload. Payloads are JSON-safe copies, frozen to the bottom where several listeners hear the event, so that none changes what another reads. Secrets are redacted. */
 export interface ToolEvents {
   /** A call came in; `input` is what was sent. */
   'tool:pre': CallEvent & { readonly input: JsonValue; readonly attempt: number; readonly parentCallId?: string; readonly surface?: string };
@@ -85,6 +85,9 @@ export class EventHub implements Emitter<ToolEvents> {
   readonly #onSubscribe: ((type: string) => void) | undefined;
   readonly #queue: [EventType, object][] = [];
   #delivering = false;
+  /** How many listen to all events, to each type, and altogether: asked several times for each event, so counted here. */
+  #toAll = 0;
+  readonly #toOne = new Map<string, number>();
   #listeners = 0;
 
   constructor(onListenerError: (error: unknown, type: string) => void, onSubscribe?: (type: string) => void) {
@@ -106,32 +109,44 @@ export class EventHub implements Emitter<ToolEvents> {
       }
     };
     this.#emitter.on(type, guarded);
-    this.#listeners++;
+    this.#count(type, 1);
     let there = true;
     this.#onSubscribe?.(type);
     return () => {
       if (!there) return;
       there = false;
-      this.#listeners--;
+      this.#count(type, -1);
       this.#emitter.off(type, guarded);
     };
   }
 
-  /** How many listen. */
-  get size(): number {
-    return this.#listeners;
+  #count(type: string, change: 1 | -1): void {
+    this.#listeners += change;
+    if (type === '*') this.#toAll += change;
+    else {
+      const count = (this.#toOne.get(type) ?? 0) + change;
+      // Any name may be listened to; none is kept longer than its listeners.
+      if (count > 0) this.#toOne.set(type, count);
+      else this.#toOne.delete(type);
+    }
   }
 
   /** Whether an event of this type would be heard. */
   hears(type: EventType): boolean {
-    return this.#listeners > 0 && (this.#emitter.listenerCount('*') > 0 || this.#emitter.listenerCount(type) > 0);
+    return this.audience(type) > 0;
+  }
+
+  /** How many listeners would hear an event of this type. */
+  audience(type: EventType): number {
+    return this.#listeners === 0 ? 0 : this.#toAll + (this.#toOne.get(type) ?? 0);
   }
 
   /** Delivers in order, also when a listener causes further events. The event carries its type. */
   emit(type: EventType, event: object): void {
     if (this.#listeners === 0) return;
     if (this.#delivering) {
-      this.#queue.push([type, event]);
+      // By the time it is told, others may listen.
+      this.#queue.push([type, deepFreeze(event)]);
       return;
     }
     this.#delivering = true;
@@ -144,7 +159,9 @@ export class EventHub implements Emitter<ToolEvents> {
   }
 
   #deliver(type: EventType, event: object): void {
+    // Counted first: who subscribes while an event is told does not hear that one.
+    const all = this.#toAll > 0;
     this.#emitter.emit(type, event);
-    this.#emitter.emit('*', event);
+    if (all) this.#emitter.emit('*', event);
   }
 }

@@ -228,7 +228,12 @@ export function frozenJson(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return Object.freeze(value.map((item: JsonValue) => frozenJson(item)));
   const copy: Record<string, JsonValue> = {};
-  for (const key of Object.keys(value)) define(copy, key, frozenJson((value as JsonObject)[key] as JsonValue));
+  for (const key in value) {
+    // What stands on a polluted prototype is not a member.
+    if (!Object.hasOwn(value, key)) continue;
+    const member = (value as JsonObject)[key] as JsonValue;
+    define(copy, key, typeof member === 'object' ? frozenJson(member) : member);
+  }
   return Object.freeze(copy);
 }
 

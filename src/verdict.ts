@@ -38,6 +38,12 @@ export function makeVerdict(effect: Verdict['effect'], said: Partial<Verdict>): 
   return { ...unsaid, ...said, effect };
 }
 
+/** What the model is told of a denial that nobody worded. */
+export function denialText({ code, reason, ruleId }: Verdict): string {
+  if (code === 'policy_error') return `The call was refused because a policy failed (${reason}).`;
+  return `The call was denied${ruleId === undefined ? '' : ` by rule \`${ruleId}\``}: ${reason}. Do not repeat it as it is.`;
+}
+
 /** The verdict as `explain` and events show it. */
 export function decisionOf(verdict: Verdict): Decision {
   switch (verdict.effect) {

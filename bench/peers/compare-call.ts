@@ -1,6 +1,6 @@
-/** One call of a peer against one governed call. */
+/** One call of a peer against one governed call of a tool with a check, a timeout and an output budget. */
 import { sequential } from '../calls.ts';
-import { input, sessionOver, zodTool } from '../fixtures.ts';
+import { input, normalTool, sessionOver } from '../fixtures.ts';
 import { compare } from '../harness.ts';
 import type { FamilyResult, TargetId } from '../targets.ts';
 
@@ -8,7 +8,7 @@ import type { FamilyResult, TargetId } from '../targets.ts';
 export async function compareCall(id: TargetId, peer: () => Promise<unknown>, check: (answer: unknown) => boolean, version: string): Promise<FamilyResult> {
   const answer = await peer();
   if (!check(answer)) throw new Error(`The peer answered ${JSON.stringify(answer)}.`);
-  const { call } = sessionOver([zodTool]);
+  const { call } = sessionOver([normalTool]);
   const [own, other] = await compare([sequential('own', () => call('forecast', input)), sequential('peer', peer)]);
   return {
     rows: [

@@ -1,11 +1,12 @@
 /** Record: the one place where a call ends. Counts it, tells of it once, gives everything back, and resolves its promise. */
 import { errorCodes, type ToolError, toolError, withCause } from '../errors.ts';
-import { cloneJson, type JsonObject, type JsonValue } from '../json.ts';
+import { cloneJson, type JsonValue } from '../json.ts';
 import { redacted } from '../redaction/spellings.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import { type Counters, countReason } from '../state/counters.ts';
+import { copyFor, deliver, isShared } from '../state/deliver.ts';
 import { scrubJson, scrubText } from './secrets.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -135,7 +136,7 @@ function tell(call: Call, result: ToolResult): void {
   const { durationMs, status } = result.metadata;
   if (result.success) {
     if (session.hears('tool:post'))
-      session.deliver('tool:post', {
+      deliver(session, 'tool:post', {
         type: 'tool:post',
         sessionId: session.sessionId,
         at: session.registry.now(),
@@ -171,12 +172,20 @@ function postedResult(call: Call, result: ToolResult & { success: true }): JsonV
   // Where an output was cut, half a secret may stand, and half a secret is not found.
   if (hasSecrets && metadata.truncated !== undefined) hidden = redacted;
   else if (hasSecrets || binding.secretive) hidden = scrubJson(call, hidden, binding.entry.outputRedactor(call.session.registry.redact));
+  const { session } = call;
+  const { callId, toolName, status, attempt, durationMs, fingerprint, repaired, truncated, handler } = metadata;
+  // Written in one literal, which is several times cheaper to freeze than what is made by spreading.
+  const shown: Record<string, JsonValue> = { callId, toolName, status, attempt, durationMs, fingerprint: fingerprint as string };
+  if (repaired !== undefined) shown.repaired = copyFor(session, 'tool:post', repaired);
+  if (truncated !== undefined) shown.truncated = copyFor(session, 'tool:post', truncated);
+  if (handler !== undefined) shown.handler = copyFor(session, 'tool:post', scrubJson(call, handler));
   // Copied last: what is over the budget of redaction need not be copied.
-  hidden = cloneJson(hidden);
-  const { handler } = metadata;
-  const shown = { ...metadata };
-  if (handler !== undefined) (shown as Writable<ResultMetadata>).handler = scrubJson(call, cloneJson(handler)) as JsonObject;
-  return { success: true, output: hidden, metadata: shown as unknown as JsonValue };
+  const told = { success: true, output: copyFor(session, 'tool:post', hidden), metadata: shown };
+  if (isShared(session, 'tool:post')) {
+    Object.freeze(shown);
+    Object.freeze(told);
+  }
+  return told;
 }
 
 /** Puts a call on the list of calls in flight. */

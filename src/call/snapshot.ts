@@ -9,16 +9,26 @@ import { toldName } from './told-name.ts';
 /** Deepest nesting of an output. */
 export const maxOutputDepth = 512;
 const maxValues = 5_000_000;
+/** An escape or a fraction takes up to twelve characters for each that a copy counts. */
+export const mostCharsEach = 12;
 
 export type Shaped =
-  | { readonly ok: true; readonly output: unknown; readonly truncated?: NonNullable<ResultMetadata['truncated']> }
+  | {
+      readonly ok: true;
+      readonly output: unknown;
+      readonly truncated: ResultMetadata['truncated'];
+      /** Of a snapshot: the least characters that its JSON text can have. It has at most {@link mostCharsEach} times as many. */
+      readonly leastChars: number | undefined;
+      /** The copy stopped at the limit: `output` is still the handler's own value. */
+      readonly overflow: boolean;
+    }
   | { readonly ok: false; readonly error: ToolError };
 
 /** Snapshots a value. `maxChars` stops the copy early where nobody needs all of it. */
-export function normalise(call: Call, value: unknown, maxChars?: number): Shaped & { overflow?: number } {
-  if (value === undefined || value === null) return { ok: true, output: null };
+export function normalise(call: Call, value: unknown, maxChars?: number): Shaped {
+  if (value === undefined || value === null) return whole(null);
   const kind = typeof value;
-  if (kind === 'string' || kind === 'boolean' || (kind === 'number' && Number.isFinite(value))) return { ok: true, output: value === 0 ? 0 : value };
+  if (kind === 'string' || kind === 'boolean' || (kind === 'number' && Number.isFinite(value))) return whole(value === 0 ? 0 : value);
   const isContent = readsAsContent(value);
   const copy = copyJson(value, { maxDepth: maxOutputDepth, maxValues, maxChars: isContent ? undefined : maxChars });
   if (!copy.ok) {
@@ -31,8 +41,13 @@ export function normalise(call: Call, value: unknown, maxChars?: number): Shaped
       }),
     };
   }
-  if (copy.overflow) return { ok: true, output: value, overflow: copy.size };
-  return { ok: true, output: isContent ? markContent(copy.value) : copy.value };
+  if (copy.overflow) return { ok: true, output: value, truncated: undefined, leastChars: undefined, overflow: true };
+  return { ok: true, output: isContent ? markContent(copy.value) : copy.value, truncated: undefined, leastChars: copy.size, overflow: false };
+}
+
+/** An output that needs no count. All members are its own: none is inherited. */
+export function whole(output: unknown, truncated?: ResultMetadata['truncated']): Shaped {
+  return { ok: true, output, truncated, leastChars: undefined, overflow: false };
 }
 
 function readsAsContent(value: unknown): boolean {

@@ -1,6 +1,7 @@
 /** The event of a verdict, for allowances and denials alike. */
 import type { ToolEvents } from '../events.ts';
 import type { Call } from '../state/call.ts';
+import { deliver } from '../state/deliver.ts';
 
 export function tellVerdict(call: Call): void {
   const { session, toolName, callId, verdict } = call;
@@ -20,5 +21,5 @@ export function tellVerdict(call: Call): void {
   if (ruleId !== undefined) event.ruleId = ruleId;
   if (source !== undefined) event.source = source;
   if (reason !== undefined) event.reason = reason;
-  session.deliver('policy:check', event);
+  deliver(session, 'policy:check', event);
 }

@@ -3,11 +3,12 @@
 import type { Step } from '../call/step.ts';
 import { describe, type ToolError, toolError } from '../errors.ts';
 import type { ToolEvents } from '../events.ts';
-import { cloneJson, copyJson, isJsonObject, type JsonValue } from '../json.ts';
+import { copyJson, isJsonObject, type JsonValue } from '../json.ts';
 import { createBudget } from '../redaction/budget.ts';
 import { scrubStrings } from '../redaction/scrub.ts';
 import { Secrets } from '../redaction/secrets.ts';
 import type { Call } from '../state/call.ts';
+import { copyFor, deliver } from '../state/deliver.ts';
 import { admitRate } from '../state/session-limits.ts';
 
 /** Deepest nesting of an input. */
@@ -87,13 +88,14 @@ function announce(call: Call, readable: boolean): void {
     return;
   }
   const { toolName, callId, attempt, parent } = call;
-  const input = readable ? hideSecrets(call, call.extra?.text ?? call.canonical) : null;
   const surface = call.surface?.name;
   const { sessionId, registry } = session;
+  const at = registry.now();
+  const input = readable ? copyFor(session, 'tool:pre', hideSecrets(call, call.extra?.text ?? call.canonical)) : null;
   const event: Mutable<{ type: string } & ToolEvents['tool:pre']> = {
     type: 'tool:pre',
     sessionId,
-    at: registry.now(),
+    at,
     seq: ++session.seq,
     toolName,
     callId,
@@ -106,19 +108,18 @@ function announce(call: Call, readable: boolean): void {
   call.announced = true;
   session.toldOf = call;
   session.toldAt = event.at;
-  session.deliver('tool:pre', event);
+  deliver(session, 'tool:pre', event);
 }
 
-/** The tool's schema says what is secret; where there is no tool, the registry's paths do. */
+/** The input without its secrets; may share parts with it. The tool's schema says what is secret; where there is no tool, the registry's paths do. */
 function hideSecrets(call: Call, input: JsonValue): JsonValue {
   const { session } = call;
   const redactor = session.entryOf(call.toolName)?.inputRedactor(session.registry.redact) ?? session.registry.pathRedactor();
   const known = call.extra?.secrets;
-  // Listeners may keep or freeze what they get; the canonical input must stay ours.
-  if (redactor === undefined && known === undefined) return cloneJson(input);
+  if (redactor === undefined && known === undefined) return input;
   const secrets = new Secrets(known);
   const budget = createBudget();
   const hidden = redactor === undefined ? input : redactor.redact(input, budget, secrets);
   if (known === undefined) call.more.sent = secrets;
-  return cloneJson(scrubStrings(hidden, secrets, budget));
+  return scrubStrings(hidden, secrets, budget);
 }

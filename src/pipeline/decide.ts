@@ -13,7 +13,7 @@ import type { Policy } from '../policy.ts';
 import type { CompiledRule } from '../rules.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import { makeVerdict, type Verdict } from '../verdict.ts';
+import { denialText, makeVerdict, type Verdict } from '../verdict.ts';
 import type { Judged } from '../when.ts';
 
 const allowed: Verdict = Object.freeze(makeVerdict('allow', { source: 'default' }));
@@ -38,12 +38,6 @@ function conclude(call: Call, verdict: Verdict): Outcome {
   const { code, reason, ruleId, source } = verdict;
   const error = toolError(code ?? 'policy_denied', verdict.message ?? verdict.text ?? denialText(verdict), { reason, ruleId, source });
   return verdict.cause === undefined ? error : withCause(error, verdict.cause);
-}
-
-/** What the model is told of a denial that nobody worded. */
-function denialText({ code, reason, ruleId }: Verdict): string {
-  if (code === 'policy_error') return `The call was refused because a policy failed (${reason}).`;
-  return `The call was denied${ruleId === undefined ? '' : ` by rule \`${ruleId}\``}: ${reason}. Do not repeat it as it is.`;
 }
 
 /** What has been said so far. A deny ends the weighing; an allow lifts nothing but a default. */
@@ -152,7 +146,7 @@ function rulesJudge(rules: readonly CompiledRule[]): Judge {
 }
 
 function policyJudge(policy: Policy<unknown>, source: string): Judge {
-  const gate: Gate = { source, what: 'policy', id: policy.id };
+  const gate: Gate = { source, what: 'policy', id: policy.id, allowed: makeVerdict('allow', { source, ruleId: policy.id }) };
   return (call, tally) => {
     const run = (): unknown => {
       const { entry, knobs } = call.binding as Binding;
@@ -162,7 +156,8 @@ function policyJudge(policy: Policy<unknown>, source: string): Judge {
   };
 }
 
-const checkGate: Gate = { source: 'tool', what: 'check' };
+const allowedByTool = makeVerdict('allow', { source: 'tool' });
+const checkGate: Gate = { source: 'tool', what: 'check', id: undefined, allowed: allowedByTool };
 
 function checkJudge(check: NonNullable<Binding['entry']['internals']['check']>): Judge {
   return (call, tally) => {
@@ -190,7 +185,9 @@ interface Gate {
   readonly source: string;
   readonly what: 'policy' | 'check' | 'requiresApproval';
   /** The policy's. */
-  readonly id?: string | undefined;
+  readonly id: string | undefined;
+  /** Its yes, the same each time. */
+  readonly allowed: Verdict;
 }
 
 /** Runs one gate of host code, now or later, within its time; whatever goes wrong denies. */
@@ -229,9 +226,13 @@ function vote(call: Call, tally: Tally, gate: Gate, answer: unknown): void {
   const decision = safeRead(answer);
   if (decision === 'nonsense') return nonsense(call, tally, gate, `allow(), ask(), deny(reason)${gate.what === 'policy' ? ' or undefined' : ''}`, answer);
   const { source, id } = gate;
-  const named = id === undefined ? {} : { ruleId: id };
   tally.spoken = true;
-  tally.steps?.push({ source, ...named, effect: decision.effect, ...(decision.effect === 'deny' ? { reason: decision.reason } : {}) });
+  tally.steps?.push({
+    source,
+    ...(id === undefined ? {} : { ruleId: id }),
+    effect: decision.effect,
+    ...(decision.effect === 'deny' ? { reason: decision.reason } : {}),
+  });
   switch (decision.effect) {
     case 'deny':
       tally.deny = makeVerdict('deny', {
@@ -249,7 +250,7 @@ function vote(call: Call, tally: Tally, gate: Gate, answer: unknown): void {
       });
       return;
     case 'allow':
-      tally.allow ??= makeVerdict('allow', { source, ruleId: id });
+      tally.allow ??= gate.allowed;
   }
 }
 
@@ -261,7 +262,7 @@ function safeRead(answer: unknown): Decision | 'nonsense' {
   }
 }
 
-const approvalGate: Gate = { source: 'tool', what: 'requiresApproval' };
+const approvalGate: Gate = { source: 'tool', what: 'requiresApproval', id: undefined, allowed: allowedByTool };
 
 /** `requiresApproval` of the definition and of the profile. An allow never lifts it. */
 const approvalJudge: Judge = (call, tally) => {

@@ -2,7 +2,7 @@
 
 import { inPolicyTime } from '../call/in-policy-time.ts';
 import { detached } from '../call/shortened.ts';
-import { maxOutputDepth, normalise, type Shaped } from '../call/snapshot.ts';
+import { maxOutputDepth, mostCharsEach, normalise, type Shaped, whole } from '../call/snapshot.ts';
 import { toldName } from '../call/told-name.ts';
 import { type ContentPart, contentParts, markContent, ownText, partText, withText } from '../content.ts';
 import { toolError } from '../errors.ts';
@@ -12,10 +12,16 @@ import { issueLines } from '../schema/issues.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 
+/** Longer texts are measured piece by piece, in bounded memory. */
+const mostWritten = 1_000_000;
+
+type Snapshot = Extract<Shaped, { readonly ok: true }>;
+
 /** Validates by the output schema and answers the snapshot of what it parsed. */
-export function checkOutput(call: Call, output: unknown): Shaped | Promise<Shaped> {
+export function checkOutput(call: Call, shaped: Snapshot): Shaped | Promise<Shaped> {
   const schema = (call.binding as Binding).entry.internals.output;
-  if (schema === undefined) return { ok: true, output };
+  if (schema === undefined) return shaped;
+  const { output } = shaped;
   if (contentParts(output) !== undefined)
     return {
       ok: false,
@@ -40,19 +46,21 @@ function read(call: Call, validated: Validated): Shaped {
 }
 
 /** Cuts the model-visible text to the budget; data under a schema is never cut. */
-export function withinBudget(call: Call, output: unknown, overflow: number | undefined): Shaped {
+export function withinBudget(call: Call, shaped: Snapshot): Shaped {
   const { maxOutputChars, entry } = call.binding as Binding;
-  if (maxOutputChars === Number.POSITIVE_INFINITY) return { ok: true, output };
+  if (maxOutputChars === Number.POSITIVE_INFINITY) return shaped;
+  const { output, leastChars, overflow } = shaped;
   const { output: schema, outputStrategy: strategy } = entry.internals;
   const parts = contentParts(output);
   if (parts !== undefined) return fitParts(parts, maxOutputChars, strategy);
+  if (leastChars !== undefined && fits(output, leastChars, maxOutputChars)) return shaped;
   const exact = typeof output === 'string';
   const text = exact ? output : boundedText(output, maxOutputChars);
   if (text.length <= maxOutputChars) {
-    if (overflow === undefined) return { ok: true, output };
+    if (overflow !== true) return shaped;
     // The estimate was too high; the value is small enough for a snapshot.
-    const whole = normalise(call, output);
-    return whole.ok ? withinBudget(call, whole.output, undefined) : whole;
+    const again = normalise(call, output);
+    return again.ok ? withinBudget(call, again) : again;
   }
   if (schema !== undefined)
     return {
@@ -63,11 +71,12 @@ export function withinBudget(call: Call, output: unknown, overflow: number | und
         { reason: 'output_too_large' },
       ),
     };
-  return {
-    ok: true,
-    output: cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)),
-    truncated: { originalChars: text.length, exact, strategy },
-  };
+  return whole(cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)), { originalChars: text.length, exact, strategy });
+}
+
+/** Whether a snapshot is sure to fit. Most are so small that the count of the copy says so; of others the engine writes the text, several times faster than we can. */
+function fits(output: unknown, leastChars: number, limit: number): boolean {
+  return leastChars * mostCharsEach <= limit || (leastChars <= Math.min(limit, mostWritten) && JSON.stringify(output).length <= limit);
 }
 
 /** The beginning of a value's JSON text, without writing all of it. */
@@ -140,7 +149,7 @@ function fitParts(parts: readonly ContentPart[], limit: number, strategy: 'head'
   // Each part brings a line break, the first one excepted.
   const cost = (text: string): number => text.length + 1;
   const originalChars = parts.reduce((sum, part) => sum + cost(partText(part)), -1);
-  if (originalChars <= limit) return { ok: true, output: parts };
+  if (originalChars <= limit) return whole(parts);
   const mark = cutMark(originalChars, limit, true);
   let room = limit + 1;
   const named = new Set<ContentPart>();
@@ -165,5 +174,5 @@ function fitParts(parts: readonly ContentPart[], limit: number, strategy: 'head'
     }
   }
   if (!marked && reserved > 0) kept.push({ type: 'text', text: mark.slice(1) });
-  return { ok: true, output: markContent(kept as unknown as JsonValue), truncated: { originalChars, exact: true, strategy } };
+  return whole(markContent(kept as unknown as JsonValue), { originalChars, exact: true, strategy });
 }

@@ -24,7 +24,7 @@ export function ran(call: Call, value: unknown, metadata: JsonObject | undefined
     if (secretive && shaped.ok) collectOutputSecrets(call, shaped.output);
     if (!plain) return shapeOn(call, shaped, metadata);
     if (!shaped.ok) return fail(call, shaped.error);
-    if (bounded) return settle(call, withinBudget(call, shaped.output, shaped.overflow), metadata);
+    if (bounded) return settle(call, withinBudget(call, shaped), metadata);
     return succeed(call, shaped.output, undefined, metadata);
   } catch (error) {
     return broken(call, error);
@@ -52,12 +52,11 @@ export function threw(call: Call, error: ToolError): void {
 
 /** After hooks, output schema and budget, for the tools that have them. */
 function shapeOn(call: Call, shaped: Shaped, metadata: JsonObject | undefined): void {
-  const finish = (checked: Shaped): void =>
-    checked.ok ? settle(call, withinBudget(call, checked.output, undefined), metadata) : settle(call, checked, metadata);
+  const finish = (checked: Shaped): void => (checked.ok ? settle(call, withinBudget(call, checked), metadata) : settle(call, checked, metadata));
   const check = (hooked: Shaped): void => {
     if (call.ended) return;
     if (!hooked.ok) return finish(hooked);
-    const checked = checkOutput(call, hooked.output);
+    const checked = checkOutput(call, hooked);
     if (checked instanceof Promise) {
       checked.then(
         (settled) => (call.ended ? undefined : finish(settled)),

@@ -16,6 +16,7 @@ import type { Overrides } from '../workflow/effective.ts';
 import { Binding } from './binding.ts';
 import type { Call } from './call.ts';
 import type { SessionMetrics } from './counters.ts';
+import { deliver, isShared } from './deliver.ts';
 import { releaseExecutor } from './executors.ts';
 import type { RegistryState } from './registry-state.ts';
 import { retireHandlers } from './session-handler.ts';
@@ -205,15 +206,8 @@ export class SessionState {
     full.sessionId = this.sessionId;
     full.at = this.registry.now();
     full.seq = ++this.seq;
-    this.deliver(type, full);
-  }
-
-  /** The same for an event that was written whole, base fields too, as the events of every call are: one literal is several times cheaper to make and to freeze. */
-  deliver(type: EventType, event: object): void {
-    // Among several listeners nobody changes what another reads.
-    if (this.registry.hub.size + (this.hub?.size ?? 0) > 1) deepFreeze(event);
-    this.hub?.emit(type, event);
-    this.registry.hub.emit(type, event);
+    if (isShared(this, type)) deepFreeze(full);
+    deliver(this, type, full);
   }
 
   /** This session's listeners. Whoever listens is told of changes and of closing. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type AnyEvent, deny, fail, type Hook, type Policy, type SessionOptions, type ToolContext } from '../../src/index.ts';
+import { type AnyEvent, deny, fail, type Hook, HostToolRegistry, type Policy, type SessionOptions, type ToolContext } from '../../src/index.ts';
 import { define, setup } from './define.ts';
 import { expectOneEnd, gate, turns } from './world.ts';
 
@@ -214,7 +214,7 @@ describe('what the events carry', () => {
   test('payloads are JSON with sessionId, callId, toolName, at and a growing seq; where several listen they are frozen to the bottom', async () => {
     let now = 1_000;
     const { session, events } = setup([define('t', { requiresApproval: true })], { approver: () => 'allow_once' }, { now: () => now++, newId: () => 'id-1' });
-    session.events.on('tool:pre', () => {});
+    session.events.on('*', () => {});
     await session.call('t', { a: { b: [1] } });
     expect(events.map((event) => ('seq' in event ? event.seq : 0))).toEqual([1, 2, 3, 4, 5]);
     for (const event of events) {
@@ -223,6 +223,57 @@ describe('what the events carry', () => {
       expect(event).toMatchObject({ sessionId: 's', at: expect.any(Number) });
       if (event.type !== 'approval:required') expect(event).toMatchObject({ toolName: 't', callId: 'id-1' });
     }
+  });
+
+  test('an event that one listener hears is that listener’s own, whatever others listen to', async () => {
+    const registry = new HostToolRegistry();
+    registry.register(define('t', { handler: (input: unknown) => input }));
+    const session = registry.createSession({ sessionId: 's' });
+    const frozen: string[] = [];
+    for (const type of ['tool:pre', 'policy:check', 'tool:post'] as const)
+      session.events.on(type, (event) => {
+        if (Object.isFrozen(event)) frozen.push(type);
+        Object.assign(event, { hacked: true });
+        if (type === 'tool:post') Object.assign((event as unknown as { result: { output: object } }).result.output, { hacked: true });
+      });
+    const result = await session.call('t', { a: 1 });
+    expect(frozen).toEqual([]);
+    expect(result.output).toEqual({ a: 1 });
+    registry.events.on('tool:post', (event) => void (isFrozenThrough(event) && frozen.push('both')));
+    await session.call('t', { a: 1 });
+    expect(frozen).toEqual(['tool:post', 'both']);
+  });
+
+  test('whoever subscribes while an event is told hears the next one, and never one that its only listener changed', async () => {
+    const registry = new HostToolRegistry();
+    registry.register(define('t'));
+    const session = registry.createSession({ sessionId: 's' });
+    const heard: { type: string; hacked?: boolean }[] = [];
+    let subscribed = false;
+    session.events.on('tool:pre', (event) => {
+      Object.assign(event, { hacked: true });
+      if (subscribed) return;
+      subscribed = true;
+      session.events.on('*', (own) => void heard.push(own));
+      registry.events.on('*', (own) => void heard.push(own));
+    });
+    await session.call('t');
+    expect(heard.map(({ type }) => type)).toEqual(['policy:check', 'policy:check', 'tool:post', 'tool:post']);
+    expect(heard.every((event) => event.hacked === undefined && isFrozenThrough(event))).toBe(true);
+  });
+
+  test('an event that waits while another is told is frozen: others may listen by then', async () => {
+    const registry = new HostToolRegistry();
+    registry.register(define('t'));
+    const own = registry.createSession({ sessionId: 's' });
+    const seen: boolean[] = [];
+    let calls = 0;
+    own.events.on('tool:pre', (event) => {
+      seen.push(isFrozenThrough(event));
+      if (calls++ === 0) void own.call('t', { a: { b: 1 } });
+    });
+    await own.call('t');
+    expect(seen).toEqual([false, true]);
   });
 
   test('a listener cannot change what runs or what the caller gets', async () => {

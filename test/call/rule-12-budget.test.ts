@@ -64,6 +64,9 @@ describe('rule 12: the budget of the model-visible text', () => {
     ['empty containers', [[], {}, [], {}]],
     ['members', { a: 1, b: 2, c: 3 }],
     ['text that JSON escapes', ['"\n\t\\']],
+    ['text of which each character takes six', ['\u0001'.repeat(50), '\ud800'.repeat(50)]],
+    ['numbers as long as they get', Array.from({ length: 20 }, () => -1.2345678901234567e-100)],
+    ['members with such names and numbers', { ['\u0001'.repeat(20)]: -1.2345678901234567e-100, '': false }],
   ])('data that fits to the character stays data, one character less cuts it: %s', async (_, value) => {
     const { length } = JSON.stringify(value);
     const w = world();
