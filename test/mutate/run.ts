@@ -1,0 +1,120 @@
+/** `npm run mutate`: changes one expression of the sources at a time and looks whether a test fails. Prints the score, and the mutants that no test noticed. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Cache, digest } from './cache.ts';
+import { type Reach, reachOf } from './coverage.ts';
+import { isEquivalent } from './equivalent.ts';
+import { markAbove, marksOf } from './marks.ts';
+import { type Mutant, mutantsOf, mutated } from './mutants.ts';
+import { readArguments } from './options.ts';
+import { Worker } from './worker.ts';
+
+interface Result {
+  /** `unreached`: no test runs it. */
+  readonly outcome: 'killed' | 'survived' | 'unreached';
+  /** The first test file that failed. */
+  readonly by?: string | undefined;
+}
+
+const root = resolve(import.meta.dirname, '../..');
+process.chdir(root);
+const folder = resolve(root, 'node_modules/.cache/mutate');
+const options = readArguments(process.argv.slice(2));
+const textOf = (file: string): string => readFileSync(file, 'utf8');
+const random = seeded(options.seed);
+const chosen = options.files.map((file) => {
+  const text = textOf(file);
+  return { file, text, mutants: mutantsOf(file, text).filter((mutant) => random() < options.share && !isEquivalent(mutant, text)) };
+});
+
+if (options.list) {
+  for (const { mutants } of chosen) for (const mutant of mutants) console.log(shown(mutant));
+  process.exit(0);
+}
+
+const worker = new Worker(resolve(folder, 'hits.jsonl'));
+const cache = new Cache<Result>(resolve(folder, 'results.json'), options.fresh);
+const stop = (): void => {
+  cache.save();
+  worker.stop();
+};
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    stop();
+    process.exit(0);
+  });
+}
+
+await worker.start();
+const reach = await reachOf(worker, Object.fromEntries(options.marked.map((file) => [file, textOf(file)])), folder, options.fresh);
+const survivors: string[] = [];
+const sum = { killed: 0, mutants: 0 };
+for (const { file, text, mutants } of chosen) {
+  const started = performance.now();
+  const marks = marksOf(file, text);
+  const killers = new Set<string>();
+  let killed = 0;
+  for (const mutant of mutants) {
+    const { outcome, by } = await meet(mutant, text, testsFor(file, markAbove(marks, file, text, mutant.start), killers));
+    if (outcome !== 'killed') survivors.push(`${outcome}: ${shown(mutant)}`);
+    else {
+      killed += 1;
+      if (by !== undefined) killers.add(by);
+    }
+  }
+  cache.save();
+  sum.killed += killed;
+  sum.mutants += mutants.length;
+  console.log(`${score(killed, mutants.length)}  ${file}  ${Math.round((performance.now() - started) / 1_000)} s`);
+}
+stop();
+console.log(`\n${survivors.join('\n')}\n\n${score(sum.killed, sum.mutants)}  in all`);
+process.exit(0);
+
+/** The tests that reach a mark, those first that are most likely to notice: the file's own test, those that noticed others of the file, then the quick ones. */
+function testsFor(file: string, mark: number | undefined, killers: ReadonlySet<string>): string[] {
+  const own = file.replace('src/', 'test/').replace(/\.ts$/, '.test.ts');
+  const rank = (test: string): number => (test === own ? 0 : killers.has(test) ? 1 : 2);
+  // What a module does when it is loaded has no mark: whoever reaches anything in it has loaded it.
+  const reaching = [...reach].filter(([, { hits }]) => (mark === undefined ? hits[file] !== undefined : hits[file]?.includes(mark)));
+  reaching.sort(([a, left], [b, right]) => rank(a) - rank(b) || left.durationMs - right.durationMs);
+  let spentMs = 0;
+  return reaching.flatMap(([test, { durationMs }]) => {
+    spentMs += durationMs;
+    return spentMs <= options.budgetMs || test === own ? [test] : [];
+  });
+}
+
+/** What the tests say of a mutant, now or in an earlier run. A mutant that was noticed stays so; one that was not meets tests that are new or changed. */
+async function meet(mutant: Mutant, text: string, tests: readonly string[]): Promise<Result> {
+  if (tests.length === 0) return { outcome: 'unreached' };
+  const name = digest(mutant.file, text, `${mutant.start}:${mutant.end}`, mutant.becomes);
+  const whole = digest(name, ...[...tests].sort().map((test) => textOf(test)));
+  const before = cache.get(name) ?? cache.get(whole);
+  if (before !== undefined) return before;
+  const usualMs = tests.reduce((total, test) => total + (reach.get(test) as Reach).durationMs, 0);
+  const answer = await worker.run({ texts: { [mutant.file]: mutated(text, mutant) }, tests, all: false }, 20_000 + 3 * usualMs);
+  const result: Result =
+    answer === undefined ? { outcome: 'killed' } : answer.failed.length === 0 ? { outcome: 'survived' } : { outcome: 'killed', by: answer.failed[0] };
+  cache.set(result.outcome === 'killed' ? name : whole, result);
+  return result;
+}
+
+function shown({ file, line, was, becomes }: Mutant): string {
+  const short = (code: string): string => code.replace(/\s+/g, ' ').slice(0, 90);
+  return `${file}:${line}  ${short(was)}  →  ${becomes === ';' ? 'removed' : short(becomes)}`;
+}
+
+function score(killed: number, mutants: number): string {
+  const percent = mutants === 0 ? 100 : (100 * killed) / mutants;
+  return `${percent.toFixed(1).padStart(5)} % (${killed} of ${mutants})`;
+}
+
+/** Numbers from 0 up to 1, the same ones for the same seed. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
