@@ -57,6 +57,14 @@ describe('a token', () => {
   });
 });
 
+describe('the length of a token', () => {
+  test('has a bound: one that is longer is refused without being looked at, even if its signature is right', () => {
+    const long = signer.sign({ ...claims, tool: 't'.repeat(65_536) });
+    expect(long.length).toBeGreaterThan(65_536);
+    expect(signer.verify(long)).toBeUndefined();
+  });
+});
+
 describe('what is no genuine token is refused, and nothing is said of why', () => {
   const forgedBody = Buffer.from(JSON.stringify({ ...claims, principal: 'root' })).toString('base64url');
   const other = createTokenSigner(otherKey).sign(claims).split('.')[1];

@@ -832,11 +832,15 @@ describe('a store that fails costs the call and nothing more', () => {
 
   test('so is one whose call was aborted while the store worked', async () => {
     const store = memory();
+    const started = deferred<void>();
     const gate = deferred<void>();
+    const taken = vi.fn(store.take);
     const bed = suspending({
       store: {
         ...store,
+        take: taken,
         put: async (record) => {
+          started.resolve();
           await gate.promise;
           await store.put(record);
         },
@@ -844,12 +848,12 @@ describe('a store that fails costs the call and nothing more', () => {
     });
     const controller = new AbortController();
     const called = bed.session.call('pay', { amount: 5 }, { signal: controller.signal });
-    await Promise.resolve();
-    await Promise.resolve();
+    await started.promise;
     controller.abort();
     expect(why(await called)?.[0]).toBe('cancelled');
     gate.resolve();
-    await vi.waitFor(() => expect(bed.session.approvals.pending()).resolves.toEqual([]));
+    await vi.waitFor(() => expect(taken).toHaveBeenCalledTimes(1));
+    expect(await store.list('conversation')).toEqual([]);
     expect(types(bed.events)).not.toContain('approval:required');
   });
 

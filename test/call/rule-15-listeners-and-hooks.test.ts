@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import type { AnyEvent, Hook } from '../../src/index.ts';
 import { outcome, tool, turns, world } from './world.ts';
 
@@ -150,6 +151,15 @@ describe('rule 15: before hooks', () => {
     const w = world({ hooks: [{ before: () => ({ action: 'modify', input: { x: 'bad' } }) }] });
     w.add(tool(() => 1, { name: 'typed', parameters: { type: 'object', properties: { x: { type: 'number' } } } }));
     expect(outcome(await w.session.call('typed', { x: 1 }))).toBe('invalid_input');
+  });
+
+  test("an own __proto__ in a modified input is refused before a vendor's validator sees it, and nothing is polluted", async () => {
+    const handler = vi.fn();
+    const w = world({ hooks: [{ before: () => ({ action: 'modify', input: JSON.parse('{"x":1,"__proto__":{"polluted":true}}') }) }] });
+    w.add(tool(handler, { name: 'typed', parameters: z.looseObject({ x: z.number() }) }));
+    expect(await w.session.call('typed', { x: 1 })).toMatchObject({ error: { code: 'invalid_input', reason: 'unsafe_key' } });
+    expect(handler).not.toHaveBeenCalled();
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
   test('hooks see what those before them left, in the order in which they came; a removed one is gone', async () => {

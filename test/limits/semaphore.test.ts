@@ -390,6 +390,33 @@ describe('cycles of waits', () => {
     for (let i = 0; i < 5; i += 1) ticketOf(a.acquire(new Call({}), never));
   });
 
+  test('a call that comes when a lowered capacity has left others stuck closes no cycle: it waits until the host raises the capacity again', async () => {
+    const waits = createWaitGraph();
+    const slots = new Semaphore(2, { waits });
+    const lock = new Semaphore(1, { waits });
+    const [free, busy, owner] = [new Call({}), new Call({}), new Call({})];
+    slots.acquire(free, never);
+    slots.acquire(busy, never);
+    lock.acquire(owner, never);
+    ticketOf(lock.acquire(new Call({}, busy), never));
+    let toldChild = false;
+    ticketOf(
+      slots.acquire(new Call({}, owner), () => {
+        toldChild = true;
+      }),
+    );
+    slots.capacity = 1;
+    let told = false;
+    ticketOf(
+      slots.acquire(new Call({}), () => {
+        told = true;
+      }),
+    );
+    slots.capacity = 4;
+    await microtasks();
+    expect([toldChild, told]).toEqual([true, true]);
+  });
+
   test('a wait that was cancelled or ended is no part of a cycle', () => {
     const [a, b] = pair();
     const [left, right] = [new Call({}), new Call({})];

@@ -47,8 +47,6 @@ const vitest = await createVitest(
     sequence: { shuffle: false, sequencer: GivenOrder },
     maxWorkers: 1,
     fileParallelism: false,
-    testTimeout: 4_000,
-    hookTimeout: 4_000,
     reporters: [{}],
     silent: true,
   },
@@ -76,8 +74,11 @@ async function answerTo(request: Request): Promise<Answer> {
   // What failed in an earlier run counts towards `bail` otherwise.
   vitest.state.filesMap.clear();
   vitest.state.errorsSet.clear();
-  vitest.config.bail = request.all ? 0 : 1;
-  for (const project of vitest.projects) project.config.bail = vitest.config.bail;
+  for (const { config } of [vitest, ...vitest.projects]) {
+    config.bail = request.all ? 0 : 1;
+    // A test without a mutant may be slow; one that waits for what a mutant took away should not cost long.
+    config.testTimeout = request.all ? 60_000 : 4_000;
+  }
   const wanted = request.tests.flatMap((test) => specifications.get(test) ?? []);
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(wanted);
   for (const module of testModules) {

@@ -34,13 +34,9 @@ if (options.list) {
 
 const worker = new Worker(resolve(folder, 'hits.jsonl'));
 const cache = new Cache<Result>(resolve(folder, 'results.json'), options.fresh);
-const stop = (): void => {
-  cache.save();
-  worker.stop();
-};
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    stop();
+    worker.stop();
     process.exit(0);
   });
 }
@@ -56,18 +52,19 @@ for (const { file, text, mutants } of chosen) {
   let killed = 0;
   for (const mutant of mutants) {
     const { outcome, by } = await meet(mutant, text, testsFor(file, markAbove(marks, file, text, mutant.start), killers));
-    if (outcome !== 'killed') survivors.push(`${outcome}: ${shown(mutant)}`);
-    else {
+    if (outcome !== 'killed') {
+      survivors.push(`${outcome}: ${shown(mutant)}`);
+      if (process.env.MUTATE_VERBOSE) console.log(survivors.at(-1));
+    } else {
       killed += 1;
       if (by !== undefined) killers.add(by);
     }
   }
-  cache.save();
   sum.killed += killed;
   sum.mutants += mutants.length;
   console.log(`${score(killed, mutants.length)}  ${file}  ${Math.round((performance.now() - started) / 1_000)} s`);
 }
-stop();
+worker.stop();
 console.log(`\n${survivors.join('\n')}\n\n${score(sum.killed, sum.mutants)}  in all`);
 process.exit(0);
 
@@ -92,12 +89,23 @@ async function meet(mutant: Mutant, text: string, tests: readonly string[]): Pro
   const whole = digest(name, ...[...tests].sort().map((test) => textOf(test)));
   const before = cache.get(name) ?? cache.get(whole);
   if (before !== undefined) return before;
-  const usualMs = tests.reduce((total, test) => total + (reach.get(test) as Reach).durationMs, 0);
-  const answer = await worker.run({ texts: { [mutant.file]: mutated(text, mutant) }, tests, all: false }, 20_000 + 3 * usualMs);
-  const result: Result =
-    answer === undefined ? { outcome: 'killed' } : answer.failed.length === 0 ? { outcome: 'survived' } : { outcome: 'killed', by: answer.failed[0] };
+  const result = await resultOf(mutant, text, tests);
   cache.set(result.outcome === 'killed' ? name : whole, result);
+  cache.save();
   return result;
+}
+
+async function resultOf(mutant: Mutant, text: string, tests: readonly string[]): Promise<Result> {
+  const changed = { [mutant.file]: mutated(text, mutant) };
+  // The first test file notices most mutants; the others need not even be loaded then.
+  for (const batch of [tests.slice(0, 1), tests.slice(1)]) {
+    if (batch.length === 0) continue;
+    const usualMs = batch.reduce((total, test) => total + (reach.get(test) as Reach).durationMs, 0);
+    const answer = await worker.run({ texts: changed, tests: batch, all: false }, 15_000 + 3 * usualMs);
+    if (answer === undefined) return { outcome: 'killed' };
+    if (answer.failed.length > 0) return { outcome: 'killed', by: answer.failed[0] };
+  }
+  return { outcome: 'survived' };
 }
 
 function shown({ file, line, was, becomes }: Mutant): string {
