@@ -48,6 +48,54 @@ describe('a rate window', () => {
     expect([window.take(500), window.take(100), window.take(1_400), window.take(1_500)]).toEqual([true, true, false, true]);
   });
 
+  test('a wait with a limit of 0 is the length of the window, whatever was counted and however late it is', () => {
+    const window = new RateWindow(0, 500);
+    expect(window.retryAfterMs(100)).toBe(500);
+    window.count(200);
+    expect(window.retryAfterMs(300)).toBe(500);
+  });
+
+  test('a wait is told from the reading it is asked with, also when that is older than the last one', () => {
+    const window = new RateWindow(1, 1_000);
+    window.take(0);
+    window.take(1_000);
+    expect(window.retryAfterMs(500)).toBe(1_500);
+    expect(window.retryAfterMs(1_500)).toBe(500);
+  });
+
+  test('what was counted while no limit applied counts once there is one', () => {
+    const window = new RateWindow(Number.POSITIVE_INFINITY, 1_000);
+    for (const now of [0, 100, 50, 200]) window.count(now);
+    window.limit = 4;
+    expect([window.take(300), window.retryAfterMs(300)]).toEqual([false, 700]);
+    // The one that was counted with an older reading stands where the last one stood.
+    expect([window.take(1_000), window.take(1_099)]).toEqual([true, false]);
+    expect([window.take(1_100), window.take(1_100), window.take(1_100)]).toEqual([true, true, false]);
+  });
+
+  test('when the limit was lowered, the wait lasts until enough have left the window', () => {
+    const window = new RateWindow(4, 1_000);
+    for (const now of [0, 100, 200, 300]) window.take(now);
+    window.limit = 2;
+    expect(window.retryAfterMs(300)).toBe(900);
+    expect([window.take(1_199), window.take(1_200)]).toEqual([false, true]);
+  });
+
+  test('above 1 024, moments within a 1 024th of the window are taken for their latest one, and those further apart are not', () => {
+    const window = new RateWindow(1_025, 1_024);
+    for (let i = 0; i < 1_024; i += 1) window.take(0);
+    window.take(1);
+    expect([window.take(1_024), window.take(1_025)]).toEqual([false, true]);
+    const exact = new RateWindow(1_024, 1_024);
+    for (let i = 0; i < 1_023; i += 1) exact.take(0);
+    exact.take(1);
+    expect(exact.take(1_024)).toBe(true);
+    const apart = new RateWindow(1_025, 1_024);
+    for (let i = 0; i < 1_024; i += 1) apart.take(0);
+    apart.take(1.5);
+    expect(apart.take(1_024)).toBe(true);
+  });
+
   test('a huge limit is reached exactly in a burst, and keeps little in memory', () => {
     const window = new RateWindow(2_000_000, 60_000);
     let allowed = 0;
