@@ -19,7 +19,7 @@ export interface Options {
 const usage = `npm run mutate -- [files or folders] [options]
   --sample N    runs only N per cent of the mutants
   --seed N      which ones (1)
-  --seconds N   how long the tests that one mutant meets may take in all (5)
+  --seconds N   how long the tests that one mutant meets may take in all (10)
   --fresh       forgets what earlier runs found
   --list        prints the mutants and runs nothing`;
 
@@ -39,7 +39,7 @@ export function readArguments(args: readonly string[]): Options {
     options: {
       sample: { type: 'string', default: '100' },
       seed: { type: 'string', default: '1' },
-      seconds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '10' },
       fresh: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
     },

@@ -68,13 +68,14 @@ worker.stop();
 console.log(`\n${survivors.join('\n')}\n\n${score(sum.killed, sum.mutants)}  in all`);
 process.exit(0);
 
-/** The tests that reach a mark, those first that are most likely to notice: the file's own test, those that noticed others of the file, then the quick ones. */
+/** The tests that reach a mark, those first that are most likely to notice: the file's own test, those that noticed others of the file, then those that reach most of the file for their time. */
 function testsFor(file: string, mark: number | undefined, killers: ReadonlySet<string>): string[] {
   const own = file.replace('src/', 'test/').replace(/\.ts$/, '.test.ts');
   const rank = (test: string): number => (test === own ? 0 : killers.has(test) ? 1 : 2);
   // What a module does when it is loaded has no mark: whoever reaches anything in it has loaded it.
   const reaching = [...reach].filter(([, { hits }]) => (mark === undefined ? hits[file] !== undefined : hits[file]?.includes(mark)));
-  reaching.sort(([a, left], [b, right]) => rank(a) - rank(b) || left.durationMs - right.durationMs);
+  const worth = ({ hits, durationMs }: Reach): number => (hits[file]?.length ?? 0) / (100 + durationMs);
+  reaching.sort(([a, left], [b, right]) => rank(a) - rank(b) || worth(right) - worth(left));
   let spentMs = 0;
   return reaching.flatMap(([test, { durationMs }]) => {
     spentMs += durationMs;
