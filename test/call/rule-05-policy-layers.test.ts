@@ -402,3 +402,30 @@ describe('globs and when cannot be dodged', () => {
     for (const name of ['a', 'b', 'c']) expect(await session.call(name, { n: 1 }), name).toMatchObject({ error: { reason: 'caught' } });
   });
 });
+
+describe('of several that say the same, the first is named', () => {
+  test('a deny, in its own words and not in those of a later one', async () => {
+    const { session } = setup([define('t')], {
+      rules: [
+        { id: 'first', effect: 'deny', reason: 'one' },
+        { id: 'second', effect: 'deny', reason: 'two' },
+      ],
+    });
+    expect(await session.call('t', {})).toMatchObject({
+      error: { reason: 'one', message: 'The call was denied by rule `first`: one. Do not repeat it as it is.' },
+    });
+  });
+
+  test('an ask', async () => {
+    const asked: unknown[] = [];
+    const { session } = setup([define('t')], {
+      approver: ({ ruleId }) => andThen(asked.push(ruleId), 'allow_once'),
+      rules: [
+        { id: 'first', effect: 'ask' },
+        { id: 'second', effect: 'ask' },
+      ],
+    });
+    expect(await session.call('t', {})).toMatchObject({ success: true });
+    expect(asked).toEqual(['first']);
+  });
+});
