@@ -6,6 +6,7 @@ import { failureResult } from './call/record.ts';
 import type { Surface } from './context.ts';
 import { MisuseError, toolError } from './errors.ts';
 import { cloneJson, copyJson, isJsonObject } from './json.ts';
+import { ignoreRejection } from './maybe-promise.ts';
 import { readOptions } from './options.ts';
 import { callTool } from './pipeline/spine.ts';
 import type { ToolResult } from './result.ts';
@@ -61,6 +62,7 @@ function ownKey(entry: ToolEntry | undefined, call: ToolCall): string | undefine
   if (validated instanceof Promise || validated.issues !== undefined) return undefined;
   try {
     const key: unknown = resourceKey(validated.value);
+    ignoreRejection(key);
     return typeof key === 'string' ? key : undefined;
   } catch {
     return undefined;

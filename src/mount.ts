@@ -159,8 +159,8 @@ function report(state: ReturnType<typeof stateOf>, thrown: unknown, message: str
 /** Whatever was thrown becomes a non-empty text; reading it may itself throw. */
 function textOf(thrown: unknown): string {
   try {
-    const text = thrown instanceof Error ? thrown.message : String(thrown);
-    if (text !== '') return text;
+    const text: unknown = thrown instanceof Error ? thrown.message : String(thrown);
+    if (typeof text === 'string' && text !== '') return text;
   } catch {
     // Falls through.
   }

@@ -181,7 +181,7 @@ function compileWhen(when: JsonValue, effect: Effect, check: Check): readonly Co
         );
         return segment;
       });
-      return { path: segments, test: compileTest(test, field, effect, check) };
+      return { path: segments, ...compileTest(test, field, effect, check) };
     });
   }
   check(isJsonObject(when) && Object.keys(when).length > 0, 'when', 'left out, a map of at least one path, or a list of conditions', when);
@@ -190,7 +190,7 @@ function compileWhen(when: JsonValue, effect: Effect, check: Check): readonly Co
     const path = text.split('.');
     const wellFormed = text.length <= maxTextLength && path.length <= maxSegments && path.every((segment) => segment !== '');
     check(wellFormed, field, `keyed by a path of 1 to ${maxSegments} names joined by dots (the list form takes any key)`, text);
-    return { path, test: compileTest(isScalar(test) ? { equals: test } : test, field, effect, check) };
+    return { path, ...compileTest(isScalar(test) ? { equals: test } : test, field, effect, check) };
   });
 }
 
@@ -198,7 +198,12 @@ function isScalar(value: JsonValue): value is JsonPrimitive {
   return typeof value !== 'object' || value === null;
 }
 
-function compileTest(test: JsonValue, field: string, effect: Effect, check: Check): (value: JsonPrimitive) => boolean {
+/** What a test of one character costs, against looking at one value. Measured; a comparison of texts stops early, a large program of a pattern does not. */
+const compareCost = 1 / 8;
+const globCost = 1 / 2;
+const patternCost = 1 / 8;
+
+function compileTest(test: JsonValue, field: string, effect: Effect, check: Check): Pick<Condition, 'test' | 'cost'> {
   const oneTest = `a scalar or exactly one of ${testKeys.join(', ')}`;
   check(isJsonObject(test), field, oneTest, test);
   const keys = Object.keys(test);
@@ -210,23 +215,26 @@ function compileTest(test: JsonValue, field: string, effect: Effect, check: Chec
   switch (key) {
     case 'equals':
       check(isScalar(operand), `${field}.equals`, 'a string, number, boolean or null', operand);
-      return equalTo([operand], strict);
+      return { test: equalTo([operand], strict), cost: compareCost };
     case 'in':
       check(Array.isArray(operand) && operand.length > 0, `${field}.in`, 'a list of at least one scalar', operand);
-      return equalTo(
-        operand.map((item: JsonValue, index) => {
-          check(isScalar(item), `${field}.in[${index}]`, 'a string, number, boolean or null', item);
-          return item;
-        }),
-        strict,
-      );
+      return {
+        cost: compareCost,
+        test: equalTo(
+          operand.map((item: JsonValue, index) => {
+            check(isScalar(item), `${field}.in[${index}]`, 'a string, number, boolean or null', item);
+            return item;
+          }),
+          strict,
+        ),
+      };
     case 'glob':
       check(typeof operand === 'string' && operand.length <= maxTextLength, `${field}.glob`, `a string of at most ${maxTextLength} characters`, operand);
-      return onText(globTest(operand, !strict), strict);
+      return { test: onText(globTest(operand, !strict), strict), cost: operand.includes('?') ? 2 * globCost : globCost };
     case 'matches': {
       check(isText(operand), `${field}.matches`, 'a regular expression as a non-empty string', operand);
-      const { matcher } = patternOf(operand, `${field}.matches`, check);
-      return onText((text) => matcher.test(text), strict);
+      const { matcher, size } = patternOf(operand, `${field}.matches`, check);
+      return { test: onText((text) => matcher.test(text), strict), cost: Math.max(globCost, size * patternCost) };
     }
   }
 }

@@ -8,20 +8,22 @@ export type Reading = 'any' | 'all';
 export interface Condition {
   readonly path: readonly string[];
   readonly test: (value: JsonPrimitive) => boolean;
+  /** Steps that the test takes for each character of a text. */
+  readonly cost: number;
 }
 
 /** Deepest nesting that is followed; inputs are at most 64 deep, parsed values may be anything. */
 const maxDepth = 200;
 
-/** What the rules of one layer may cost together for one call, in values and characters looked at: some tens of milliseconds. */
-export const maxRuleSteps = 4_000_000;
+/** What the rules of one layer may cost together for one call, in steps of some tens of nanoseconds: a value looked at, a key looked up, a part of a text. */
+export const maxRuleSteps = 2_000_000;
 
 /** Thrown when the rules have cost more than they may. */
 export const overBudget = Symbol('over the budget of rules');
 
 interface Walk {
   readonly path: readonly string[];
-  readonly test: (value: JsonPrimitive) => boolean;
+  readonly condition: Condition;
   readonly judged: Judged;
   /** Some branch led to nothing. */
   hole: boolean;
@@ -58,9 +60,10 @@ type Finding = 'passes' | 'fails' | 'partly there' | 'absent';
  * A value that is nested too deep, or throws when it is read, matches `any` and does not match `all`.
  * @throws overBudget
  */
-export function holds({ path, test }: Condition, reading: Reading, judged: Judged): boolean {
+export function holds(condition: Condition, reading: Reading, judged: Judged): boolean {
+  const { path } = condition;
   const { input, parsed, declares } = judged;
-  const walk: Walk = { path, test, judged, hole: false, found: 0 };
+  const walk: Walk = { path, condition, judged, hole: false, found: 0 };
   try {
     if (reading === 'any') return anyOf(input, 0, walk, 0) || (parsed !== input && anyOf(parsed, 0, walk, 0));
     const sent = findingOf(input, walk);
@@ -93,25 +96,35 @@ function spend({ judged }: Walk, steps: number): void {
 
 /** A test of a scalar costs what the scalar is long. */
 function passes(walk: Walk, value: JsonPrimitive): boolean {
-  if (typeof value === 'string') spend(walk, value.length);
-  return walk.test(value);
+  const { test, cost } = walk.condition;
+  if (typeof value === 'string') spend(walk, value.length * cost);
+  return test(value);
 }
 
 /** What a parse may hold beside JSON, as the JSON that stands for it: a rule must see a date, a set or a URL that a schema made. */
-function plain(node: unknown): unknown {
+function plain(node: unknown, walk: Walk): unknown {
   if (typeof node === 'bigint') return Number.isSafeInteger(Number(node)) ? Number(node) : String(node);
   if (typeof node !== 'object' || node === null) return node;
   const prototype: unknown = Object.getPrototypeOf(node);
   if (prototype === Object.prototype || prototype === Array.prototype || prototype === null) return node;
-  if (node instanceof Set) return [...node];
-  if (node instanceof Map) return Object.fromEntries(node);
+  if (node instanceof Set || node instanceof Map) {
+    spend(walk, node.size * 4);
+    return node instanceof Set ? [...node] : Object.fromEntries(node);
+  }
   if (node instanceof String || node instanceof Number || node instanceof Boolean) return node.valueOf();
   const { toJSON } = node as { toJSON?: unknown };
-  return typeof toJSON === 'function' ? Reflect.apply(toJSON, node, ['']) : node;
+  if (typeof toJSON !== 'function') return node;
+  if (ArrayBuffer.isView(node)) spend(walk, node.byteLength);
+  return Reflect.apply(toJSON, node, ['']);
 }
 
 function isScalar(value: unknown): value is JsonPrimitive {
   return value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+/** Undefined at the end of the path. An index beyond it would be looked up on `Array.prototype` and further. */
+function segmentAt({ path }: Walk, at: number): string | undefined {
+  return at < path.length ? path[at] : undefined;
 }
 
 function isIndex(segment: string): boolean {
@@ -121,8 +134,8 @@ function isIndex(segment: string): boolean {
 /** True as soon as one value on any reading of the path passes. An array matches whenever one of its elements does, whatever is left of the path. */
 function anyOf(value: unknown, at: number, walk: Walk, depth: number): boolean {
   count(walk, depth);
-  const node = plain(value);
-  const segment = walk.path[at];
+  const node = plain(value, walk);
+  const segment = segmentAt(walk, at);
   if (Array.isArray(node)) {
     if (segment === undefined) return node.some((item) => anyOf(item, at, walk, depth + 1));
     if (segment === '*') {
@@ -141,10 +154,11 @@ function anyOf(value: unknown, at: number, walk: Walk, depth: number): boolean {
 
 /** Own keys of an object: the segment itself, and the segments from here on joined by dots. */
 function anyKey(value: unknown, at: number, walk: Walk, depth: number): boolean {
-  const node = plain(value);
+  const node = plain(value, walk);
   if (!isJsonObject(node)) return false;
   let key = '';
   for (let end = at; end < walk.path.length; end++) {
+    spend(walk, 1);
     key = end === at ? (walk.path[end] as string) : `${key}.${walk.path[end]}`;
     if (Object.hasOwn(node, key) && anyOf(node[key], end + 1, walk, depth + 1)) return true;
   }
@@ -154,8 +168,8 @@ function anyKey(value: unknown, at: number, walk: Walk, depth: number): boolean 
 /** False as soon as one value does not pass. Branches that lead nowhere leave a hole, which the caller judges. */
 function allOf(value: unknown, at: number, walk: Walk, depth: number): boolean {
   count(walk, depth);
-  const node = plain(value);
-  const segment = walk.path[at];
+  const node = plain(value, walk);
+  const segment = segmentAt(walk, at);
   if (segment === undefined) {
     if (Array.isArray(node)) return node.length > 0 && node.every((item) => allOf(item, at, walk, depth + 1));
     if (node === undefined) {
@@ -183,6 +197,7 @@ function allOf(value: unknown, at: number, walk: Walk, depth: number): boolean {
 function allDotted(object: JsonObject, at: number, walk: Walk, depth: number): boolean {
   let key = walk.path[at] as string;
   for (let end = at + 1; end < walk.path.length; end++) {
+    spend(walk, 1);
     key += `.${walk.path[end]}`;
     if (Object.hasOwn(object, key) && !allOf(object[key], end + 1, walk, depth + 1)) return false;
   }

@@ -292,10 +292,24 @@ describe('when: the input as it was sent, and as the handler gets it', () => {
     expect(() => matches('deny', { [path]: 'x' }, { '*': nested })).toThrow(overBudget as never);
   });
 
+  test.each<[what: string, when: Rule['when'], parsed: unknown]>([
+    ['many elements that lack a key', { 'a.b.c.d.e.f.g.h': 1 }, { a: Array.from({ length: 49_000 }, () => ({})) }],
+    ['a large map', { 'a.zz': 1 }, { a: new Map(Array.from({ length: 49_000 }, (_, at) => [String(at), 1])) }],
+    ['a large set', { a: 'zz' }, { a: new Set(Array.from({ length: 49_000 }, (_, at) => String(at))) }],
+    ['a buffer', { 'a.data': 'x' }, { a: Buffer.alloc(500_000) }],
+    ['a pattern with a large program', { a: { matches: '(password|token).{0,100}=.{0,100}[0-9]{8,}$' } }, { a: 'token '.repeat(5_000) }],
+  ])('%s cannot be judged by ten rules over and over', (_, when, parsed) => {
+    const call = judged({}, parsed);
+    const rule = compile({ effect: 'deny', when });
+    expect(() => {
+      for (let at = 0; at < 20; at++) rule.matches(call);
+    }).toThrow(overBudget as never);
+  });
+
   test('a long text costs what it is long, at each rule that looks at it', () => {
-    const call = judged({ a: 'y'.repeat(1_000_000) });
+    const call = judged({ a: 'y'.repeat(900_000) });
     const rule = compile({ effect: 'deny', when: { a: { glob: '*x' } } });
-    for (let at = 0; at < 3; at++) expect(rule.matches(call)).toBe(false);
+    for (let at = 0; at < 4; at++) expect(rule.matches(call)).toBe(false);
     expect(() => rule.matches(call)).toThrow(overBudget as never);
   });
 });

@@ -14,6 +14,14 @@ interface Held {
   revoked: boolean;
 }
 
+/** What a call that a grant let through must still look at. */
+export interface Standing {
+  /** Taken back, or replaced by another answer to the same question. */
+  readonly revoked: boolean;
+  /** Epoch milliseconds; undefined where it does not end by itself. */
+  readonly expiresAt: number | undefined;
+}
+
 /** What a grant is for: a definition from a source, with one input or any. */
 export interface GrantSubject {
   readonly tool: string;
@@ -53,7 +61,7 @@ export class Grants {
   }
 
   /** Uses a grant up by one. What comes back says later on whether it was revoked. Undefined when it is gone. */
-  use(id: string): { readonly revoked: boolean } | undefined {
+  use(id: string): Standing | undefined {
     const held = this.#held.get(id);
     if (held?.usesLeft !== undefined && --held.usesLeft <= 0) this.#held.delete(id);
     return held;

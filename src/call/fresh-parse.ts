@@ -1,5 +1,6 @@
 /** Parses of the canonical input beside the handler's own: nobody changes anybody else's object. */
 import { cloneJson } from '../json.ts';
+import type { Validated } from '../schema/bind.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 import { inPolicyTime } from './in-policy-time.ts';
@@ -10,5 +11,11 @@ export function freshParse(call: Call): unknown | Promise<unknown> {
   const copy = cloneJson(call.canonical);
   if (input.kind === 'json') return copy;
   const validated = input.validate(copy);
-  return validated instanceof Promise ? inPolicyTime(call, validated).then(({ value }) => value) : validated.value;
+  return validated instanceof Promise ? inPolicyTime(call, validated).then(parseOf) : parseOf(validated);
+}
+
+/** A schema that takes an input once and refuses it the next time leaves a gate nothing to judge. */
+function parseOf({ issues, value }: Validated): unknown {
+  if (issues !== undefined) throw new Error(`The schema accepted the arguments and then refused them: ${issues[0]?.message ?? 'without an issue'}`);
+  return value;
 }

@@ -1,5 +1,5 @@
 /** The secrets of one call: what schemas and paths mark in its input, knobs and output, and how texts are kept free of it. */
-import type { JsonValue } from '../json.ts';
+import { copyJson, type JsonValue } from '../json.ts';
 import { createBudget } from '../redaction/budget.ts';
 import type { Redactor } from '../redaction/redactor.ts';
 import { redactText, scrubStrings } from '../redaction/scrub.ts';
@@ -14,6 +14,19 @@ export function collectSecrets(call: Call): void {
   const { redact } = call.session.registry;
   collect(call, binding.entry.inputRedactor(redact), call.canonical);
   collect(call, binding.entry.knobRedactor(redact), (binding.knobs ?? null) as JsonValue);
+}
+
+/** The same once the arguments are validated: defaults and repairs are in the canonical input of a raw schema, and in the parse of any other. */
+export function collectParsedSecrets(call: Call): void {
+  const { entry } = call.binding as Binding;
+  const { input } = entry.internals;
+  const redactor = entry.inputRedactor(call.session.registry.redact);
+  if (redactor === undefined || call.ended) return;
+  collect(call, redactor, call.canonical);
+  if (input.kind === 'json') return;
+  // What a parse holds beside JSON has no fields that a schema could mark.
+  const copy = copyJson(call.parsed ?? null, { maxDepth: 64, maxValues: 50_000 });
+  if (copy.ok) collect(call, redactor, copy.value);
 }
 
 /** What one call of a chain must not tell, none of them tells. */

@@ -31,7 +31,12 @@ export class AbortHub {
   /** Stops watching; without effect on what is not watched. */
   remove(signal: AbortSignal, entry: AbortEntry): void {
     const watch = this.#watches.get(signal);
-    if (watch?.entries.delete(entry) && watch.entries.size === 0) signal.removeEventListener('abort', watch.listener);
+    if (!watch?.entries.delete(entry) || watch.entries.size > 0) return;
+    try {
+      signal.removeEventListener('abort', watch.listener);
+    } catch {
+      // A signal of somebody else's making: what it throws must not keep a call from its end.
+    }
   }
 
   #watch(signal: AbortSignal): Watch {

@@ -128,6 +128,10 @@ function keyOf(call: Call): string | ToolError | undefined | Promise<string | To
     });
     return withCause(error, thrown);
   };
-  const input = freshParse(call);
-  return input instanceof Promise ? input.then(make) : make(input);
+  try {
+    const input = freshParse(call);
+    return input instanceof Promise ? input.then(make, unknownKey) : make(input);
+  } catch (error) {
+    return unknownKey(error);
+  }
 }

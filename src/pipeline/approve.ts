@@ -11,7 +11,7 @@ import { reportFault } from '../call/report-fault.ts';
 import { scrubText } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { toldName } from '../call/told-name.ts';
-import { describe, MisuseError, type ToolError, toolError, withCause } from '../errors.ts';
+import { describe, errorName, MisuseError, type ToolError, toolError, withCause } from '../errors.ts';
 import { copyJson, isJsonObject } from '../json.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { Binding } from '../state/binding.ts';
@@ -65,6 +65,7 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
   }
   call.waited = true;
   const controller = new AbortController();
+  let over = false;
   let settle: (answer: unknown) => void = () => {};
   let fail: (error: unknown) => void = () => {};
   const answered = new Promise<unknown>((resolve, reject) => {
@@ -84,7 +85,10 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
   announceQuestion(call, request);
   if (desk.waiting.has(request.id)) {
     try {
-      Promise.resolve(approver(request, { signal: controller.signal })).then(settle, fail);
+      Promise.resolve(approver(request, { signal: controller.signal })).then(settle, (error: unknown) => {
+        if (!over) fail(error);
+        else if (errorName(error) !== 'AbortError') reportFault(call, error, 'approver', 'an approver threw after its time was over');
+      });
     } catch (error) {
       fail(error);
     }
@@ -96,6 +100,7 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
       desk.waiting.delete(request.id);
       if (call.ended) return undefined;
       if (answer === late) {
+        over = true;
         controller.abort();
         return timedOut(call, request.id);
       }

@@ -185,12 +185,17 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => void soon(resolve
 
 /** Runs a generator to its end: what it yields is progress, what it returns is the result. */
 async function drive(call: Call, options: RunOptions, generator: AsyncGenerator): Promise<void> {
-  call.onEnd(() => {
+  const close = (): void => {
     // Not awaited: a generator that hangs in its clean-up must not hold the result.
     Promise.resolve()
       .then(() => generator.return(undefined))
-      .then(undefined, () => {});
-  });
+      .then(undefined, (error: unknown) => reportFault(call, error, 'handler', 'the clean-up of a generator threw'));
+  };
+  if (call.ended) {
+    close();
+    return finish(call, options, null, undefined);
+  }
+  call.onEnd(close);
   const { registry } = call.session;
   let turn = registry.monotonic();
   try {

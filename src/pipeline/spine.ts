@@ -3,9 +3,10 @@
 import { idsInFlight, newId } from '../call/call-id.ts';
 import { failureResult, late, link } from '../call/record.ts';
 import { releaseAll } from '../call/release.ts';
-import { collectSecrets, shareSecrets } from '../call/secrets.ts';
+import { collectParsedSecrets, collectSecrets, shareSecrets } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { tellVerdict } from '../call/tell-verdict.ts';
+import { withdrawn } from '../call/withdrawn.ts';
 import type { CallOptions } from '../context.ts';
 import { toolError } from '../errors.ts';
 import { cloneJson } from '../json.ts';
@@ -204,10 +205,17 @@ function takeGoto(call: Call): number {
 function validated(call: Call): Step {
   // A tool that a rule hides says nothing of its schema: whatever the input, the next gate refuses it.
   if ((call.binding as Binding).drop === 'denied') return undefined;
+  if (call.binding?.secretive !== true) return validate(call);
   collectSecrets(call);
   const outcome = validate(call);
-  if (call.extra?.repaired !== undefined) collectSecrets(call);
-  return outcome;
+  if (!(outcome instanceof Promise)) {
+    collectParsedSecrets(call);
+    return outcome;
+  }
+  return outcome.then((settled) => {
+    collectParsedSecrets(call);
+    return settled;
+  });
 }
 
 /** Decides, and tells the verdict, a denial too; the decide stage itself is shared with `explain` and emits nothing. */
@@ -235,8 +243,7 @@ function wasEdited(call: Call): boolean {
 /** What waited is judged again: availability, policy and fingerprint, until nothing changed meanwhile. */
 function recheck(call: Call): Step {
   const { session } = call;
-  const { grant } = call.extra ?? none;
-  if (grant?.revoked === true) withdrawApproval(call);
+  if (call.extra?.grant !== undefined && withdrawn(call)) call.approved = false;
   else if (!call.waited && call.judgedAt === session.current()) return undefined;
   if (++call.more.rounds > mostRounds)
     return toolError('policy_error', 'The rules changed faster than the call could be judged. Try again.', { reason: 'rules_unstable', retryable: true });
@@ -249,17 +256,9 @@ function recheck(call: Call): Step {
   return outcome instanceof Promise ? outcome.then((settled) => settled ?? again(call)) : (outcome ?? again(call));
 }
 
-const none: { readonly grant?: undefined } = Object.freeze({});
-
-/** The grant that answered was revoked before the handler started: its yes is none any more. */
-function withdrawApproval(call: Call): void {
-  call.approved = false;
-  call.more.grant = undefined;
-}
-
 function again(call: Call): Outcome {
   if (call.ended) return undefined;
-  if (call.extra?.grant?.revoked === true) withdrawApproval(call);
+  if (withdrawn(call)) call.approved = false;
   // The second judging may itself have waited for a policy; that wait alone asks for no third one, a change does.
   call.waited = false;
   if (call.verdict?.effect === 'ask' && !call.approved) {

@@ -18,6 +18,11 @@ export function validate(call: Call): Step {
     const problem = repairText(call);
     if (problem !== undefined) return problem;
     if (call.resumed === undefined) call.canonical = repairMembers(call, call.canonical, input.json, '') as JsonObject;
+    const whole = call.extra?.repaired === undefined ? undefined : copyJson(call.canonical, { maxDepth: 64, maxValues: 50_000 });
+    if (whole !== undefined && !whole.ok)
+      return toolError('invalid_input', `The arguments are ${whole.message}, once the JSON that they hold as text is read. Send less.`, {
+        reason: whole.fault,
+      });
   }
   // What a surface's dialect added is no input: the session's own calls, and resumed ones, never had it.
   if (call.options?.surface?.strictNulls === true && call.resumed === undefined)

@@ -1,9 +1,10 @@
 /** The way back: from what a handler came to, to the end of its call. The second half of the spine. */
 import { end, failureResult, successResult } from '../call/record.ts';
 import { releaseAll } from '../call/release.ts';
-import { collectOutputSecrets, scrubText } from '../call/secrets.ts';
+import { reportFault } from '../call/report-fault.ts';
+import { collectOutputSecrets } from '../call/secrets.ts';
 import { normalise, type Shaped } from '../call/snapshot.ts';
-import { type ToolError, toolError } from '../errors.ts';
+import { type ToolError, toolError, withCause } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { ResultMetadata } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
@@ -88,10 +89,6 @@ export function fail(call: Call, error: ToolError): void {
 
 /** A fault of ours. The host's logger learns of it; the model is told no more than that. */
 export function broken(call: Call, error: unknown): void {
-  call.session.registry.warn(
-    { tool: call.toolName, error: error instanceof Error ? scrubText(call, String(error.stack)) : typeof error },
-    'internal error',
-    'error',
-  );
-  fail(call, toolError('internal', 'The call failed by an internal error. Try again or use another tool.'));
+  reportFault(call, error, 'host-tools', 'internal error');
+  fail(call, withCause(toolError('internal', 'The call failed by an internal error. Try again or use another tool.'), error));
 }

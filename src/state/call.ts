@@ -1,5 +1,6 @@
 /** The record of one call: what the stages read and write on its way. */
 import { randomUUID } from 'node:crypto';
+import type { Standing } from '../approval/grants.ts';
 import type { PendingApproval, ReadAnswer } from '../approval/request.ts';
 import type { CallInfo, Surface } from '../context.ts';
 import type { ToolError } from '../errors.ts';
@@ -215,7 +216,7 @@ export class CallExtra {
   /** The error as it happened, where the model is shown a masked one. */
   unmasked: ToolError | undefined;
   /** The standing answer that let the call through; it may still be revoked. */
-  grant: { readonly revoked: boolean } | undefined;
+  grant: Standing | undefined;
   /** An answer for always that waits until the call's input is settled. */
   standing: { readonly approvalId: string; readonly answer: ReadAnswer } | undefined;
   /** The suspended request with its token, for the host. */

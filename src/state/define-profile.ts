@@ -16,6 +16,7 @@ export function defineProfile(registry: RegistryState, profile: Profile): void {
   checkLineage(given, profiles);
   if ([...profiles.values()].some((one) => parentsOf(one.given).includes(resolved.id))) setWithHeirs(profiles, { given, resolved });
   else profiles.set(resolved.id, { given, resolved });
+  registry.limitsRate ||= resolved.limits.callsPerMinute !== undefined;
   registry.changed('profile');
 }
 

@@ -43,7 +43,7 @@ const none: readonly never[] = Object.freeze([]);
 /** A layer of rules that {@link RegistryState.addRules} brought. */
 interface RuleLayer {
   readonly rules: readonly CompiledRule[];
-  /** Set for a scope's rules: they touch its own tools alone. */
+  /** A scope's rules touch its own tools alone. */
   readonly source: string | undefined;
 }
 
@@ -79,6 +79,8 @@ export class RegistryState {
   readonly removed = new Map<string, number>();
   /** Grows with every change of tools; what hosts see. */
   revision = 0;
+  /** Some profile limits calls per minute: sessions count theirs, also while their own profile does not. */
+  limitsRate = false;
   /** Calls that are being started right now, one inside the gates of another. */
   nesting = 0;
   /** Grows with every change that may change a verdict or a listing: tools, rules, profiles. */
@@ -99,7 +101,6 @@ export class RegistryState {
   #clock: { now(): number } = globalThis.performance;
   /** Head of the list of calls in flight, over all sessions. */
   calls: Call | undefined;
-
   readonly spine: Spine;
 
   constructor(options: RegistryOptions<never>, spine: Spine) {

@@ -25,6 +25,7 @@ export function admitRate(session: SessionState, now: number): number | undefine
   const { callsPerMinute } = session.limits;
   if (callsPerMinute === undefined) {
     // A profile without a limit may be left for one with a limit: what was called meanwhile counts there.
+    if (session.registry.limitsRate) session.rate ??= new RateWindow(Number.POSITIVE_INFINITY);
     session.rate?.count(now);
     return undefined;
   }

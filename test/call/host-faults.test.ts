@@ -154,3 +154,90 @@ describe('a promise where an answer is due at once', () => {
     expect(await registry.createSession({ sessionId: 's' }).call('t', {}, { surface })).toMatchObject({ success: true });
   });
 });
+
+describe('odd host code at the edges of a call', () => {
+  const anything = { type: 'object' } as const;
+  const hostile = Object.defineProperty(new Error('x'), 'stack', { get: thrower });
+  const odd = (more: object): AbortSignal => ({ aborted: false, addEventListener: () => {}, removeEventListener: () => {}, ...more }) as unknown as AbortSignal;
+
+  test.each<[string, () => AbortSignal]>([
+    ['whose removal throws', () => odd({ removeEventListener: thrower })],
+    [
+      'whose listening throws what cannot be read',
+      () =>
+        odd({
+          addEventListener: () => {
+            throw hostile;
+          },
+        }),
+    ],
+  ])('a signal %s: the call ends, is told and counted once, and gives its id back', async (_, signal) => {
+    const registry = new HostToolRegistry();
+    registry.register(defineTool({ name: 't', description: 'd', parameters: anything, handler: () => 1 }));
+    const session = registry.createSession({ sessionId: 's' });
+    let ends = 0;
+    registry.events.on('*', ({ type }) => void (type === 'tool:pre' || type === 'policy:check' ? 0 : ends++));
+    await session.call('t', {}, { signal: signal(), callId: 'x' });
+    const again = await session.call('t', {}, { callId: 'x' });
+    expect(again).toMatchObject({ success: true });
+    expect(ends).toBeGreaterThanOrEqual(1);
+    expect(session.metrics()).toMatchObject({ calls: 2 });
+  });
+
+  test('a schema that refuses what it has accepted leaves no gate without an input', async () => {
+    for (const more of [{ policy: { check: ({ allow }: { allow(): unknown }) => allow() } }, { requiresApproval: () => false }, { resourceKey: () => 'k' }]) {
+      let reads = 0;
+      const parameters = z.object({ a: z.string().refine(() => ++reads < 2) });
+      const registry = new HostToolRegistry();
+      registry.register(defineTool({ name: 't', description: 'd', parameters, handler: () => 1, ...more } as never));
+      expect(await registry.createSession({ sessionId: 's' }).call('t', { a: 'x' })).toMatchObject({ success: false, error: { code: 'policy_error' } });
+    }
+  });
+
+  test('a resource key that rejects ends no process in a plan or a batch either', async () => {
+    const registry = new HostToolRegistry();
+    registry.register(defineTool({ name: 't', description: 'd', parameters: anything, resourceKey: (async () => thrower()) as never, handler: () => 1 }));
+    const session = registry.createSession({ sessionId: 's' });
+    session.plan([{ id: '1', name: 't', arguments: {} }]);
+    const { results } = await session.executeBatch([{ id: '1', name: 't', arguments: {} }]);
+    expect(results[0]?.result).toMatchObject({ error: { reason: 'resource_key_failed' } });
+  });
+
+  test.each([
+    ['zod', z.object({ k: z.string().default('hunter2hunter2') })],
+    ['raw', { type: 'object', properties: { k: { type: 'string', default: 'hunter2hunter2' } } } as const],
+  ])('a secret that a %s schema fills in by default is in no error and no log', async (_, parameters) => {
+    const logged: Logged[] = [];
+    const registry = new HostToolRegistry({ redact: ['k'], logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) } });
+    const handler = ({ k }: { k: string }): never => {
+      throw new Error(`bad ${k}`);
+    };
+    registry.register(defineTool({ name: 't', description: 'd', parameters, handler } as never));
+    const { error } = await registry.createSession({ sessionId: 's' }).call('t', {});
+    expect(error?.message).toBe('bad [redacted]');
+    expect(logged[0]?.err.message).toBe('bad [redacted]');
+  });
+
+  test('a generator that is answered after the end of its call is closed without a step', async () => {
+    const registry = new HostToolRegistry();
+    let steps = 0;
+    async function* generator() {
+      steps++;
+      yield 1;
+    }
+    registry.register(
+      defineTool({
+        name: 't',
+        description: 'd',
+        parameters: anything,
+        handler: (() => {
+          void session.close();
+          return generator();
+        }) as never,
+      }),
+    );
+    const session = registry.createSession({ sessionId: 's' });
+    expect(await session.call('t')).toMatchObject({ error: { code: 'session_closed' } });
+    expect(steps).toBe(0);
+  });
+});

@@ -39,6 +39,27 @@ describe('a grant that is taken back before its call has started', () => {
     expect(runs()).toBe(1);
   });
 
+  test('or that has run out by then', async () => {
+    const held = gate<number>();
+    let now = 0;
+    const registry = new HostToolRegistry({ now: () => now });
+    registry.register(defineTool({ name: 'hold', description: 'd', parameters: anything, resourceKey: 'k', handler: () => held.promise }));
+    registry.register(defineTool({ name: 'pay', description: 'd', parameters: anything, resourceKey: 'k', requiresApproval: true, handler: () => 1 }));
+    let asked = 0;
+    const session = registry.createSession({
+      sessionId: 's',
+      approver: () => (asked++ === 0 ? { decision: 'allow_always', grant: { expiresInMs: 50 } } : 'reject_once'),
+    });
+    await session.call('pay');
+    const holding = session.call('hold');
+    const waiting = session.call('pay');
+    await turns();
+    now = 60;
+    held.open(1);
+    await holding;
+    expect(await waiting).toMatchObject({ error: { code: 'approval_denied', reason: 'rejected' } });
+  });
+
   test('a grant that is used up by its call is no grant taken back', async () => {
     const { held, registry, runs } = world();
     const session = registry.createSession({ sessionId: 'two', approver: () => ({ decision: 'allow_always', grant: { uses: 1 } }) });

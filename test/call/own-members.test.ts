@@ -98,7 +98,7 @@ const names = [
   ...'callsPerMinute maxConcurrentCalls maxQueuedCalls queueTimeoutMs maxPendingApprovals loopGuard maxInputBytes readOnly destructive idempotent openWorld'.split(
     ' ',
   ),
-  ...'stopOnError arguments anything'.split(' '),
+  ...'stopOnError arguments anything 0 1 2 3'.split(' '),
 ];
 
 const values: readonly (readonly [string, unknown])[] = [

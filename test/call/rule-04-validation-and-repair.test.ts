@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import * as zm from 'zod/mini';
 import { z as z3 } from 'zod3';
-import type { JsonValue } from '../../src/index.ts';
+import { defineTool, HostToolRegistry, type JsonValue } from '../../src/index.ts';
 import { define, setup } from './define.ts';
 
 const secret = 'CANARY-value';
@@ -229,5 +229,19 @@ describe('repair: "safe"', () => {
       ),
       { numRuns: 150 },
     );
+  });
+});
+
+describe('rule 4: what repair reads from texts', () => {
+  test('counts with the rest of the arguments', async () => {
+    const registry = new HostToolRegistry();
+    let ran = 0;
+    const properties = Object.fromEntries('abc'.split('').map((name) => [name, { type: 'array' }]));
+    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object', properties }, handler: () => ++ran }));
+    const session = registry.createSession({ sessionId: 's', repair: 'safe' });
+    const text = JSON.stringify(Array.from({ length: 20_000 }, () => 1));
+    expect(await session.call('t', { a: text, b: text })).toMatchObject({ success: true });
+    expect(await session.call('t', { a: text, b: text, c: text })).toMatchObject({ error: { code: 'invalid_input', reason: 'too_large' } });
+    expect(ran).toBe(1);
   });
 });
