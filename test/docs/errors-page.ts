@@ -23,7 +23,7 @@ export const reasons: readonly { readonly code: ErrorCode; readonly reason: stri
     meaning: 'An imported tool whose definition changed, or was never accepted, until somebody accepts it.',
   },
   { code: 'tool_not_available', reason: 'not_declared', meaning: 'A handler called a tool that its definition does not name in `uses`.' },
-  { code: 'invalid_input', reason: 'invalid_option', meaning: 'An option of the call is none: its `timeoutMs` or its `signal`.' },
+  { code: 'invalid_input', reason: 'invalid_option', meaning: 'An option of the call is unknown, or its value is wrong.' },
   { code: 'invalid_input', reason: 'not_json', meaning: 'The arguments hold what JSON cannot: a function, a cycle, NaN.' },
   { code: 'invalid_input', reason: 'not_an_object', meaning: 'The arguments are no JSON object.' },
   { code: 'invalid_input', reason: 'too_large', meaning: 'More than `maxInputBytes`, or more than 50 000 values.' },
@@ -132,6 +132,7 @@ A call never throws and never rejects. It resolves to \`{ success: true, output,
 | \`ruleId\`, \`source\` | the rule or policy that decided, and its layer: \`registry\`, \`scope:<source>\`, \`profile:<id>\`, \`session\`, \`tool\`, \`hook\`, \`default\` |
 | \`retryable\` | whether the same call may succeed if it is sent again later |
 | \`details\` | more, as JSON; depends on the reason |
+| \`cause\` | what the host's own code threw, with its stack. Not enumerable, so JSON and \`console.log\` leave it out. **Not redacted: do not log it**; the registry's \`logger\` gets a redacted copy as \`err\` |
 
 ## Codes
 
