@@ -131,6 +131,11 @@ export class EventHub implements Emitter<ToolEvents> {
     }
   }
 
+  /** How many listen, whatever to. */
+  get size(): number {
+    return this.#listeners;
+  }
+
   /** Whether an event of this type would be heard. */
   hears(type: EventType): boolean {
     return this.audience(type) > 0;

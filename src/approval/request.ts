@@ -115,6 +115,10 @@ const nothing = Object.freeze({ decision: undefined, by: undefined, message: und
 const noPrompt = Object.freeze({ title: undefined, message: undefined, risk: undefined });
 const noGrant = Object.freeze({ match: undefined, uses: undefined, expiresInMs: undefined });
 
+function hasOnly(value: object, fields: object): boolean {
+  return Object.keys(value).every((key) => Object.hasOwn(fields, key));
+}
+
 /** Reads an answer exactly; anything unknown is undefined, which rejects. No substring is ever matched. */
 export function readAnswer(answer: unknown): ReadAnswer | undefined {
   if (typeof answer === 'string') {
@@ -137,7 +141,8 @@ export function readAnswer(answer: unknown): ReadAnswer | undefined {
   if (input !== undefined && (typeof input !== 'object' || input === null || Array.isArray(input))) return undefined;
   let readGrant: ReadAnswer['grant'] = choice.always ? { match: 'input', uses: undefined, expiresInMs: undefined } : undefined;
   if (grant !== undefined) {
-    if (typeof grant !== 'object' || grant === null) return undefined;
+    // A misspelt bound would make a bounded grant unbounded.
+    if (typeof grant !== 'object' || grant === null || !hasOnly(grant, noGrant)) return undefined;
     const { match = 'input', uses, expiresInMs } = { ...noGrant, ...grant } as Record<string, unknown>;
     if (match !== 'input' && match !== 'tool') return undefined;
     if (uses !== undefined && !(Number.isInteger(uses) && (uses as number) > 0)) return undefined;

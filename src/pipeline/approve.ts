@@ -108,7 +108,7 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
       if (read !== undefined) return take(call, request.id, read);
       const fault = new MisuseError(
         'invalid_option',
-        `Expected the approver to answer ${approvalChoices.map((choice) => `"${choice}"`).join(', ')} or { decision, … }, got ${describe(answer)}.`,
+        `Expected the approver to answer ${approvalChoices.map((choice) => `"${choice}"`).join(', ')} or { decision, by?, message?, input?, grant?: { match?, uses?, expiresInMs? } }, got ${describe(answer)}.`,
       );
       reportFault(call, fault, 'approver', 'an approver answered what is no answer');
       return withCause(rejected(call, request.id, 'invalid_answer', undefined, undefined), fault);

@@ -5,7 +5,7 @@ import { reportFault } from '../call/report-fault.ts';
 import { collectSecrets } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { isReason } from '../decision.ts';
-import { type ToolError, toolError, withCause } from '../errors.ts';
+import { describe, MisuseError, type ToolError, toolError, withCause } from '../errors.ts';
 import type { BeforeAnswer, Hook } from '../hooks.ts';
 import { cloneJson, copyJson, isJsonObject } from '../json.ts';
 import { isThenable } from '../maybe-promise.ts';
@@ -58,7 +58,7 @@ async function later(call: Call, hooks: readonly Hook[], index: number, answer: 
 
 function read(call: Call, answer: BeforeAnswer): ToolError | undefined {
   if (answer === undefined || answer === null) return undefined;
-  if (typeof answer !== 'object') return hookFailed('answered nonsense');
+  if (typeof answer !== 'object') return hookAnswered(call, answer);
   // Own members alone: whatever somebody put on Object.prototype says nothing.
   const { action, input, reason, message } = { ...nothing, ...answer };
   switch (action) {
@@ -78,7 +78,7 @@ function read(call: Call, answer: BeforeAnswer): ToolError | undefined {
       return toolError('policy_denied', typeof message === 'string' ? message : `A hook refused the call (${reason}).`, { reason, source: 'hook' });
     }
     default:
-      return hookFailed('answered nonsense');
+      return hookAnswered(call, answer);
   }
 }
 
@@ -88,6 +88,16 @@ const nothing: { readonly action?: unknown; readonly input?: unknown; readonly r
   reason: undefined,
   message: undefined,
 });
+
+/** The host has to be told what came, and what was expected. */
+function hookAnswered(call: Call, answer: unknown): ToolError {
+  const fault = new MisuseError(
+    'invalid_option',
+    `Expected a before hook to answer nothing, { action: "continue" }, { action: "modify", input } or { action: "deny", reason, message? }, got ${describe(answer)}.`,
+  );
+  reportFault(call, fault, 'hook', 'a before hook answered what is no answer');
+  return withCause(hookFailed('answered nonsense'), fault);
+}
 
 function hookThrew(call: Call, thrown: unknown): ToolError {
   reportFault(call, thrown, 'hook', 'a before hook threw');

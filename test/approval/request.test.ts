@@ -14,6 +14,7 @@ describe('an answer', () => {
   });
 
   test.each<[what: string, answer: unknown]>([
+    ['a grant with a misspelt bound', { decision: 'allow_always', grant: { match: 'tool', expiresMs: 1 } }],
     ['yes', 'yes'],
     ['allow', 'allow'],
     ['Allow now', 'Allow now'],

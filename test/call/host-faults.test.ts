@@ -77,7 +77,7 @@ describe('what a host’s code throws', () => {
     const approver = await call({ approver: (() => 'allow') as never }, { requiresApproval: true });
     expect(approver.result.error).toMatchObject({ code: 'approval_denied', reason: 'invalid_answer' });
     expect(approver.logged[0]?.err.message).toBe(
-      'Expected the approver to answer "allow_once", "allow_always", "reject_once", "reject_always" or { decision, … }, got `allow` (string).',
+      'Expected the approver to answer "allow_once", "allow_always", "reject_once", "reject_always" or { decision, by?, message?, input?, grant?: { match?, uses?, expiresInMs? } }, got `allow` (string).',
     );
     const policy = await call({ policies: [{ id: 'p', check: (() => true) as never }] });
     expect(policy.result.error).toMatchObject({ code: 'policy_error', reason: 'policy_nonsense' });
