@@ -1,5 +1,5 @@
 /** What all adapters have in common at their edges: options, call ids, failures. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { toAiSdkTools } from '../../src/ai-sdk.ts';
 import { type AnthropicBlock, dispatchAnthropic, toAnthropicTools } from '../../src/anthropic.ts';
 import { dispatchGemini, toGeminiTools } from '../../src/gemini.ts';
@@ -26,6 +26,11 @@ const factories: readonly (readonly [string, string, (options: never) => unknown
   ['dispatchGemini', 'abortSignal', (options) => dispatchGemini(session, [], options)],
   ['dispatchLangChain', 'abortSignal', (options) => dispatchLangChain(session, message, options)],
 ];
+
+// What loads only when it is first used must not load from a polluted prototype: that would test those packages, not ours.
+beforeAll(() => {
+  toLangChainTools(session);
+});
 
 describe.each(factories)('%s', (where, misspelt, make) => {
   afterEach(() => {
