@@ -13,7 +13,7 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 export interface CopyLimits {
   /** Deepest nesting of arrays and objects that is copied. */
   readonly maxDepth: number;
-  /** Most values (primitives, arrays and objects together) that are copied. */
+  /** Most values (primitives, arrays and objects together) that are copied. In a {@link wideObject wide} object each member counts as several. */
   readonly maxValues: number;
   /** Stop copying once so many characters have been seen. The copy is then partial and `overflow` is true. @default Infinity */
   readonly maxChars?: number | undefined;
@@ -45,6 +45,13 @@ function newWalk(): Walk {
 }
 
 const overflow = Symbol('overflow');
+
+/**
+ * From this many members on, engines keep an object as a hash table, which takes several times longer to copy than members of small objects do.
+ * Each further member counts as {@link wideWeight} values, so that a limit on values is a limit on time.
+ */
+const wideObject = 100;
+const wideWeight = 5;
 /** The names of an array's first places, so that copying a short array writes no strings. */
 const smallIndexes: readonly string[] = Array.from({ length: 1_000 }, (_, index) => String(index));
 
@@ -133,6 +140,10 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
     // Counted before it is copied: a copy of a million members would take seconds to refuse.
     let members = 0;
     for (const _ in value) if (++members > walk.left) throw new Fault('too_large', 'more values than the limit allows');
+    if (members > wideObject) {
+      walk.left -= (members - wideObject) * (wideWeight - 1);
+      if (members > walk.left) throw new Fault('too_large', 'more values than the limit allows');
+    }
     // Spreading reads each member once and defines it, `__proto__` too; engines do it several times faster than a loop of assignments.
     const copy = { ...value } as Record<string, JsonValue>;
     for (key in copy) {

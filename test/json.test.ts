@@ -88,6 +88,18 @@ describe('copyJson', () => {
     expect(copy('x'.repeat(10), { maxChars: 50 })).toMatchObject({ ok: true, overflow: false });
   });
 
+  test.each([
+    [100, 101],
+    [101, 106],
+    [200, 601],
+  ])('an object of %i members takes %i values: from the 101st on, a member counts as five', (members, values) => {
+    const object = Object.fromEntries(Array.from({ length: members }, (_, index) => [`k${index}`, index]));
+    expect(copy(object, { maxValues: values }).ok).toBe(true);
+    expect(copy(object, { maxValues: values - 1 })).toMatchObject({ ok: false, fault: 'too_large' });
+    expect(copy([object, 1], { maxValues: values + 2 }).ok).toBe(true);
+    expect(copy([object, 1], { maxValues: values + 1 })).toMatchObject({ ok: false, fault: 'too_large' });
+  });
+
   test('hostile sizes end at once', () => {
     let doubling: unknown = 1;
     for (let level = 0; level < 2_000; level++) doubling = [doubling, doubling];

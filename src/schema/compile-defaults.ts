@@ -116,7 +116,8 @@ function memberFill(name: string, schema: JsonValue, source: DefaultsSource, kno
           return;
         }
         template = made;
-        cost = 1 + (JSON.stringify(made).length >> 4);
+        // Four characters hold at least one value, and each value is copied.
+        cost = 1 + (JSON.stringify(made).length >> 2);
       }
       charge(context, cost);
       setMember(holder, name, cloneJson(template));

@@ -87,7 +87,7 @@ function patternOf(source: string, { patterns, trusted }: Build): Pattern {
   let pattern = patterns.get(source);
   if (pattern === undefined) {
     const { matcher, size } = compilePattern(source, { trusted });
-    pattern = { source, matcher, weight: trusted ? 0 : size };
+    pattern = { source, matcher, weight: size };
     patterns.set(source, pattern);
   }
   return pattern;

@@ -172,7 +172,7 @@ function codePoints(text: string, context: Context): number {
 export interface Pattern {
   readonly source: string;
   readonly matcher: Matcher;
-  /** Instructions to pay for with each character; 0 for the host's own, whose cost is the host's affair. */
+  /** Instructions to pay for with each character. 0 for a pattern that only the native engine can run: nobody knows what that costs. */
   readonly weight: number;
 }
 

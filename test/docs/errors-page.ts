@@ -26,7 +26,7 @@ export const reasons: readonly { readonly code: ErrorCode; readonly reason: stri
   { code: 'invalid_input', reason: 'invalid_option', meaning: 'An option of the call is unknown, or its value is wrong.' },
   { code: 'invalid_input', reason: 'not_json', meaning: 'The arguments hold what JSON cannot: a function, a cycle, NaN.' },
   { code: 'invalid_input', reason: 'not_an_object', meaning: 'The arguments are no JSON object.' },
-  { code: 'invalid_input', reason: 'too_large', meaning: 'More than `maxInputBytes`, or more than 50 000 values.' },
+  { code: 'invalid_input', reason: 'too_large', meaning: 'More than `maxInputBytes`, or more than [50 000 values](schemas.md#the-input-before-and-after).' },
   { code: 'invalid_input', reason: 'too_deep', meaning: 'Nested deeper than 64.' },
   { code: 'invalid_input', reason: 'unsafe_key', meaning: 'A member is named `__proto__`, and the schema is no raw JSON Schema.' },
   { code: 'invalid_input', reason: 'invalid_call_id', meaning: 'The call id is no text of 1 to 1024 characters. No event is sent.' },

@@ -96,7 +96,6 @@ export const attacks: readonly Attack[] = [
     schema: () => ({ allOf: Array.from({ length: 60 }, (_, index) => ({ pattern: `(a|b|ab)*.{1,${index + 1}}$` })) }),
     data: () => 'ab'.repeat(100_000),
     outside: 'rejected',
-    trusted: 'accepted',
   },
   { name: 'lookahead', schema: () => ({ pattern: '^(?=(a+)+$)b' }), data: () => 'b', outside: 'refused', trusted: 'rejected' },
   { name: 'backreference', schema: () => ({ pattern: '(a)\\1' }), data: () => 'b', outside: 'refused', trusted: 'rejected' },
@@ -121,7 +120,6 @@ export const attacks: readonly Attack[] = [
     schema: () => ({ pattern: '[ab]*a[ab]{200}$' }),
     data: () => 'abba'.repeat(50_000),
     outside: 'rejected',
-    trusted: 'accepted',
   },
   {
     name: 'uniqueItems over 20 000 objects',
