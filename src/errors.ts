@@ -122,11 +122,24 @@ const noParts: ToolErrorParts = Object.freeze({ reason: undefined, ruleId: undef
 export function toolError(code: ErrorCode, message: string, parts?: ToolErrorParts): ToolError {
   // Own members alone: a `reason` on `Object.prototype` is none of this error's.
   const { reason, ruleId, source, retryable, details }: ToolErrorParts = parts === undefined ? noParts : { ...noParts, ...parts };
-  const error: { -readonly [K in keyof ToolError]: ToolError[K] } = { code, message, retryable: retryable ?? errorCodes[code].retryable };
+  const error = deniedError(code, message, reason, ruleId, source);
+  if (retryable !== undefined) error.retryable = retryable;
+  if (details !== undefined) error.details = details;
+  return error;
+}
+
+/** What {@link toolError} builds, of parts that are known one by one: a denial is made on every refused call, and collecting its parts costs as much as judging it. */
+export function deniedError(
+  code: ErrorCode,
+  message: string,
+  reason: string | undefined,
+  ruleId: string | undefined,
+  source: string | undefined,
+): { -readonly [K in keyof ToolError]: ToolError[K] } {
+  const error: { -readonly [K in keyof ToolError]: ToolError[K] } = { code, message, retryable: errorCodes[code].retryable };
   if (reason !== undefined) error.reason = reason;
   if (ruleId !== undefined) error.ruleId = ruleId;
   if (source !== undefined) error.source = source;
-  if (details !== undefined) error.details = details;
   return error;
 }
 

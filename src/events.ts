@@ -166,7 +166,7 @@ export class EventHub implements Emitter<ToolEvents> {
   #deliver(type: EventType, event: object): void {
     // Counted first: who subscribes while an event is told does not hear that one.
     const all = this.#toAll > 0;
-    this.#emitter.emit(type, event);
+    if (this.#toOne.size > 0) this.#emitter.emit(type, event);
     if (all) this.#emitter.emit('*', event);
   }
 }

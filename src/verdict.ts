@@ -38,6 +38,11 @@ export function makeVerdict(effect: Verdict['effect'], said: Partial<Verdict>): 
   return { ...unsaid, ...said, effect };
 }
 
+/** A denial in a gate's own words, written as one literal: one is made for every call that is refused. */
+export function denied(reason: string, message: string | undefined, source: string, ruleId: string | undefined): Verdict {
+  return { code: undefined, reason, message, text: undefined, ruleId, source, cause: undefined, prompt: undefined, steps: undefined, effect: 'deny' };
+}
+
 /** What the model is told of a denial that nobody worded. */
 export function denialText({ code, reason, ruleId }: Verdict): string {
   if (code === 'policy_error') return `The call was refused because a policy failed (${reason}).`;

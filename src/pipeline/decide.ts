@@ -6,14 +6,14 @@ import { judgedOf, matchOf } from '../call/judged.ts';
 import { reportFault } from '../call/report-fault.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { allow, ask, type Decision, deny, readDecision } from '../decision.ts';
-import { describe, MisuseError, toolError, withCause } from '../errors.ts';
+import { deniedError, describe, MisuseError, withCause } from '../errors.ts';
 import { cloneJson, type JsonObject } from '../json.ts';
 import { isThenable } from '../maybe-promise.ts';
 import type { Policy } from '../policy.ts';
 import type { CompiledRule } from '../rules.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import { denialText, makeVerdict, type Verdict } from '../verdict.ts';
+import { denialText, denied, makeVerdict, type Verdict } from '../verdict.ts';
 import type { Judged } from '../when.ts';
 
 const allowed: Verdict = Object.freeze(makeVerdict('allow', { source: 'default' }));
@@ -36,7 +36,7 @@ function conclude(call: Call, verdict: Verdict): Outcome {
   call.verdict = verdict;
   if (verdict.effect !== 'deny') return undefined;
   const { code, reason, ruleId, source } = verdict;
-  const error = toolError(code ?? 'policy_denied', verdict.message ?? verdict.text ?? denialText(verdict), { reason, ruleId, source });
+  const error = deniedError(code ?? 'policy_denied', verdict.message ?? verdict.text ?? denialText(verdict), reason, ruleId, source);
   return verdict.cause === undefined ? error : withCause(error, verdict.cause);
 }
 
@@ -235,12 +235,7 @@ function vote(call: Call, tally: Tally, gate: Gate, answer: unknown): void {
   });
   switch (decision.effect) {
     case 'deny':
-      tally.deny = makeVerdict('deny', {
-        reason: decision.reason,
-        source,
-        ruleId: id,
-        message: Object.hasOwn(decision, 'message') ? decision.message : undefined,
-      });
+      tally.deny = denied(decision.reason, Object.hasOwn(decision, 'message') ? decision.message : undefined, source, id);
       return;
     case 'ask':
       tally.ask ??= makeVerdict('ask', {
