@@ -22,6 +22,7 @@ import { changeFacts, readHook, readOverrides } from './session-options.ts';
 import type { Binding } from './state/binding.ts';
 import { readCallOptions } from './state/call-options.ts';
 import { holdExecutor, releaseExecutor } from './state/executors.ts';
+import { boundSlots } from './state/session-limits.ts';
 import type { SessionState } from './state/session-state.ts';
 import { ToolEntry } from './state/tool-entry.ts';
 import type { AnyTool } from './tool-config.ts';
@@ -133,6 +134,7 @@ export class Session<S> implements ToolSession<S> {
     state.profileId = id;
     state.profile = profile;
     state.limits = registry.limitsOf(state.setup.limits, profile);
+    boundSlots(state);
     state.touch('profile');
   }
 
