@@ -74,9 +74,15 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
   });
   // Whoever is still asked learns that the question is closed.
   const close = (answer: unknown): void => {
+    over = true;
     desk.waiting.delete(request.id);
     settle(answer);
     controller.abort();
+  };
+  const threw = (error: unknown): void => {
+    if (!over) fail(error);
+    // That it stopped because it was told to is no failure.
+    else if (errorName(error) !== 'AbortError') reportFault(call, error, 'approver', 'an approver threw after its question was closed');
   };
   const stop = (): void => close(undefined);
   call.onEnd(stop);
@@ -85,12 +91,9 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
   announceQuestion(call, request);
   if (desk.waiting.has(request.id)) {
     try {
-      Promise.resolve(approver(request, { signal: controller.signal })).then(settle, (error: unknown) => {
-        if (!over) fail(error);
-        else if (errorName(error) !== 'AbortError') reportFault(call, error, 'approver', 'an approver threw after its time was over');
-      });
+      Promise.resolve(approver(request, { signal: controller.signal })).then(settle, threw);
     } catch (error) {
-      fail(error);
+      threw(error);
     }
   }
   const late = Symbol('late');

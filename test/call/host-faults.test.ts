@@ -1,7 +1,8 @@
 /** What the host's own code throws is never lost: the logger gets it with its stack, and the result holds it as its cause. */
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { defineTool, HostToolRegistry, type RegistryOptions, type SessionOptions, type ToolResult } from '../../src/index.ts';
+import { type ApprovalAnswer, defineTool, HostToolRegistry, type RegistryOptions, type SessionOptions, type ToolResult } from '../../src/index.ts';
+import { deferred } from '../approval/kit.ts';
 
 const boom = new RangeError('boom');
 const thrower = (): never => {
@@ -204,6 +205,57 @@ describe('what a host’s code throws', () => {
   });
 });
 
+describe('an approver that nobody waits for any more', () => {
+  /** A call that waits for an approver, which settles when the test says so. */
+  async function waiting() {
+    vi.useFakeTimers();
+    const logged: Logged[] = [];
+    const registry = new HostToolRegistry({ logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) } });
+    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, requiresApproval: true, handler: () => 1 }));
+    const asked = deferred<ApprovalAnswer>();
+    const session = registry.createSession({ sessionId: 's', approvalTimeoutMs: 100, approver: () => asked.promise });
+    const controller = new AbortController();
+    const call = session.call('t', {}, { callId: 'c', signal: controller.signal });
+    const [question] = await session.approvals.pending();
+    return { session, controller, call, question: question?.id ?? '', asked, logged };
+  }
+  const ends: [how: string, end: (world: Awaited<ReturnType<typeof waiting>>) => unknown, code: string | undefined][] = [
+    ['timed out', () => vi.advanceTimersByTimeAsync(100), 'approval_timeout'],
+    ['was cancelled', ({ controller }) => controller.abort(), 'cancelled'],
+    ['was closed with its session', ({ session }) => session.close(), 'session_closed'],
+    ['was answered by somebody else', ({ session, question }) => session.approvals.answer(question, 'allow_once'), undefined],
+  ];
+
+  test.each(ends)('and throws after its call %s is logged', async (_, end, code) => {
+    const world = await waiting();
+    await end(world);
+    const { error } = await world.call;
+    expect(error?.code).toBe(code);
+    world.asked.reject(boom);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(world.logged).toEqual([{ err: boom, source: 'approver', sessionId: 's', callId: 'c', toolName: 't' }]);
+  });
+
+  test.each(ends)('and stops because it was told to after its call %s is not', async (_, end) => {
+    const world = await waiting();
+    await end(world);
+    await world.call;
+    world.asked.reject(new DOMException('The question is closed.', 'AbortError'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(world.logged).toEqual([]);
+  });
+
+  test.each(ends)('and answers after its call %s changes nothing, and is no fault', async (_, end, code) => {
+    const world = await waiting();
+    await end(world);
+    await world.call;
+    world.asked.resolve('reject_once');
+    await vi.advanceTimersByTimeAsync(0);
+    expect((await world.call).error?.code).toBe(code);
+    expect(world.logged).toEqual([]);
+  });
+});
+
 describe('a logger', () => {
   test.each<[string, () => unknown]>([
     ['throws', thrower],
@@ -293,6 +345,27 @@ describe('odd host code at the edges of a call', () => {
     const { error } = await registry.createSession({ sessionId: 's' }).call('t', {});
     expect(error?.message).toBe('bad [redacted]');
     expect(logged[0]?.err.message).toBe('bad [redacted]');
+  });
+
+  test('the clean-up of a generator that throws is logged, and changes nothing', async () => {
+    const logged: unknown[] = [];
+    const registry = new HostToolRegistry({ logger: { warn: () => {}, error: (data, message) => void logged.push([message, data]) } });
+    const controller = new AbortController();
+    async function* handler() {
+      try {
+        while (true) yield 'going on';
+      } finally {
+        thrower();
+      }
+    }
+    registry.register(defineTool({ name: 't', description: 'd', parameters: anything, handler: handler as never }));
+    const session = registry.createSession({ sessionId: 's' });
+    registry.events.on('tool:progress', () => controller.abort());
+    const { error } = await session.call('t', {}, { callId: 'c', signal: controller.signal });
+    expect(error).toMatchObject({ code: 'cancelled' });
+    await vi.waitFor(() =>
+      expect(logged).toEqual([['the clean-up of a generator threw', { err: boom, source: 'handler', sessionId: 's', callId: 'c', toolName: 't' }]]),
+    );
   });
 
   test('a generator that is answered after the end of its call is closed without a step', async () => {
