@@ -102,7 +102,7 @@ export interface ToolError {
   /** Further data by the code or by the handler's `fail()`. Secrets are redacted. */
   readonly details?: JsonValue;
   /**
-   * What the host's own code threw, where that ended the call: a policy, check, hook, approver, store or handler. Not enumerable, so that no JSON, event or
+   * What the host's own code threw, where that ended the call: a policy, check, hook, schema, approver, store or handler. Not enumerable, so that no JSON, event or
    * model gets it; secrets are not scrubbed from it.
    */
   readonly cause?: unknown;

@@ -37,6 +37,7 @@ const wordsOfOthers: ReadonlyMap<string, readonly string[]> = new Map([
   ['middleware', ['hooks']],
   ['log', ['logger']],
   ['policy', ['policies']],
+  ['name', ['id']],
 ]);
 
 /** The end of a message about an unknown name: the known one that was probably meant, else all of them. */
@@ -75,4 +76,10 @@ export function readOptions<T extends object>(where: string, options: T | undefi
     own[key] = (options as Record<string, unknown>)[key];
   }
   return own as Partial<T>;
+}
+
+/** Refuses unknown members of a plain object. An instance of a host's class may have what else it needs. @throws MisuseError as {@link readOptions} does. */
+export function checkMembers(where: string, value: object, known: readonly string[]): void {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) readOptions(where, value, known, { noun: 'field' });
 }

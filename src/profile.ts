@@ -157,17 +157,17 @@ export function resolveProfile(profile: Profile, lookup: (id: string) => Resolve
   const { value } = copied;
   if (!isJsonObject(value)) throw new MisuseError('invalid_option', `Expected a profile to be an object, got ${describe(profile)}`);
   const id = Object.hasOwn(value, 'id') ? value.id : undefined;
+  const where = typeof id === 'string' && id.length <= 256 ? `profile \`${id}\`` : 'defineProfile';
+  const source: Partial<JsonObject> = readOptions(where, value, profileKeys, { noun: 'field' });
   if (typeof id !== 'string' || id.trim() === '' || id.trim() !== id || id.length > 256) {
     throw new MisuseError(
       'invalid_option',
       `Expected a profile's \`id\` to be a non-blank string without white space at its ends, of at most 256 characters, got ${describe(id)}`,
     );
   }
-  const where = `profile \`${id}\``;
   const expect = (passed: boolean, field: string, expected: string, got: unknown): void => {
     if (!passed) throw new MisuseError('invalid_option', `${where}: Expected \`${field}\` to be ${expected}, got ${describe(got)}`);
   };
-  const source: Partial<JsonObject> = readOptions(where, value, profileKeys, { noun: 'field' });
   const own = source.default;
   expect(own === undefined || own === 'allow' || own === 'ask' || own === 'deny', 'default', '`allow`, `ask` or `deny`', own);
 

@@ -3,7 +3,7 @@ import type { Approver } from './context.ts';
 import { describe, MisuseError } from './errors.ts';
 import type { Hook } from './hooks.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from './json.ts';
-import { readOptions } from './options.ts';
+import { checkMembers, readOptions } from './options.ts';
 import type { Policy } from './policy.ts';
 import { checkLimits, type Limits } from './profile.ts';
 import { compileRules, type Rule } from './rules.ts';
@@ -196,7 +196,8 @@ function readObject(field: string, value: unknown): JsonObject {
 }
 
 /** A hook of our own that calls the host's. @throws MisuseError for what is no hook. */
-export function readHook(hook: unknown): Hook {
+export function readHook(hook: unknown, where = 'use'): Hook {
+  if (typeof hook === 'object' && hook !== null) checkMembers(where, hook, ['before', 'after']);
   // A hook may be an instance of a class of the host's; what stands on Object.prototype is nobody's.
   const { before, after } = ownOrInherited(hook);
   if (
@@ -204,7 +205,7 @@ export function readHook(hook: unknown): Hook {
     (before !== undefined && typeof before !== 'function') ||
     (after !== undefined && typeof after !== 'function')
   ) {
-    throw fault('hook', 'an object with `before`, `after` or both', hook);
+    throw new MisuseError('invalid_option', `${where}: expected an object with \`before\`, \`after\` or both, got ${describe(hook)}.`);
   }
   return Object.freeze<Hook>({
     ...(before === undefined ? undefined : { before: before.bind(hook) }),
@@ -225,7 +226,7 @@ function ownOrInherited(hook: unknown): Partial<Hook> {
 
 function readHooks(hooks: readonly Hook[]): readonly Hook[] {
   if (!Array.isArray(hooks)) throw fault('hooks', 'an array', hooks);
-  return Object.freeze(hooks.map(readHook));
+  return Object.freeze(hooks.map((hook, index) => readHook(hook, `createSession: hooks[${index}]`)));
 }
 
 function checkDuration(field: string, value: unknown): void {

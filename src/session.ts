@@ -1,5 +1,6 @@
 /** Sessions: one agent conversation over a registry's shared table. Cheap to make; a tool is bound when it is first asked for. */
 import type { ApprovalAnswer } from './approval/request.ts';
+import { checkAnswer } from './approval/wrong-answer.ts';
 import { type BatchOptions, type BatchResult, executeBatch, planCalls } from './batch.ts';
 import { createHostTool } from './bind-host-tool.ts';
 import { pendingOf } from './call/pending.ts';
@@ -22,6 +23,7 @@ import { changeFacts, readHook, readOverrides } from './session-options.ts';
 import type { Binding } from './state/binding.ts';
 import { readCallOptions } from './state/call-options.ts';
 import { holdExecutor, releaseExecutor } from './state/executors.ts';
+import { boundSlots } from './state/session-limits.ts';
 import type { SessionState } from './state/session-state.ts';
 import { ToolEntry } from './state/tool-entry.ts';
 import type { AnyTool } from './tool-config.ts';
@@ -133,6 +135,7 @@ export class Session<S> implements ToolSession<S> {
     state.profileId = id;
     state.profile = profile;
     state.limits = registry.limitsOf(state.setup.limits, profile);
+    boundSlots(state);
     state.touch('profile');
   }
 
@@ -170,7 +173,10 @@ export class Session<S> implements ToolSession<S> {
     const state = this.#state;
     return Object.freeze({
       pending: async () => [...[...(state.desk?.waiting.values() ?? [])].map(({ request }) => request), ...(await pendingOf(state))],
-      answer: (id: string, answer: ApprovalAnswer) => state.desk?.answer(id, answer) ?? false,
+      answer: (id: string, answer: ApprovalAnswer) => {
+        checkAnswer(answer, state.limits.maxInputBytes);
+        return state.desk?.answer(id, answer) ?? false;
+      },
       resume: (token: string, answer: ApprovalAnswer) => resumeCall(state, token, answer),
       grants: () => state.desk?.grants.list(state.registry.now()) ?? [],
       revoke: (id: string) => state.approvalDesk().grants.revoke(id),

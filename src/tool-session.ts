@@ -18,7 +18,7 @@ import type { BatchPlan, ToolCall } from './workflow/plan.ts';
 export interface Approvals {
   /** What waits for a person: in this process, and suspended under this session id and principal. `token` only with suspended ones. */
   pending(): Promise<readonly PendingApproval[]>;
-  /** Answers a call that waits on an approver in this process. False when none does. */
+  /** Answers a call that waits on an approver in this process. False when none does. @throws MisuseError `invalid_option` for what is no answer; the question stays open. */
   answer(id: string, answer: ApprovalAnswer): boolean;
   /** Answers a suspended call, in whichever process; allowed, it runs exactly what was shown. Refused: `approval_timeout`, or `approval_denied` with `token_invalid`, `token_used`, `token_foreign` or `definition_changed`. */
   resume(token: string, answer: ApprovalAnswer): Promise<ToolResult>;

@@ -275,14 +275,16 @@ describe('a coordinator that fails', () => {
     expect(mounted.mounted).toEqual(['write', 'read']);
   });
 
-  const thrown: [string, unknown][] = [
-    ['nothing', undefined],
-    ['a text', 'no'],
-    ['an error without a message', new Error('')],
-    ['an object without a prototype', Object.create(null)],
-    ['a revoked proxy', revoked()],
+  const without = 'The coordinator refused the tool without a message.';
+  const thrown: [what: string, thrown: unknown, text: string][] = [
+    ['nothing', undefined, 'undefined'],
+    ['a text', 'no', 'no'],
+    ['an error without a message', new Error(''), without],
+    ['an error whose message is no text', Object.assign(new Error('x'), { message: { code: 7 } }), without],
+    ['an object without a prototype', Object.create(null), without],
+    ['a revoked proxy', revoked(), without],
   ];
-  test.each(thrown)('by throwing %s still gives a text', async (_, error) => {
+  test.each(thrown)('by throwing %s still gives a text', async (_, error, text) => {
     const coordinator: Coordinator = {
       mount() {
         throw error;
@@ -291,8 +293,7 @@ describe('a coordinator that fails', () => {
       get: () => null,
     };
     const mounted = await mount(createTestSession({ tools: [mockTool({ name: 'read' })] }), coordinator);
-    expect(mounted.failed).toHaveLength(1);
-    expect(mounted.failed[0]?.error).not.toBe('');
+    expect(mounted.failed).toEqual([{ name: 'read', error: text }]);
   });
 
   test('at unmounting: the rest is unmounted, and nobody is thrown at', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type AnyEvent, type AnyTool, HostToolRegistry, hostToolRegistry, type RegistryOptions, type ToolRegistration } from '../src/index.ts';
+import { type AnyEvent, type AnyTool, allow, HostToolRegistry, hostToolRegistry, type RegistryOptions, type ToolRegistration } from '../src/index.ts';
 import { define, thrownBy } from './call/define.ts';
 import { gate, turns } from './call/world.ts';
 
@@ -444,6 +444,64 @@ describe('options and closing', () => {
     ['null', null, 'options'],
   ])('%s throws and names the field', (_, options, field) => {
     expect(thrownBy(() => new HostToolRegistry(options as RegistryOptions))).toMatchObject({ name: 'MisuseError', message: expect.stringContaining(field) });
+  });
+
+  test.each<[string, (registry: HostToolRegistry) => unknown, string]>([
+    [
+      'a policy',
+      () => new HostToolRegistry({ policies: [{ id: 'p', chck: () => allow() }] } as never),
+      'policy 0 of the registry: unknown field `chck`; did you mean `check`?',
+    ],
+    [
+      'a policy with a name',
+      () => new HostToolRegistry({ policies: [{ name: 'p', check: () => allow() }] } as never),
+      'policy 0 of the registry: unknown field `name`; did you mean `id`?',
+    ],
+    [
+      "a session's policy",
+      (of) => of.createSession({ sessionId: 's', policies: [{ id: 'p', chck: () => allow() }] } as never),
+      'policy 0 of the session: unknown field `chck`; did you mean `check`?',
+    ],
+    ["a tool's policy", () => define('t', { policy: { chck: () => allow() } }), 'Tool `t`: policy: unknown field `chck`; did you mean `check`?'],
+    [
+      'a hook',
+      (of) => of.createSession({ sessionId: 's', hooks: [{ befor: () => {} }] } as never),
+      'createSession: hooks[0]: unknown field `befor`; did you mean `before`?',
+    ],
+    [
+      'a hook beside a known one',
+      (of) => of.createSession({ sessionId: 's', hooks: [{ before: () => {} }, { before: () => {}, aftr: () => {} }] } as never),
+      'createSession: hooks[1]: unknown field `aftr`; did you mean `after`?',
+    ],
+    [
+      'a hook that is added',
+      (of) => of.createSession({ sessionId: 's' }).use({ befor: () => {} } as never),
+      'use: unknown field `befor`; did you mean `before`?',
+    ],
+    ['a profile with a name', (of) => of.defineProfile({ name: 'p', tools: [] } as never), 'defineProfile: unknown field `name`; did you mean `id`?'],
+    ['a profile without an id', (of) => of.defineProfile({ ids: 'p', tools: [] } as never), 'defineProfile: unknown field `ids`; did you mean `id`?'],
+    ['a profile', (of) => of.defineProfile({ id: 'p', tool: [] } as never), 'profile `p`: unknown field `tool`; did you mean `tools`?'],
+  ])('a misspelt member of %s throws with the one that was meant', (_, make, message) => {
+    expect(thrownBy(() => make(new HostToolRegistry()))).toMatchObject({ name: 'MisuseError', message });
+  });
+
+  test('an instance of a class may have members of its own beside those that are asked for', async () => {
+    class Counting {
+      readonly id = 'counts';
+      calls = 0;
+      check() {
+        this.calls++;
+        return undefined;
+      }
+      before() {
+        this.calls++;
+      }
+    }
+    const counting = new Counting();
+    const registry = new HostToolRegistry({ policies: [counting] });
+    registry.register(define('a'));
+    await registry.createSession({ sessionId: 's', hooks: [counting] }).call('a');
+    expect(counting.calls).toBe(2);
   });
 
   test('a closed registry refuses what would change it, and closing twice is closing once', async () => {

@@ -15,7 +15,9 @@ export function freshParse(call: Call): unknown | Promise<unknown> {
 }
 
 /** A schema that takes an input once and refuses it the next time leaves a gate nothing to judge. */
-function parseOf({ issues, value }: Validated): unknown {
-  if (issues !== undefined) throw new Error(`The schema accepted the arguments and then refused them: ${issues[0]?.message ?? 'without an issue'}`);
-  return value;
+function parseOf(validated: Validated): unknown {
+  if (validated.issues === undefined) return validated.value;
+  const { issues, fault } = validated;
+  const message = `The schema accepted the arguments and then refused them: ${issues[0]?.message ?? 'without an issue'}`;
+  throw new Error(message, fault === undefined ? undefined : { cause: fault.thrown });
 }

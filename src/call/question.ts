@@ -7,6 +7,7 @@ import { holdsSecret, scrubStrings } from '../redaction/scrub.ts';
 import { Secrets } from '../redaction/secrets.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
+import type { ToolEntry } from '../state/tool-entry.ts';
 import type { Verdict } from '../verdict.ts';
 import { scrubText } from './secrets.ts';
 
@@ -26,14 +27,18 @@ export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs:
   const { registry, sessionId, principal } = session;
   const outside = !entry.internals.input.trusted;
   const redactor = outside ? registry.pathRedactor() : entry.inputRedactor(registry.redact);
-  const { title = `Allow \`${toolName}\` to run?`, message, risk } = verdict.prompt ?? {};
+  const usual = usualTitle(entry);
+  const { title = usual, message, risk } = verdict.prompt ?? {};
   const secrets = outside ? secretsOf(redactor, call.canonical) : call.extra?.secrets;
   const shown = redactor === undefined ? { value: call.canonical as JsonValue, fields: [] } : redactor.show(call.canonical, true);
   if (shown === undefined || secrets?.lost === true) {
     return { askable: false, reason: 'input_not_shown', message: 'The arguments hold too many secrets, or are too large to find them. Send less.' };
   }
-  if (secrets !== undefined && [title, message ?? ''].some((text) => holdsSecret(text, secrets))) {
-    return { askable: false, reason: 'secret_in_prompt', message: 'The question that a person would be asked holds a secret of the call.' };
+  const held = (text: string | undefined): boolean => text !== undefined && secrets !== undefined && holdsSecret(text, secrets);
+  const field = title !== usual && held(title) ? 'title' : held(message) ? 'message' : undefined;
+  if (field !== undefined) {
+    registry.warn({ sessionId, callId, toolName, field }, 'the prompt of an approval holds a secret of the call, so nobody was asked');
+    return { askable: false, reason: 'secret_in_prompt', message: `The \`${field}\` of the question that a person would be asked holds a secret of the call.` };
   }
   const now = registry.now();
   const request = deepFreeze({
@@ -53,6 +58,11 @@ export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs:
     hiddenFields: shown.fields,
   });
   return { askable: true, request };
+}
+
+/** The title of a question that nobody worded: it holds nothing of the call. */
+export function usualTitle({ definition: { title, name } }: ToolEntry): string {
+  return `Allow \`${title ?? name}\` to run?`;
 }
 
 /** Tells that a person is asked. Events go further than to the approver, so here every mark hides, and secret texts wherever they stand. */

@@ -1,4 +1,6 @@
 /** Telling the host what its own code threw inside a call. */
+import { type ToolError, withCause } from '../errors.ts';
+import type { Refused } from '../schema/bind.ts';
 import type { Call } from '../state/call.ts';
 import { scrubText } from './secrets.ts';
 
@@ -11,4 +13,11 @@ export function reportFault(call: Call, thrown: unknown, source: string, message
   const secrets = call.extra?.secrets;
   const scrub = secrets === undefined || secrets.none ? undefined : (text: string): string => scrubText(call, text);
   session.registry.hostFault(thrown, { sessionId: session.sessionId, callId, toolName, source, ...more }, message, scrub);
+}
+
+/** The error of a call whose schema refused a value. Where the schema's own code threw, that is logged, and is the error's cause. */
+export function schemaError(call: Call, { fault }: Refused, source: 'parameters' | 'outputSchema', error: ToolError): ToolError {
+  if (fault === undefined) return error;
+  reportFault(call, fault.thrown, source, `the schema \`${source}\` threw`);
+  return withCause(error, fault.thrown);
 }

@@ -15,10 +15,11 @@ interface Logger {
 }
 
 /**
- * One line each. Of what a tool or a module threw the message and the place are shown.
+ * One line each. Of what a tool or a module threw the message and the place are shown; the first such line says how to see more.
  * @param verbose Whether the stack follows, with its causes.
  */
 export function registryLogger(screen: Screen, cwd: string, verbose: boolean): Logger {
+  let hint = verbose ? '' : '. Run again with --verbose to see its stack.';
   const tell = (data: object, message = 'something was survived'): void => {
     const { err, source } = data as { err?: unknown; source?: unknown };
     if (err === undefined) {
@@ -28,7 +29,9 @@ export function registryLogger(screen: Screen, cwd: string, verbose: boolean): L
     // What did not load has a line of its own already.
     if (source === 'config' && !verbose) return;
     const [place] = placesOf(err);
-    screen.note(`warning: ${message}: ${messageOf(err)}${place === undefined ? '' : ` (${placeText({ ...place, path: shownPath(place.path, cwd) })})`}`);
+    const at = place === undefined ? '' : ` (${placeText({ ...place, path: shownPath(place.path, cwd) })})`;
+    screen.note(`warning: ${message}: ${messageOf(err)}${at}${hint}`);
+    hint = '';
     if (verbose) for (const line of stackLines(err)) screen.note(`  ${line}`);
   };
   return { warn: tell, error: tell };

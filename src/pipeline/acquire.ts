@@ -1,6 +1,7 @@
 /** Slots and locks: bounded concurrency, fair between sessions, never a deadlock between a parent and its child. */
 
 import { freshParse } from '../call/fresh-parse.ts';
+import { releaseAll } from '../call/release.ts';
 import { reportFault } from '../call/report-fault.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { toldName } from '../call/told-name.ts';
@@ -9,7 +10,7 @@ import type { Semaphore } from '../limits/semaphore.ts';
 import { ignoreRejection, isThenable } from '../maybe-promise.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import { locksOf, slotsOf } from '../state/session-limits.ts';
+import { locksOf } from '../state/session-limits.ts';
 
 const defaultMaxQueued = 1_000;
 const defaultQueueTimeoutMs = 30_000;
@@ -17,7 +18,9 @@ const defaultQueueTimeoutMs = 30_000;
 /** Takes the session's slot, the tool's slot and the resource locks, in this order, waiting where it must. */
 export function acquire(call: Call): Step {
   const { entry } = call.binding as Binding;
-  const concurrency = slotsOf(call.session);
+  // A call that comes again, for a slot that there was none of before, must not wait for it with a lock in its hands.
+  releaseAll(call);
+  const { slots: concurrency } = call.session;
   const { slots, internals } = entry;
   if (concurrency === undefined && slots === undefined && internals.resourceKey === undefined && call.options?.resourceKey === undefined) return undefined;
   const key = keyOf(call);

@@ -2,17 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import type { ApprovalDesk } from '../approval/desk.ts';
 import { sealRecord } from '../approval/record.ts';
-import { approvalChoices, type ReadAnswer, readAnswer } from '../approval/request.ts';
+import { type ReadAnswer, readAnswer } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
 import { jsonDigest } from '../approval/token.ts';
+import { answeredInput, whatCame, wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
 import { pendingOf } from '../call/pending.ts';
 import { announceQuestion, requestFor } from '../call/question.ts';
 import { reportFault } from '../call/report-fault.ts';
 import { scrubText } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { toldName } from '../call/told-name.ts';
-import { describe, errorName, MisuseError, type ToolError, toolError, withCause } from '../errors.ts';
-import { copyJson, isJsonObject } from '../json.ts';
+import { errorName, type ToolError, toolError, withCause } from '../errors.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
@@ -74,9 +74,15 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
   });
   // Whoever is still asked learns that the question is closed.
   const close = (answer: unknown): void => {
+    over = true;
     desk.waiting.delete(request.id);
     settle(answer);
     controller.abort();
+  };
+  const threw = (error: unknown): void => {
+    if (!over) fail(error);
+    // That it stopped because it was told to is no failure.
+    else if (errorName(error) !== 'AbortError') reportFault(call, error, 'approver', 'an approver threw after its question was closed');
   };
   const stop = (): void => close(undefined);
   call.onEnd(stop);
@@ -85,12 +91,9 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
   announceQuestion(call, request);
   if (desk.waiting.has(request.id)) {
     try {
-      Promise.resolve(approver(request, { signal: controller.signal })).then(settle, (error: unknown) => {
-        if (!over) fail(error);
-        else if (errorName(error) !== 'AbortError') reportFault(call, error, 'approver', 'an approver threw after its time was over');
-      });
+      Promise.resolve(approver(request, { signal: controller.signal })).then(settle, threw);
     } catch (error) {
-      fail(error);
+      threw(error);
     }
   }
   const late = Symbol('late');
@@ -106,12 +109,7 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
       }
       const read = safeAnswer(answer);
       if (read !== undefined) return take(call, request.id, read);
-      const fault = new MisuseError(
-        'invalid_option',
-        `Expected the approver to answer ${approvalChoices.map((choice) => `"${choice}"`).join(', ')} or { decision, by?, message?, input?, grant?: { match?, uses?, expiresInMs? } }, got ${describe(answer)}.`,
-      );
-      reportFault(call, fault, 'approver', 'an approver answered what is no answer');
-      return withCause(rejected(call, request.id, 'invalid_answer', undefined, undefined), fault);
+      return invalid(call, request.id, whatCame(answer), undefined);
     },
     (error: unknown) => {
       call.offEnd(stop);
@@ -120,6 +118,15 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
       return call.ended ? undefined : withCause(rejected(call, request.id, 'approver_failed', undefined, undefined), error);
     },
   );
+}
+
+/** Nobody refused the call: the host's own code answered what is no answer. */
+function invalid(call: Call, approvalId: string, came: string, by: string | undefined): ToolError {
+  const fault = wrongAnswer(came);
+  reportFault(call, fault, 'approver', 'an approver answered what is no answer');
+  const message =
+    "the host's approver answered in a wrong form, so the answer could not be read. Nobody refused the call. Do not repeat it; say what happened.";
+  return withCause(rejected(call, approvalId, 'invalid_answer', by, message), fault);
 }
 
 function safeAnswer(answer: unknown): ReadAnswer | undefined {
@@ -133,8 +140,8 @@ function safeAnswer(answer: unknown): ReadAnswer | undefined {
 /** Acts on an answer: grants, edits, lets through or rejects. */
 function take(call: Call, approvalId: string, answer: ReadAnswer): Outcome {
   if (answer.input !== undefined) {
-    const copy = copyJson(answer.input, { maxDepth: 64, maxValues: 50_000, maxChars: call.session.limits.maxInputBytes ?? 1_048_576 });
-    if (!copy.ok || copy.overflow || !isJsonObject(copy.value)) return rejected(call, approvalId, 'invalid_answer', answer.by, undefined);
+    const copy = answeredInput(answer.input, call.session.limits.maxInputBytes);
+    if (copy === undefined) return invalid(call, approvalId, wrongInput, answer.by);
     if (answer.allowed) {
       call.canonical = copy.value;
       call.unsafe = copy.unsafe;

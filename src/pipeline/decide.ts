@@ -3,6 +3,7 @@ import { type ApprovalPrompt, readPrompt } from '../approval/request.ts';
 import { bounded, late } from '../call/bounded.ts';
 import { freshParse } from '../call/fresh-parse.ts';
 import { judgedOf, matchOf } from '../call/judged.ts';
+import { usualTitle } from '../call/question.ts';
 import { reportFault } from '../call/report-fault.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { allow, ask, type Decision, deny, readDecision } from '../decision.ts';
@@ -290,5 +291,5 @@ const approvalJudge: Judge = (call, tally) => {
 };
 
 function titleOf(binding: Binding, prompt: string | undefined): ApprovalPrompt {
-  return { title: prompt ?? `Allow \`${binding.entry.definition.title ?? binding.entry.name}\` to run?` };
+  return { title: prompt ?? usualTitle(binding.entry) };
 }

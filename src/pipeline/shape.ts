@@ -1,6 +1,7 @@
 /** Shape: what a handler returned becomes a JSON snapshot, passes its schema, and fits its budget. */
 
 import { inPolicyTime } from '../call/in-policy-time.ts';
+import { schemaError } from '../call/report-fault.ts';
 import { detached } from '../call/shortened.ts';
 import { maxOutputDepth, mostCharsEach, normalise, type Shaped, whole } from '../call/snapshot.ts';
 import { toldName } from '../call/told-name.ts';
@@ -33,14 +34,12 @@ export function checkOutput(call: Call, shaped: Snapshot): Shaped | Promise<Shap
 
 function read(call: Call, validated: Validated): Shaped {
   if (validated.issues !== undefined) {
-    return {
-      ok: false,
-      error: toolError(
-        'invalid_output',
-        `The output of \`${toldName(call)}\` does not fit its output schema. The tool may have run.\n${issueLines(validated.issues)}`,
-        { reason: 'output_schema', details: validated.issues.map(({ path, message }) => ({ path, message })) },
-      ),
-    };
+    const error = toolError(
+      'invalid_output',
+      `The output of \`${toldName(call)}\` does not fit its output schema. The tool may have run.\n${issueLines(validated.issues)}`,
+      { reason: 'output_schema', details: validated.issues.map(({ path, message }) => ({ path, message })) },
+    );
+    return { ok: false, error: schemaError(call, validated, 'outputSchema', error) };
   }
   return normalise(call, validated.value);
 }

@@ -15,6 +15,7 @@ import type { ToolResult } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import { Call, type Resumed } from '../state/call.ts';
 import { type ReadCallOptions, readToolOptions } from '../state/call-options.ts';
+import { lacksSlot } from '../state/session-limits.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { acquire } from './acquire.ts';
 import { admit } from './admit.ts';
@@ -111,6 +112,7 @@ function begin(call: Call, namedByCaller: boolean): void {
 /** Where a call goes on after it waited, or goes back to. */
 const validateStep = 4;
 const approveStep = 8;
+const acquireStep = 10;
 const recheckStep = 11;
 
 /** From a call's arrival, or from where it waited, to the moment its handler starts. Direct calls, so that the engine can inline what is small. */
@@ -164,7 +166,7 @@ function walk(call: Call, from: number): number {
     if (outcome !== undefined || call.ended) return leave(call, outcome, 9);
   }
   if (from <= 9 && wasEdited(call)) return validateStep;
-  if (from <= 10 && (call.binding?.isBounded === true || call.options?.resourceKey !== undefined)) {
+  if (from <= acquireStep && (call.binding?.isBounded === true || call.options?.resourceKey !== undefined)) {
     outcome = acquire(call);
     if (outcome !== undefined || call.ended) return leave(call, outcome, recheckStep);
   }
@@ -265,6 +267,7 @@ function again(call: Call): Outcome {
     releaseAll(call);
     call.goto = approveStep;
   } else if (call.judgedAt !== call.session.current()) call.goto = recheckStep;
+  else if (lacksSlot(call)) call.goto = acquireStep;
   return undefined;
 }
 

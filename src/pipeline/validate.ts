@@ -1,6 +1,8 @@
 /** Repair and validation: the arguments become what the schema says, or the model is told what to correct. */
 
 import { inPolicyTime } from '../call/in-policy-time.ts';
+import { schemaError } from '../call/report-fault.ts';
+import { collectSecrets } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { withoutStrictNulls } from '../call/strict-nulls.ts';
 import { toldName } from '../call/told-name.ts';
@@ -51,9 +53,12 @@ function validateEdited(call: Call): Validated | Promise<Validated> {
 function read(call: Call, validated: Validated): Outcome {
   if (validated.issues !== undefined) {
     const text = issueLines(validated.issues);
-    return toolError('invalid_input', `The arguments of \`${toldName(call)}\` are invalid. Correct them and call again.\n${text}`, {
+    const error = toolError('invalid_input', `The arguments of \`${toldName(call)}\` are invalid. Correct them and call again.\n${text}`, {
       details: validated.issues as unknown as JsonValue,
     });
+    // What a repair brought to light may be secret too.
+    if (validated.fault !== undefined) collectSecrets(call);
+    return schemaError(call, validated, 'parameters', error);
   }
   call.parsed = validated.value;
   return undefined;

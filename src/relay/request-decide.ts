@@ -1,8 +1,9 @@
 /** A person's answer to a call that waits: found on whichever node, run on the one that was asked. */
-import type { ApprovalAnswer, Surface, ToolResult } from '../index.ts';
+import { type ApprovalAnswer, isMisuseError, type Surface, type ToolResult, type ToolSession } from '../index.ts';
 import { resumeCall, stateOf } from '../internal.ts';
 import type { RequestDocument, SessionDocument } from './documents.ts';
 import type { LiveSession, LiveSessions } from './live-sessions.ts';
+import { relayError } from './relay-error.ts';
 import type { FoundRequest, RequestDocuments, RequestStatus } from './request-documents.ts';
 import type { RelayStore } from './store.ts';
 
@@ -29,6 +30,16 @@ export interface Deciding {
   readonly run: RunRequest;
 }
 
+/** The form was read from the request's body; what the session's limits do not take is the sender's mistake all the same. */
+function answerNow(session: ToolSession, approvalId: string, answer: ApprovalAnswer): boolean {
+  try {
+    return session.approvals.answer(approvalId, answer);
+  } catch (error) {
+    if (isMisuseError(error)) throw relayError(400, 'invalid_decision', error.message, { cause: error });
+    throw error;
+  }
+}
+
 export function createDecide({ store, documents, live, dueMs, run }: Deciding): Decide {
   return async (document, approvalId, answer) => {
     const entry = await live.get(document);
@@ -40,7 +51,7 @@ export function createDecide({ store, documents, live, dueMs, run }: Deciding): 
       const asked = (await session.approvals.pending()).find(({ id }) => id === approvalId);
       if (asked === undefined) return undefined;
       const { callId: requestId, token } = asked;
-      if (token === undefined) return session.approvals.answer(approvalId, answer) ? { approvalId, requestId, status: 'queued' } : undefined;
+      if (token === undefined) return answerNow(session, approvalId, answer) ? { approvalId, requestId, status: 'queued' } : undefined;
       const resume = (surface: Surface): Promise<ToolResult> => resumeCall(stateOf(session), token, answer, { surface });
       const found = await documents.find(code, requestId);
       let passed = (): void => {};

@@ -1,13 +1,21 @@
 /** A schema made ready: its JSON Schema for the model, and one way to validate whatever its kind. */
 import { describe, MisuseError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import { isThenable } from '../maybe-promise.ts';
 import { type CompiledSchema, checkSchema, createSchemaCache, type SchemaIssue } from './compile.ts';
 import { type Issue, withoutEcho } from './issues.ts';
 import { type Direction, type SchemaKind, schemaKind, toJsonSchema } from './to-json-schema.ts';
 import { hasHostCode, runWithPromises } from './zod-promises.ts';
 
 /** What validation answers. The shape of Standard Schema's own result, so that the common path passes it on as it is. */
-export type Validated = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly Issue[]; readonly value?: undefined };
+export type Validated = { readonly value: unknown; readonly issues?: undefined } | Refused;
+
+export interface Refused {
+  readonly issues: readonly Issue[];
+  readonly value?: undefined;
+  /** What the schema's own code threw, where that is why: the host's mistake, and not that of whoever sent the value. */
+  readonly fault: { readonly thrown: unknown } | undefined;
+}
 
 /** Standard Schema's result as vendors give it. */
 interface StandardResult {
@@ -26,7 +34,7 @@ export interface BoundSchema {
   check(): readonly string[];
   /**
    * Validates a private JSON copy. A raw schema fills its defaults into that copy and answers it; other kinds answer what they parsed.
-   * Never throws: a validator that throws is one issue.
+   * Never throws and never rejects: a validator that throws is one issue, with what it threw as `fault`.
    */
   validate(copy: JsonValue): Validated | Promise<Validated>;
   /** Validates what was accepted and filled before, such as the input of a call that waited: a raw schema's defaults need not match that schema. */
@@ -81,22 +89,23 @@ class RawSchema implements BoundSchema {
     const compiled = this.#compiled ?? this.#compile();
     if ('issues' in compiled) return compiled;
     const issues = compiled.validate(copy);
-    return issues === undefined ? { value: copy } : { issues: issues.map(fromPointer) };
+    return issues === undefined ? { value: copy } : { issues: issues.map(fromPointer), fault: undefined };
   }
 
   revalidate(copy: JsonValue): Validated {
     const compiled = this.#compiled ?? this.#compile();
     if ('issues' in compiled) return compiled;
     const issues = compiled.revalidate(copy);
-    return issues === undefined ? { value: copy } : { issues: issues.map(fromPointer) };
+    return issues === undefined ? { value: copy } : { issues: issues.map(fromPointer), fault: undefined };
   }
 
-  #compile(): CompiledSchema | { readonly issues: readonly Issue[] } {
+  #compile(): CompiledSchema | Refused {
     try {
       this.#compiled = cache.compile(this.json, { trusted: this.#options.trusted });
       return this.#compiled;
     } catch (error) {
-      return { issues: [{ path: '', message: `the schema cannot be used: ${error instanceof Error ? error.message : 'it is invalid'}` }] };
+      const message = `the schema cannot be used: ${error instanceof Error ? error.message : 'it is invalid'}`;
+      return { issues: [{ path: '', message }], fault: { thrown: error } };
     }
   }
 }
@@ -146,8 +155,11 @@ class VendorSchema implements BoundSchema {
     try {
       const result = this.#validate.call(this.#props, copy) as StandardResult | PromiseLike<StandardResult>;
       // What nearly every call comes to. A thenable's `value`, where it has one, is its prototype's.
-      if (Object.hasOwn(result, 'value') && (result as StandardResult).issues === undefined) return result as Validated;
-      if (typeof (result as { then?: unknown }).then === 'function') return Promise.resolve(result).then(readStandard, threw);
+      if (result && Object.hasOwn(result, 'value') && (result as StandardResult).issues === undefined) return result as Validated;
+      if (isThenable(result))
+        return Promise.resolve(result as PromiseLike<StandardResult>)
+          .then(readStandard)
+          .catch(threw);
       return readStandard(result as StandardResult);
     } catch (error) {
       return threw(error);
@@ -175,17 +187,20 @@ function fromPointer(issue: SchemaIssue): Issue {
 
 function threw(error: unknown): Validated {
   const name = error instanceof Error ? error.name : 'a value';
-  return { issues: [{ path: '', message: `validation itself failed (${name} was thrown); correct the schema` }] };
+  return { issues: [{ path: '', message: `validation itself failed (${name} was thrown); correct the schema` }], fault: { thrown: error } };
 }
 
 function readStandard(result: StandardResult): Validated {
-  if (typeof result !== 'object' || result === null || (result.issues === undefined && !('value' in result)))
-    return { issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }] };
+  if (typeof result !== 'object' || result === null || (result.issues === undefined && !('value' in result))) {
+    const thrown = new TypeError(`Expected the schema to answer { value } or { issues }, got ${describe(result)}.`);
+    return { issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }], fault: { thrown } };
+  }
   if (result.issues === undefined) return { value: result.value };
   return {
     issues: result.issues
       .slice(0, 20)
       .map((issue) => ({ path: pathText(issue.path), message: typeof issue.message === 'string' ? withoutEcho(issue.message) : 'invalid' })),
+    fault: undefined,
   };
 }
 

@@ -89,7 +89,7 @@ export class Binding {
     this.timeoutMs = standing.timeoutMs;
     this.maxOutputChars = Math.min(standing.maxOutputChars, limits.maxOutputChars ?? Number.POSITIVE_INFINITY);
     this.secretive = standing.secretive;
-    this.isBounded = entry.slots !== undefined || entry.internals.resourceKey !== undefined || limits.maxConcurrentCalls !== undefined;
+    this.isBounded = entry.slots !== undefined || entry.internals.resourceKey !== undefined || session.slots !== undefined;
     this.stamp = stamp;
   }
 

@@ -23,9 +23,11 @@ export function checkKnobs(profileId: string, entry: ToolEntry, knobs: Readonly<
   if (parsed instanceof Promise) return;
   if (parsed.issues !== undefined) {
     const [issue] = parsed.issues;
+    const { fault } = parsed;
     throw new MisuseError(
       'unknown_knob',
       `${place}: the knobs do not fit \`policy.knobs\`: ${issue?.path === '' ? '' : `\`${issue?.path}\`: `}${issue?.message}.`,
+      fault === undefined ? undefined : { cause: fault.thrown },
     );
   }
 }

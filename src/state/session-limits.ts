@@ -2,15 +2,36 @@
 import { createLocks, type Locks } from '../limits/locks.ts';
 import { RateWindow } from '../limits/rate-window.ts';
 import { Semaphore } from '../limits/semaphore.ts';
+import type { Call } from './call.ts';
 import type { SessionState } from './session-state.ts';
 
-/** Slots of the session, when its limits bound them. */
-export function slotsOf(session: SessionState): Semaphore | undefined {
+/** Makes the session's slots what its limits say. Once there are slots they stay, without a bound where there is no limit: what runs counts under a limit that comes back. */
+export function boundSlots(session: SessionState): void {
   const { maxConcurrentCalls } = session.limits;
-  if (maxConcurrentCalls === undefined) return undefined;
-  session.slots ??= new Semaphore(maxConcurrentCalls, { waits: session.registry.waits });
-  if (session.slots.capacity !== maxConcurrentCalls) session.slots.capacity = maxConcurrentCalls;
-  return session.slots;
+  if (session.slots === undefined && maxConcurrentCalls === undefined) return;
+  session.slots ??= takenSlots(session);
+  session.slots.capacity = maxConcurrentCalls ?? Number.POSITIVE_INFINITY;
+}
+
+/** Slots that the session's running calls have taken, however many these are. */
+function takenSlots(session: SessionState): Semaphore {
+  const { registry } = session;
+  const slots = new Semaphore(Number.POSITIVE_INFINITY, { waits: registry.waits });
+  if (session.inFlight === 0) return slots;
+  const running: Call[] = [];
+  for (let { calls: call } = registry; call !== undefined; call = call.next) if (call.session === session && call.state !== 'gates') running.push(call);
+  // The oldest first: a child passes on the slot of its caller.
+  for (const call of running.reverse()) {
+    slots.acquire(call, () => {});
+    call.more.holds ??= [];
+    call.more.holds.push(slots);
+  }
+  return slots;
+}
+
+/** Whether a call has come past the slots at a time when there were none. */
+export function lacksSlot({ session, extra }: Call): boolean {
+  return session.slots !== undefined && extra?.holds?.includes(session.slots) !== true;
 }
 
 /** The locks that resource keys name: the session's own, or the registry's. */

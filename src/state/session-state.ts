@@ -20,6 +20,7 @@ import { deliver, isShared } from './deliver.ts';
 import { releaseExecutor } from './executors.ts';
 import type { RegistryState } from './registry-state.ts';
 import { retireHandlers } from './session-handler.ts';
+import { boundSlots } from './session-limits.ts';
 import type { SessionSetup } from './session-setup.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { changeBetween, type Outlook } from './view.ts';
@@ -89,6 +90,7 @@ export class SessionState {
     this.profileId = setup.profileId;
     this.profile = setup.profileId === undefined ? undefined : registry.profiles.get(setup.profileId)?.resolved;
     this.limits = registry.limitsOf(setup.limits, this.profile);
+    boundSlots(this);
     this.#epoch = registry.epoch;
     this.bornAt = registry.epoch;
   }
@@ -131,6 +133,7 @@ export class SessionState {
     if (this.profileId !== undefined) {
       this.profile = registry.profiles.get(this.profileId)?.resolved ?? this.profile;
       this.limits = registry.limitsOf(this.setup.limits, this.profile);
+      boundSlots(this);
     }
     // A registry tool that comes later takes the name from a session's tool.
     for (const [name, entry] of [...(this.own ?? [])].filter(([name]) => registry.skeletons.has(nameSkeleton(name)))) {

@@ -39,7 +39,7 @@ export function standingOf(session: SessionState, entry: ToolEntry): Standing {
   const touches = (rule: CompiledRule): boolean => rule.appliesTo(summary);
   const registryRules = registry.rulesFor(entry.owner).filter(touches);
   const sessionRules = profile === undefined && session.rules.length === 0 ? session.rules : [...(profile?.rules ?? []), ...session.rules].filter(touches);
-  const knobs = parseKnobs(entry, profileTool?.knobs);
+  const knobs = parseKnobs(session, entry, profileTool?.knobs);
   const blocked: Block[] = [];
   if (!entry.enabled || internals.outside?.withdrawn() !== undefined) blocked.push('disabled');
   const hides = (rule: CompiledRule): boolean => rule.effect === 'deny' && !rule.hasWhen;
@@ -79,11 +79,15 @@ export function strictest(left: Effect, right: Effect): Effect {
 }
 
 /** The tool's knobs in a profile, frozen; undefined when they are missing. */
-function parseKnobs(entry: ToolEntry, given: JsonObject | undefined): unknown {
+function parseKnobs(session: SessionState, entry: ToolEntry, given: JsonObject | undefined): unknown {
   const schema = entry.internals.knobs;
   if (schema === undefined) return noKnobs;
   const parsed = schema.validate(given === undefined ? {} : cloneJson(given as JsonValue));
   // Knobs are settings: a schema that needs to wait cannot give them.
-  if (parsed instanceof Promise || parsed.issues !== undefined) return undefined;
-  return deepFreeze(parsed.value);
+  if (parsed instanceof Promise) return undefined;
+  if (parsed.issues === undefined) return deepFreeze(parsed.value);
+  const { sessionId, registry } = session;
+  if (parsed.fault !== undefined)
+    registry.hostFault(parsed.fault.thrown, { sessionId, toolName: entry.name, source: 'knobs' }, 'the schema `policy.knobs` threw; the tool is not available');
+  return undefined;
 }

@@ -174,7 +174,7 @@ function tapedSchema(raw: InputSchema, deck: Deck): InputSchema {
     const issues = deck.issuesOf(input);
     if (!refused && issues === undefined) return validated;
     if (deck.hasRun(input)) return refused ? { value: input } : validated;
-    return issues === undefined ? validated : { issues };
+    return issues === undefined ? validated : { issues, fault: undefined };
   };
   return {
     ...overlay(raw),

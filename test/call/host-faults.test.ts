@@ -1,12 +1,19 @@
 /** What the host's own code throws is never lost: the logger gets it with its stack, and the result holds it as its cause. */
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { defineTool, HostToolRegistry, type RegistryOptions, type SessionOptions, type ToolResult } from '../../src/index.ts';
+import { type ApprovalAnswer, defineTool, HostToolRegistry, type RegistryOptions, type SessionOptions, type ToolResult } from '../../src/index.ts';
+import { deferred } from '../approval/kit.ts';
 
 const boom = new RangeError('boom');
 const thrower = (): never => {
   throw boom;
 };
+/** Registering a tool asks for its defaults; this one throws when a call asks. */
+let asked = false;
+const throwsLater = (): string => (asked ? thrower() : 'x');
+const vendor = (validate: () => unknown) => ({
+  '~standard': { version: 1, vendor: 'v', validate, jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) } },
+});
 
 interface Logged {
   readonly err: Error;
@@ -23,7 +30,9 @@ async function call(
 ): Promise<{ readonly result: ToolResult; readonly logged: readonly Logged[] }> {
   const logged: Logged[] = [];
   const made = new HostToolRegistry({ logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) }, ...registry });
+  asked = false;
   made.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, handler: () => 1, ...tool } as never));
+  asked = true;
   const result = await made.createSession({ sessionId: 's', ...session }).call('t', {}, { callId: 'c' });
   return { result, logged };
 }
@@ -38,6 +47,14 @@ describe('what a host’s code throws', () => {
     ['an asynchronous before hook', 'hook', 'policy_error', { hooks: [{ before: async () => thrower() }] }],
     ['an approver', 'approver', 'approval_denied', { approver: thrower }, { requiresApproval: true }],
     ['a resource key', 'resourceKey', 'policy_error', {}, { resourceKey: thrower }],
+    ['a refinement of the input', 'parameters', 'invalid_input', {}, { parameters: z.object({}).refine(thrower) }],
+    ['an asynchronous refinement of the input', 'parameters', 'invalid_input', {}, { parameters: z.object({}).refine(async () => thrower()) }],
+    ['a transform of the input', 'parameters', 'invalid_input', {}, { parameters: z.object({ a: z.any().transform(thrower) }) }],
+    ['a default of the input', 'parameters', 'invalid_input', {}, { parameters: z.object({ a: z.string().default(throwsLater) }) }],
+    ['a vendor’s schema of the input', 'parameters', 'invalid_input', {}, { parameters: vendor(thrower) }],
+    ['a vendor’s asynchronous schema of the input', 'parameters', 'invalid_input', {}, { parameters: vendor(async () => thrower()) }],
+    ['a refinement of the output', 'outputSchema', 'invalid_output', {}, { outputSchema: z.number().refine(thrower) }],
+    ['an asynchronous refinement of the output', 'outputSchema', 'invalid_output', {}, { outputSchema: z.number().refine(async () => thrower()) }],
     ['a handler', 'handler', 'handler_error', {}, { handler: thrower }],
     ['a handler whose errors are masked', 'handler', 'handler_error', { exposeErrors: 'masked' }, { handler: thrower }],
     [
@@ -53,6 +70,41 @@ describe('what a host’s code throws', () => {
     expect(result).toMatchObject({ success: false, error: { code } });
     expect(result.error?.cause).toBe(boom);
     expect(logged).toEqual([expect.objectContaining({ err: boom, source, sessionId: 's', callId: 'c', toolName: 't' })]);
+  });
+
+  test('by a schema in the parse that a gate reads is the cause of what the gate is told', async () => {
+    let reads = 0;
+    const parameters = z.object({}).refine(() => (++reads < 2 ? true : thrower()));
+    const { result, logged } = await call({}, { parameters, resourceKey: () => 'k' });
+    expect(result.error).toMatchObject({ code: 'policy_error', reason: 'resource_key_failed' });
+    expect(logged).toEqual([expect.objectContaining({ source: 'resourceKey', err: expect.objectContaining({ cause: boom }) })]);
+  });
+
+  test('by the knobs’ schema is logged, and the tool is not available', async () => {
+    const policy = { knobs: z.object({ k: z.string().default(throwsLater) }) };
+    const { result, logged } = await call({}, { policy });
+    expect(result.error).toMatchObject({ code: 'tool_not_available', reason: 'knobs_missing' });
+    expect(logged).toEqual([{ err: boom, source: 'knobs', sessionId: 's', toolName: 't' }]);
+  });
+
+  test('by the knobs’ schema when a profile is defined is the cause of what is thrown', () => {
+    const registry = new HostToolRegistry();
+    const policy = { knobs: z.object({ k: z.string().refine(thrower) }) };
+    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, policy, handler: () => 1 }));
+    expect(() => registry.defineProfile({ id: 'p', tools: [{ name: 't', knobs: { k: 'x' } }] })).toThrow(
+      expect.objectContaining({ code: 'unknown_knob', cause: boom }),
+    );
+  });
+
+  test('is told apart from a schema that refuses: that is the model’s mistake, and no log has it', async () => {
+    const input = await call({}, { parameters: z.object({}).refine(() => false) });
+    expect(input.result.error).toMatchObject({ code: 'invalid_input' });
+    const output = await call({}, { outputSchema: z.number().refine(async () => false) });
+    expect(output.result.error).toMatchObject({ code: 'invalid_output' });
+    for (const { result, logged } of [input, output]) {
+      expect(logged).toEqual([]);
+      expect(result.error).not.toHaveProperty('cause');
+    }
   });
 
   test('an after hook’s is logged; the result stays as it was', async () => {
@@ -82,6 +134,11 @@ describe('what a host’s code throws', () => {
     const policy = await call({ policies: [{ id: 'p', check: (() => true) as never }] });
     expect(policy.result.error).toMatchObject({ code: 'policy_error', reason: 'policy_nonsense' });
     expect(policy.logged[0]?.err.message).toBe('Expected `p` to answer allow(), ask(), deny(reason) or undefined, got `true` (boolean).');
+    for (const nothing of [() => null, async () => ({})]) {
+      const schema = await call({}, { parameters: vendor(nothing) });
+      expect(schema.result.error).toMatchObject({ code: 'invalid_input' });
+      expect(schema.logged[0]?.err.message).toMatch(/^Expected the schema to answer \{ value \} or \{ issues \}, got (null|an object)\.$/);
+    }
   });
 
   test('is logged without the call’s secrets, its causes too', async () => {
@@ -106,6 +163,25 @@ describe('what a host’s code throws', () => {
     for (const text of [err.stack, String(err.cause), JSON.stringify(err)]) expect(text).not.toContain('hunter2');
   });
 
+  test('by a schema is logged without the secrets of the input and the output, those that a repair brought to light too', async () => {
+    const logged: Logged[] = [];
+    const registry = new HostToolRegistry({ logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) } });
+    const leak = (value: unknown): never => {
+      throw new Error(JSON.stringify(value));
+    };
+    const secret = z.object({ at: z.object({ token: z.string().meta({ 'x-secret': true }) }) });
+    registry.register(defineTool({ name: 'in', description: 'd', parameters: secret.refine(leak), handler: () => 1 }));
+    const handler = (): object => ({ at: { token: 'hunter2hunter2' } });
+    registry.register(
+      defineTool({ name: 'out', description: 'd', parameters: { type: 'object' }, outputSchema: secret.refine(leak), handler: handler as never }),
+    );
+    const session = registry.createSession({ sessionId: 's', repair: 'safe' });
+    await session.call('in', { at: '{"token":"hunter2hunter2"}' });
+    await session.call('out');
+    const err = expect.objectContaining({ message: '{"at":{"token":"[redacted]"}}' });
+    expect(logged).toEqual([expect.objectContaining({ err, toolName: 'in' }), expect.objectContaining({ err, toolName: 'out' })]);
+  });
+
   test('after nobody waits for it any more is logged all the same, unless it stopped because it was told to', async () => {
     vi.useFakeTimers();
     const logged: Logged[] = [];
@@ -116,14 +192,67 @@ describe('what a host’s code throws', () => {
     late('throws', () => later(boom));
     late('stops', () => later(new DOMException('aborted', 'AbortError')));
     const session = registry.createSession({ sessionId: 's' });
+    registry.register(defineTool({ name: 'validates', description: 'd', parameters: z.object({}).refine(() => later(boom)), handler: () => 1 }));
     const slow = registry.createSession({ sessionId: 'slow', policies: [{ id: 'p', check: () => later(boom) }] });
-    const calls = [session.call('throws'), session.call('stops'), slow.call('throws')];
+    const calls = [session.call('throws'), session.call('stops'), slow.call('throws'), session.call('validates')];
     await vi.advanceTimersByTimeAsync(2_000);
-    expect((await Promise.all(calls)).map(({ error }) => error?.reason)).toEqual(['timeout', 'timeout', 'policy_timeout']);
+    expect((await Promise.all(calls)).map(({ error }) => error?.reason ?? error?.code)).toEqual(['timeout', 'timeout', 'policy_timeout', 'invalid_input']);
     expect(logged.map(({ err, source }) => [err, source])).toEqual([
       [boom, 'handler'],
       [boom, 'gate'],
+      [boom, 'gate'],
     ]);
+  });
+});
+
+describe('an approver that nobody waits for any more', () => {
+  /** A call that waits for an approver, which settles when the test says so. */
+  async function waiting() {
+    vi.useFakeTimers();
+    const logged: Logged[] = [];
+    const registry = new HostToolRegistry({ logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) } });
+    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, requiresApproval: true, handler: () => 1 }));
+    const asked = deferred<ApprovalAnswer>();
+    const session = registry.createSession({ sessionId: 's', approvalTimeoutMs: 100, approver: () => asked.promise });
+    const controller = new AbortController();
+    const call = session.call('t', {}, { callId: 'c', signal: controller.signal });
+    const [question] = await session.approvals.pending();
+    return { session, controller, call, question: question?.id ?? '', asked, logged };
+  }
+  const ends: [how: string, end: (world: Awaited<ReturnType<typeof waiting>>) => unknown, code: string | undefined][] = [
+    ['timed out', () => vi.advanceTimersByTimeAsync(100), 'approval_timeout'],
+    ['was cancelled', ({ controller }) => controller.abort(), 'cancelled'],
+    ['was closed with its session', ({ session }) => session.close(), 'session_closed'],
+    ['was answered by somebody else', ({ session, question }) => session.approvals.answer(question, 'allow_once'), undefined],
+  ];
+
+  test.each(ends)('and throws after its call %s is logged', async (_, end, code) => {
+    const world = await waiting();
+    await end(world);
+    const { error } = await world.call;
+    expect(error?.code).toBe(code);
+    world.asked.reject(boom);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(world.logged).toEqual([{ err: boom, source: 'approver', sessionId: 's', callId: 'c', toolName: 't' }]);
+  });
+
+  test.each(ends)('and stops because it was told to after its call %s is not', async (_, end) => {
+    const world = await waiting();
+    await end(world);
+    await world.call;
+    world.asked.reject(new DOMException('The question is closed.', 'AbortError'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(world.logged).toEqual([]);
+  });
+
+  test.each(ends)('and answers after its call %s changes nothing, and is no fault', async (_, end, code) => {
+    const world = await waiting();
+    await end(world);
+    await world.call;
+    world.asked.resolve('reject_once');
+    await vi.advanceTimersByTimeAsync(0);
+    expect((await world.call).error?.code).toBe(code);
+    expect(world.logged).toEqual([]);
   });
 });
 
@@ -216,6 +345,27 @@ describe('odd host code at the edges of a call', () => {
     const { error } = await registry.createSession({ sessionId: 's' }).call('t', {});
     expect(error?.message).toBe('bad [redacted]');
     expect(logged[0]?.err.message).toBe('bad [redacted]');
+  });
+
+  test('the clean-up of a generator that throws is logged, and changes nothing', async () => {
+    const logged: unknown[] = [];
+    const registry = new HostToolRegistry({ logger: { warn: () => {}, error: (data, message) => void logged.push([message, data]) } });
+    const controller = new AbortController();
+    async function* handler() {
+      try {
+        while (true) yield 'going on';
+      } finally {
+        thrower();
+      }
+    }
+    registry.register(defineTool({ name: 't', description: 'd', parameters: anything, handler: handler as never }));
+    const session = registry.createSession({ sessionId: 's' });
+    registry.events.on('tool:progress', () => controller.abort());
+    const { error } = await session.call('t', {}, { callId: 'c', signal: controller.signal });
+    expect(error).toMatchObject({ code: 'cancelled' });
+    await vi.waitFor(() =>
+      expect(logged).toEqual([['the clean-up of a generator threw', { err: boom, source: 'handler', sessionId: 's', callId: 'c', toolName: 't' }]]),
+    );
   });
 
   test('a generator that is answered after the end of its call is closed without a step', async () => {

@@ -22,6 +22,8 @@ interface Asked {
   readonly ran: readonly unknown[];
   /** How many records the approval store got. */
   readonly stored: number;
+  /** What the logger was told, with its data. */
+  readonly warned: readonly (readonly [data: object, message: string | undefined])[];
 }
 
 function allow(asked: unknown[], request: ApprovalRequest): 'allow_once' {
@@ -41,7 +43,9 @@ async function ask(
 ): Promise<Asked> {
   let stored = 0;
   const store: ApprovalStore = { put: () => void stored++, take: () => undefined, list: () => [] };
-  const registry = new HostToolRegistry({ redact, approvals: { secret: key, store } });
+  const warned: [object, string | undefined][] = [];
+  const logger = { warn: (data: object, message?: string) => void warned.push([data, message]), error: () => {} };
+  const registry = new HostToolRegistry({ redact, logger, approvals: { secret: key, store } });
   const ran: unknown[] = [];
   const handler = (given: unknown): string => {
     ran.push(given);
@@ -54,7 +58,7 @@ async function ask(
   const events: AnyEvent[] = [];
   registry.events.on('*', (event) => void events.push(event));
   const result = await session.call('shell', input);
-  return { result, requests, events, ran, stored };
+  return { result, requests, events, ran, stored, warned };
 }
 
 describe('text reaches the approver as it was written', () => {
@@ -108,7 +112,6 @@ describe('title and message stay as the host wrote them', () => {
     ['a part of the warning', { cmd: 'rm -rf /', token: 'cannot' }, prompt],
     ['the warning in another case', { cmd: 'rm -rf /', token: 'THIS CANNOT BE UNDONE' }, prompt],
     ['the command that the title names', { cmd: 'rm -rf /', token: 'rm -rf /' }, prompt],
-    ["the tool's name, in the title that it gets", { cmd: 'ls', token: 'shell' }, true],
     ['the warning, in a text', { cmd: '{"password":"This cannot be undone"}' }, prompt, ['password']],
   ];
   test.each(hostile)('a call whose secret is %s is refused, and nobody is asked', async (_, input, requiresApproval, redact = []) => {
@@ -120,9 +123,28 @@ describe('title and message stay as the host wrote them', () => {
     }
   });
 
-  test('the refusal says why', async () => {
-    const { result } = await ask({ cmd: 'ls', token: 'This cannot be undone' }, { requiresApproval: prompt });
-    expect(result).toMatchObject({ error: { code: 'approval_denied', reason: 'secret_in_prompt', message: expect.stringContaining('The question') } });
+  test.each<[field: string, input: JsonObject]>([
+    ['message', { cmd: 'ls', token: 'This cannot be undone' }],
+    ['title', { cmd: 'rm -rf /', token: 'rm -rf /' }],
+  ])('the refusal and the log name the field, `%s`, and never the secret', async (field, input) => {
+    const { result, warned } = await ask(input, { requiresApproval: prompt });
+    const message = expect.stringContaining(`The \`${field}\` of the question`);
+    expect(result).toMatchObject({ error: { code: 'approval_denied', reason: 'secret_in_prompt', message } });
+    expect(warned).toEqual([
+      [
+        { sessionId: 's', callId: result.metadata.callId, toolName: 'shell', field },
+        'the prompt of an approval holds a secret of the call, so nobody was asked',
+      ],
+    ]);
+    expect(JSON.stringify([result, warned])).not.toContain(input.token);
+  });
+
+  test('a secret that stands in the title which the library gives is no word of the host’s: the approver is asked', async () => {
+    const { result, requests, warned, events } = await ask({ cmd: 'ls', token: 'shell' });
+    expect(result).toMatchObject({ success: true });
+    expect(requests).toMatchObject([{ title: 'Allow `shell` to run?', input: { cmd: 'ls', token: '[redacted]' } }]);
+    expect(warned).toEqual([]);
+    expect(events.find(({ type }) => type === 'approval:required')).toMatchObject({ request: { title: 'Allow `[redacted]` to run?' } });
   });
 
   test('the secret of a parent counts for the calls that it makes', async () => {

@@ -25,6 +25,9 @@ const says =
   (answer: unknown): Approver =>
   () =>
     answer as ApprovalAnswer;
+const never = (): never => {
+  throw new Error('no');
+};
 const types = (events: readonly { readonly type: string }[]): string[] => events.map(({ type }) => type);
 
 describe('ask: a person answers before the call runs', () => {
@@ -167,6 +170,65 @@ describe('ask: a person answers before the call runs', () => {
     expect(why(await called)).toEqual(['approval_denied', 'rejected']);
     expect(runs).toEqual([]);
     expect(await session.approvals.pending()).toEqual([]);
+  });
+
+  test.each<[what: string, answer: unknown, got: string]>([
+    ['a text that is no choice', 'allow', 'got `allow` (string)'],
+    ['nothing', undefined, 'got undefined'],
+    ['yes', true, 'got `true` (boolean)'],
+    ['a list', ['allow_once'], 'got an array of 1'],
+    ['an object without a decision', { allowed: true }, 'got `decision`: undefined'],
+    ['an unknown decision', { decision: 'allow' }, 'got `decision`: `allow` (string)'],
+    ['an input that is no object', { decision: 'allow_once', input: '{}' }, 'got `input`: `{}` (string)'],
+    ['an input that is no JSON', { decision: 'allow_once', input: { amount: 5n } }, 'got an `input` that is no JSON object within the limits of an input'],
+    ['a grant that is none', { decision: 'allow_always', grant: { uses: 0 } }, 'got `grant`: an object'],
+    ['what cannot be read', Object.defineProperty({}, 'decision', { enumerable: true, get: never }), 'got an object that cannot be read'],
+  ])('`answer` refuses %s, and the question stays open', async (_, answer, got) => {
+    const { session, runs } = bench({ session: { approver: () => new Promise(() => {}) } });
+    const called = session.call('pay', { amount: 5 });
+    const [pending] = await session.approvals.pending();
+    const give = (given: unknown) => session.approvals.answer(pending?.id as string, given as ApprovalAnswer);
+    const expected =
+      'expected "allow_once", "allow_always", "reject_once", "reject_always" or { decision, by?, message?, input?, grant?: { match?, uses?, expiresInMs? } }';
+    expect(() => give(answer)).toThrow(
+      expect.objectContaining({
+        name: 'MisuseError',
+        code: 'invalid_option',
+        message: `approvals.answer: ${expected}, ${got}. The question stays open: answer it again.`,
+      }),
+    );
+    expect(runs).toEqual([]);
+    expect((await session.approvals.pending()).map(({ id }) => id)).toEqual([pending?.id]);
+    expect(give('allow_once')).toBe(true);
+    expect(await called).toMatchObject({ success: true });
+  });
+
+  test('a person’s answer holds whatever else it has', async () => {
+    const { session } = bench({ session: { approver: () => new Promise(() => {}) } });
+    const called = session.call('pay', { amount: 5 });
+    const [pending] = await session.approvals.pending();
+    expect(session.approvals.answer(pending?.id as string, { decision: 'allow_once', ticket: 7 } as never)).toBe(true);
+    expect(await called).toMatchObject({ success: true });
+  });
+
+  test.each<[what: string, answer: unknown]>([
+    ['a text that is no choice', 'allow'],
+    ['an input that is no JSON', { decision: 'allow_once', input: { amount: 5n } }],
+  ])('an approver that answers %s is told of by its mistake: the model does not read that a person refused', async (_, answer) => {
+    const logged: { readonly err: Error; readonly source: string }[] = [];
+    const { session } = bench({
+      session: { approver: says(answer) },
+      registry: { logger: { warn: () => {}, error: (data) => void logged.push(data as never) } },
+    });
+    const { error } = await session.call('pay', { amount: 5 });
+    expect(error).toMatchObject({
+      code: 'approval_denied',
+      reason: 'invalid_answer',
+      message:
+        "The call of `pay` was not approved: the host's approver answered in a wrong form, so the answer could not be read. Nobody refused the call. Do not repeat it; say what happened.",
+    });
+    expect(error?.cause).toMatchObject({ name: 'MisuseError', message: expect.stringMatching(/^Expected the approver to answer "allow_once", .*, got /) });
+    expect(logged).toEqual([expect.objectContaining({ err: error?.cause, source: 'approver' })]);
   });
 
   test('a listener of `approval:required` may answer at once', async () => {

@@ -350,6 +350,131 @@ describe('rule 14: limits survive what a host changes meanwhile', () => {
     expect((await w.session.call('a')).error?.code).toBe('rate_limited');
   });
 
+  describe('`maxConcurrentCalls` that comes while calls run', () => {
+    /** A session without a limit, profiles with one and with none, and handlers that run until they are let go, in turn. */
+    function held() {
+      const w = world();
+      const started: string[] = [];
+      const open: (() => void)[] = [];
+      const handler = (_: never, { callId }: { callId: string }): Promise<void> => {
+        started.push(callId);
+        return new Promise((resolve) => void open.push(resolve));
+      };
+      w.add(tool(handler as never, { name: 'a' }), tool(handler as never, { name: 'locked', resourceKey: 'k' }));
+      const parent = async (_: never, { tools }: { tools: { call(name: string): Promise<unknown> } }): Promise<void> => {
+        await new Promise<void>((resolve) => void open.push(resolve));
+        await tools.call('a');
+      };
+      w.add(tool(parent as never, { name: 'parent', uses: ['a'] }));
+      const tools = ['a', 'locked', 'parent', 'still_alive'];
+      w.registry.defineProfile({ id: 'one', tools, limits: { maxConcurrentCalls: 1 } });
+      w.registry.defineProfile({ id: 'free', tools });
+      const begin = (callId: string, name = 'a') => w.session.call(name, {}, { callId });
+      const next = async (): Promise<void> => {
+        open.shift()?.();
+        await turns();
+      };
+      return { ...w, started, begin, next };
+    }
+
+    test('counts those that run', async () => {
+      const { session, started, begin, next, settle } = held();
+      const calls = [begin('1'), begin('2')];
+      await turns();
+      session.setProfile('one');
+      calls.push(begin('3'));
+      await turns();
+      expect(started).toEqual(['1', '2']);
+      await next();
+      expect(started).toEqual(['1', '2']);
+      await next();
+      expect(started).toEqual(['1', '2', '3']);
+      await next();
+      await Promise.all(calls);
+      await settle();
+    });
+
+    test('by a profile that is defined anew counts those that run', async () => {
+      const { registry, session, started, begin, next, settle } = held();
+      session.setProfile('free');
+      const calls = [begin('1')];
+      await turns();
+      registry.defineProfile({ id: 'free', tools: ['a', 'still_alive'], limits: { maxConcurrentCalls: 1 } });
+      calls.push(begin('2'));
+      await turns();
+      expect(started).toEqual(['1']);
+      await next();
+      expect(started).toEqual(['1', '2']);
+      await next();
+      await Promise.all(calls);
+      await settle();
+    });
+
+    test('lets the children of a call that runs pass on its slot', async () => {
+      const { session, started, begin, next, settle } = held();
+      const call = begin('p', 'parent');
+      await turns();
+      session.setProfile('one');
+      await next();
+      expect(started).toEqual(['p/1']);
+      await next();
+      expect(await call).toMatchObject({ success: true });
+      await settle();
+    });
+
+    test('holds for a call that waits for a lock', async () => {
+      const { session, started, begin, next, settle } = held();
+      const calls = [begin('1', 'locked'), begin('2', 'locked'), begin('3')];
+      await turns();
+      expect(started).toEqual(['1', '3']);
+      session.setProfile('one');
+      await next();
+      // The lock is free; the slot is not.
+      expect(started).toEqual(['1', '3']);
+      await next();
+      expect(started).toEqual(['1', '3', '2']);
+      await next();
+      await Promise.all(calls);
+      await settle();
+    });
+
+    test('is waited for without the lock that another waits for', async () => {
+      const { session, started, begin, next, settle } = held();
+      const calls = [begin('1', 'locked'), begin('2', 'locked')];
+      await turns();
+      session.setProfile('one');
+      calls.push(begin('3', 'locked'));
+      for (let step = 0; step < 3; step++) await next();
+      expect([...started].sort()).toEqual(['1', '2', '3']);
+      expect((await Promise.all(calls)).map(outcome)).toEqual([null, null, null]);
+      await settle();
+    });
+
+    test('and goes, lets those go that waited; they count when it comes again', async () => {
+      const { session, started, begin, next, settle } = held();
+      session.setProfile('one');
+      const calls = [begin('1'), begin('2')];
+      await turns();
+      expect(started).toEqual(['1']);
+      session.setProfile('free');
+      await turns();
+      expect(started).toEqual(['1', '2']);
+      calls.push(begin('3'));
+      await turns();
+      expect(started).toEqual(['1', '2', '3']);
+      session.setProfile('one');
+      calls.push(begin('4'));
+      await next();
+      await next();
+      expect(started).toEqual(['1', '2', '3']);
+      await next();
+      expect(started).toEqual(['1', '2', '3', '4']);
+      await next();
+      await Promise.all(calls);
+      await settle();
+    });
+  });
+
   test('the loop guard counts the model’s calls, whatever tools those call; a tool may poll another', async () => {
     const w = world({ limits: { loopGuard: 2 } });
     w.add(

@@ -72,10 +72,10 @@ describe('call', () => {
     expect(stderr).toContain(said);
   });
 
-  test('what a handler throws is one line with its place', async () => {
+  test('what a handler throws is one line with its place, and says how to see the stack', async () => {
     const { exit, stderr } = await cli(['call', 'fails', ...tools]);
     expect(exit).toBe(1);
-    expect(stderr).toMatch(/^warning: a handler threw: no \\u\{1b\}\[31mluck[^\n]*\(tools\.ts:\d+:\d+\)\n$/);
+    expect(stderr).toMatch(/^warning: a handler threw: no \\u\{1b\}\[31mluck[^\n]*\(tools\.ts:\d+:\d+\)\. Run again with --verbose to see its stack\.\n$/);
     expect(controlsIn(stderr)).toEqual([]);
   });
 
@@ -83,6 +83,7 @@ describe('call', () => {
     const { exit, stderr } = await cli(['call', 'fails', ...tools, '--verbose']);
     expect(exit).toBe(1);
     expect(stderr).toMatch(/\n {6}at .*tools\.ts:\d+:\d+/);
+    expect(stderr).not.toContain('--verbose');
     expect(controlsIn(stderr)).toEqual([]);
   });
 

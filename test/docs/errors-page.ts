@@ -59,7 +59,7 @@ export const reasons: readonly { readonly code: ErrorCode; readonly reason: stri
     meaning: 'The call has too many secrets, or they could not be found within their bounds. Nobody was asked.',
   },
   { code: 'approval_denied', reason: 'approver_failed', meaning: 'The approver threw or rejected.' },
-  { code: 'approval_denied', reason: 'invalid_answer', meaning: 'The answer is none that is known.' },
+  { code: 'approval_denied', reason: 'invalid_answer', meaning: 'The approver answered in a wrong form, or with an input that is no JSON. Nobody refused.' },
   { code: 'approval_denied', reason: 'approval_in_child', meaning: 'A child call cannot be suspended.' },
   { code: 'approval_denied', reason: 'store_unavailable', meaning: 'The approval store failed or took longer than `policyTimeoutMs`.' },
   { code: 'approval_denied', reason: 'token_invalid', meaning: 'The token is not genuine, or the stored record is not what it signed.' },

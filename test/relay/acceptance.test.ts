@@ -115,6 +115,21 @@ describe('an approval', () => {
     });
   });
 
+  test('with arguments that the session does not take is refused, and the call still waits for one', async () => {
+    const all = await world({ session: { rules: [{ effect: 'ask' }], approver: () => new Promise(() => {}), limits: { maxInputBytes: 50 } } });
+    await all.application('POST', 'register-tools', registration('add'));
+    const asked = all.agent('POST', 'request', { requestId: 'r-1', tool: 'add', wait: false });
+    const approvalId = await vi.waitFor(async () => {
+      const { events } = (await all.agent('GET', 'events?mode=poll&after=0')).body;
+      return events.find(({ event }: { event: string }) => event === 'approval-required').data.approvalId as string;
+    });
+    const decide = (body: object) => all.host(`approvals/${approvalId}`, body);
+    const large = { a: 'x'.repeat(100) };
+    expect(await decide({ decision: 'allow_once', input: large })).toMatchObject({ status: 400, body: { error: 'invalid_decision' } });
+    expect(await decide({ decision: 'reject_once' })).toMatchObject({ status: 200, body: { approvalId, requestId: 'r-1' } });
+    expect(await asked).toMatchObject({ body: { result: { error: { code: 'approval_denied', reason: 'rejected' } } } });
+  });
+
   test.each([
     ['by its decision', { decision: 'reject_once', by: 'ann', message: 'Not now.' }],
     ['by an answer in the place of the decision', { decision: { decision: 'reject_once', by: 'ann', message: 'Not now.' } }],
