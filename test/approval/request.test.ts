@@ -50,6 +50,7 @@ describe('an answer', () => {
     ['a list that reads like a choice', ['allow_once']],
     ['a String object', new String('allow_once')],
     ['an object without a decision', {}],
+    ['a function, whatever it has', Object.assign(() => {}, { decision: 'allow_once' })],
     ['a decision of another kind', { decision: true }],
     ['a list as decision', { decision: ['allow_once'] }],
     ['what only an approval of older runtimes has', { allowed: true, approved: true, granted: true }],
@@ -133,6 +134,7 @@ describe('a prompt', () => {
     ['a title that is no text', { title: 7 }],
     ['a message that is no text', { title: 'Sure?', message: null }],
     ['another risk', { title: 'Sure?', risk: 'none' }],
+    ['a function, whatever it has', Object.assign(() => {}, { title: 'Sure?' })],
     ['an inherited title', Object.create({ title: 'Sure?' })],
   ])('%s is none', (_, prompt) => {
     expect(readPrompt(prompt)).toBeUndefined();

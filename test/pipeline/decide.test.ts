@@ -239,6 +239,17 @@ describe('a gate that fails', () => {
     expect(logged).toEqual([`\`${where}\` answered what is no decision, so the call was refused`]);
   });
 
+  test.each<[where: string, row: Row]>([
+    ['p', { session: { policies: [{ id: 'p', check: boom }] } }],
+    ['check', { tool: { policy: { check: boom } } }],
+    ['requiresApproval', { tool: { requiresApproval: boom } }],
+  ])('by throwing is logged by its name: %s', async (where, { tool = {}, session = {} }) => {
+    const logged: string[] = [];
+    const log = (_data: object, text?: string): void => void logged.push(text ?? '');
+    await setup([define('t', tool)], session, { logger: { warn: log, error: log } }).session.call('t', { n: 1 });
+    expect(logged).toEqual([`\`${where}\` threw, so the call was refused`]);
+  });
+
   test('by throwing is the cause of the refusal, and a plain denial has none', async () => {
     const thrown = new Error('no');
     const throwing = setup([define('t')], { policies: [{ id: 'p', check: () => Promise.reject(thrown) }] });
