@@ -201,6 +201,21 @@ describe('of calls that are suspended at the same moment', () => {
   });
 });
 
+test.each<[what: string, answer: unknown]>([
+  ['a yes', 'allow_once'],
+  ['a no', 'reject_once'],
+  ['no answer', undefined],
+])('an event that nobody listens for takes no number: %s', async (_, answer) => {
+  vi.useFakeTimers();
+  const { session } = bench({ session: { approver: answer === undefined ? () => new Promise<never>(() => {}) : says(answer) }, silent: true });
+  const numbers: number[] = [];
+  for (const type of ['tool:pre', 'tool:post', 'tool:error'] as const) session.events.on(type, ({ seq }) => void numbers.push(seq));
+  const called = session.call('pay', { amount: 5 });
+  await vi.advanceTimersByTimeAsync(300_000);
+  await called;
+  expect(numbers).toEqual([1, 2]);
+});
+
 test('what was suspended is frozen, as the host gets it', async () => {
   const result = await suspending().session.call('pay', { amount: 5 });
   expect(result.success ? undefined : result.approval).toSatisfy(Object.isFrozen);

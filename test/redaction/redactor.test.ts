@@ -266,7 +266,17 @@ describe('a redactor spends ten steps a value, and five for each part of a schem
     ['branches', { allOf: [{ properties: { a: secret } }, { properties: { b: secret } }] }, [], { a: 1, b: 2, c: 3 }, 130, 150, 150],
     ['a pattern that has to be read', { properties: { a: {} }, patternProperties: { '^a': secret } }, [], { a: 1 }, 50_065, 50_075, 50_075],
     ['a pattern that any other key may mean', { properties: { a: {} }, patternProperties: { '^a': secret } }, [], { b: 1 }, 50, 60, 60],
+    ['a pattern that cannot be read', { properties: { a: {} }, patternProperties: { '(?=x)': secret } }, [], { a: 1 }, 50_061, 50_071, 50_071],
     ['additional properties', { additionalProperties: secret }, [], { b: 1 }, 50, 60, 60],
+    [
+      'members of parts that speak of the same value, and the names that they list',
+      { properties: { a: secret }, allOf: [{ additionalProperties: secret }] },
+      [],
+      { a: 1 },
+      75,
+      85,
+      85,
+    ],
   ];
   test.each(rows)('%s', (_, schema, paths, value, redact, show, collect) => {
     const cost = (work: (made: Redactor, budget: ReturnType<typeof createBudget>) => unknown): number => {
@@ -314,5 +324,34 @@ describe('where a mark cannot be looked for within the budget', () => {
       c: 'open',
     });
     expect([...into]).toEqual(['hunter2', '123456', 'hunter3']);
+  });
+});
+
+describe('a text is hidden for not being JSON only where a mark may lie in it', () => {
+  const leadsNowhere = { type: 'object', properties: { c: {} } };
+  test.each<[where: string, schema: JsonObject, value: (text: string) => JsonValue]>([
+    ['a listed member', { properties: { a: secret, b: leadsNowhere } }, (text) => ({ b: text })],
+    ['a member by a pattern', { properties: { a: secret }, patternProperties: { '^b': leadsNowhere } }, (text) => ({ b: text })],
+    ['an additional member', { properties: { a: secret }, additionalProperties: leadsNowhere }, (text) => ({ b: text })],
+    ['a place', { prefixItems: [secret, leadsNowhere] }, (text) => [1, text]],
+    ['a further element', { prefixItems: [secret], items: leadsNowhere }, (text) => [1, text]],
+    ['any element', { prefixItems: [secret], contains: leadsNowhere }, (text) => [1, text]],
+    ['a branch', { properties: { a: secret, b: { allOf: [leadsNowhere] } } }, (text) => ({ b: text })],
+    ['a place that is listed by a boolean', { prefixItems: [secret, true], items: { properties: { c: secret } } }, (text) => [1, text]],
+  ])('%s', (_, schema, value) => {
+    const text = '{"c":1,';
+    const shown = redactor(schema).redact(value(text)) as JsonObject;
+    expect(Object.values(shown).at(-1)).toBe(text);
+  });
+});
+
+describe('of patterns, as many as eight are read for a listed key', () => {
+  const patterns = (count: number): JsonObject => ({
+    properties: { b: {} },
+    patternProperties: Object.fromEntries(Array.from({ length: count }, (_, index) => [`^x${index}`, secret])),
+  });
+  test('and a ninth may mean any key', () => {
+    expect(redactor(patterns(8)).redact({ b: 1 })).toEqual({ b: 1 });
+    expect(redactor(patterns(9)).redact({ b: 1 })).toEqual({ b: redacted });
   });
 });

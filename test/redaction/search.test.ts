@@ -27,6 +27,15 @@ describe('a search', () => {
     expect(found(searchFor('abc', 'abcde', 'cd'), 'xabcdexabcx')).toEqual([0, 5, 0, 2, 0, 0, 0, 3, 0, 0, 0]);
   });
 
+  test('finds a form at the end of what only began as another, and as yet another', () => {
+    const orders = [
+      ['abcde', 'bcdz', 'cd'],
+      ['cd', 'bcdz', 'abcde'],
+      ['bcdz', 'abcde', 'cd'],
+    ];
+    for (const forms of orders) expect(found(searchFor(...forms), 'abcd.')).toEqual([0, 0, 2, 0, 0]);
+  });
+
   test('gives nothing where no form stands', () => {
     expect(found(searchFor('abc', 'x'.repeat(40)), 'abxbc')).toBeUndefined();
     expect(found(searchFor(), 'abc')).toBeUndefined();

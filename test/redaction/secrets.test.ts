@@ -60,6 +60,7 @@ describe('a set of secrets', () => {
 
   test('that was lost knows no texts, and learns none', () => {
     const secrets = secretsOf('abcd');
+    expect(redactText('nothing', secrets)).toBe('nothing');
     secrets.lose();
     secrets.addText('efgh');
     expect([...secrets]).toEqual([]);
