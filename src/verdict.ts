@@ -23,7 +23,7 @@ export interface Verdict {
   readonly steps: readonly JsonObject[] | undefined;
 }
 
-const unsaid: Omit<Verdict, 'effect'> = Object.freeze({
+const unsaid: Omit<Verdict, 'effect'> = {
   code: undefined,
   reason: undefined,
   message: undefined,
@@ -33,7 +33,7 @@ const unsaid: Omit<Verdict, 'effect'> = Object.freeze({
   cause: undefined,
   prompt: undefined,
   steps: undefined,
-});
+};
 
 /** A verdict has all its members, said or not: none is inherited. */
 export function makeVerdict(effect: Verdict['effect'], said: Partial<Verdict>): Verdict {

@@ -111,9 +111,9 @@ const choices: ReadonlyMap<unknown, { allowed: boolean; always: boolean }> = new
 /** What an approver may answer, in the order of the documentation. */
 export const approvalChoices = Object.freeze([...choices.keys()]) as readonly string[];
 
-const nothing = Object.freeze({ decision: undefined, by: undefined, message: undefined, input: undefined, grant: undefined });
-const noPrompt = Object.freeze({ title: undefined, message: undefined, risk: undefined });
-const noGrant = Object.freeze({ match: undefined, uses: undefined, expiresInMs: undefined });
+const nothing = { decision: undefined, by: undefined, message: undefined, input: undefined, grant: undefined };
+const noPrompt = { title: undefined, message: undefined, risk: undefined };
+const noGrant = { match: undefined, uses: undefined, expiresInMs: undefined };
 
 function hasOnly(value: object, fields: object): boolean {
   return Object.keys(value).every((key) => Object.hasOwn(fields, key));
