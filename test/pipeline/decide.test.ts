@@ -276,3 +276,32 @@ test('no gate is asked any more about a call that has ended', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   expect(second).not.toHaveBeenCalled();
 });
+
+describe('the event of a verdict', () => {
+  test.each<[what: string, row: Row, told: JsonObject]>([
+    ['an allowance by default', {}, { effect: 'allow', source: 'default' }],
+    ['an allowance by a rule', { session: { rules: [{ id: 'r', effect: 'allow' }] } }, { effect: 'allow', source: 'session', ruleId: 'r' }],
+    ['a denial by a check', { tool: checking(deny('no_way')) }, { effect: 'deny', source: 'tool', reason: 'no_way' }],
+    ['a denial by a policy', { session: { policies: [policy('p', deny('no_way'))] } }, { effect: 'deny', source: 'session', ruleId: 'p', reason: 'no_way' }],
+  ])('says what was said, and has no member for what was not: %s', async (_, { tool = {}, session = {} }, told) => {
+    const { session: made, events } = setup([define('t', tool)], session);
+    await made.call('t', { n: 1 }, { callId: 'c' });
+    const event = events.find(({ type }) => type === 'policy:check');
+    const rest = { at: expect.any(Number), seq: 2, sessionId: 's', toolName: 't', callId: 'c' };
+    expect(event).toStrictEqual({ type: 'policy:check', ...rest, ...told });
+  });
+
+  test('has the time at which the call came, or the time of the verdict where that took a while', async () => {
+    const policies = (check: Policy['check']): Policy[] => [{ id: 'p', check }];
+    for (const [check, later] of [
+      [() => undefined, false],
+      [async () => undefined, true],
+    ] as const) {
+      let now = 0;
+      const { session, events } = setup([define('t')], { policies: policies(check) }, { now: () => ++now });
+      await session.call('t', {});
+      const [pre, verdict] = ['tool:pre', 'policy:check'].map((type) => events.find((event) => event.type === type)?.at ?? 0);
+      expect((verdict as number) > (pre as number)).toBe(later);
+    }
+  });
+});

@@ -344,14 +344,3 @@ describe('a text is hidden for not being JSON only where a mark may lie in it', 
     expect(Object.values(shown).at(-1)).toBe(text);
   });
 });
-
-describe('of patterns, as many as eight are read for a listed key', () => {
-  const patterns = (count: number): JsonObject => ({
-    properties: { b: {} },
-    patternProperties: Object.fromEntries(Array.from({ length: count }, (_, index) => [`^x${index}`, secret])),
-  });
-  test('and a ninth may mean any key', () => {
-    expect(redactor(patterns(8)).redact({ b: 1 })).toEqual({ b: 1 });
-    expect(redactor(patterns(9)).redact({ b: 1 })).toEqual({ b: redacted });
-  });
-});
