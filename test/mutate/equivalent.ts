@@ -159,6 +159,41 @@ const known: readonly Equivalent[] = [
     becomes: '(createNode(false))',
     why: 'Nobody changes it.',
   },
+  {
+    file: 'src/pipeline/decide.ts',
+    line: 'if (registryRules.length > 0) judges.push(rulesJudge(registryRules));',
+    was: 'registryRules.length > 0',
+    becomes: 'true',
+    why: 'Speed only: a judge of no rules says nothing.',
+  },
+  {
+    file: 'src/pipeline/decide.ts',
+    line: 'if (registryRules.length > 0) judges.push(rulesJudge(registryRules));',
+    was: '>',
+    becomes: '>=',
+    why: 'Speed only: a judge of no rules says nothing.',
+  },
+  {
+    file: 'src/pipeline/decide.ts',
+    line: 'if (sessionRules.length > 0) judges.push(rulesJudge(sessionRules));',
+    was: 'sessionRules.length > 0',
+    becomes: 'true',
+    why: 'Speed only: a judge of no rules says nothing.',
+  },
+  {
+    file: 'src/pipeline/decide.ts',
+    line: 'if (sessionRules.length > 0) judges.push(rulesJudge(sessionRules));',
+    was: '>',
+    becomes: '>=',
+    why: 'Speed only: a judge of no rules says nothing.',
+  },
+  {
+    file: 'src/pipeline/decide.ts',
+    line: "if (effect !== 'deny') return undefined;",
+    was: "effect !== 'deny'",
+    becomes: 'false',
+    why: 'Speed only: the denial of a rule that does not deny is never read.',
+  },
 ];
 
 export function isEquivalent(mutant: Mutant, text: string): boolean {

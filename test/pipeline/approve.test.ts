@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { memoryApprovalStore } from '../../src/approval/store.ts';
 import type { AnyEvent, ApprovalAnswer, ApprovalStore, Approver, JsonObject, ToolResult } from '../../src/index.ts';
 import { type Bench, bench, deferred, suspending, why } from '../approval/kit.ts';
+import { andThen } from '../call/define.ts';
 
 const says =
   (answer: unknown): Approver =>
@@ -116,6 +117,28 @@ describe('the approver', () => {
     expect(JSON.stringify(puzzling.warnings)).toContain('an approver answered what is no answer');
   });
 
+  test.each<[what: string, answer: () => Promise<unknown>]>([
+    ['answered', async () => 'allow_once'],
+    ['thrown', () => Promise.reject(new Error('gone'))],
+  ])('is not told to stop when it has %s', async (_, answer) => {
+    let asked: AbortSignal | undefined;
+    const approver = (_request: unknown, { signal }: { signal: AbortSignal }): Promise<never> => {
+      asked = signal;
+      return answer() as Promise<never>;
+    };
+    await bench({ session: { approver } }).session.call('pay', { amount: 5 });
+    expect(asked?.aborted).toBe(false);
+  });
+
+  test('that ends the call by what it answers approves nothing', async () => {
+    const controller = new AbortController();
+    const input = Object.defineProperty({}, 'amount', { enumerable: true, get: () => andThen(controller.abort(), 1) });
+    const { session, runs, events } = bench({ session: { approver: says({ decision: 'allow_once', input }) } });
+    expect(why(await session.call('pay', { amount: 5 }, { signal: controller.signal }))?.[0]).toBe('cancelled');
+    expect(runs).toEqual([]);
+    expect(events.map(({ type }) => type)).not.toContain('approval:granted');
+  });
+
   test('that answers by getters which throw gives no answer', async () => {
     const hostile = Object.defineProperty({}, 'decision', {
       enumerable: true,
@@ -178,6 +201,21 @@ describe('of calls that are suspended at the same moment', () => {
     for (const { answer } of lists) answer();
     for (const call of [first, second]) expect(why((await call) as ToolResult)?.[0]).toBe('approval_pending');
     expect(lists).toHaveLength(2);
+  });
+
+  test('one that is still on its way keeps its place, also where the store answers it later', async () => {
+    const { bed, lists } = listing();
+    const before = bed.session.call('pay', { amount: 1 });
+    await vi.waitFor(() => expect(lists).toHaveLength(1));
+    lists[0]?.answer();
+    expect(why(await before)?.[0]).toBe('approval_pending');
+    const first = bed.session.call('pay', { amount: 2 });
+    const second = bed.session.call('pay', { amount: 3 });
+    await vi.waitFor(() => expect(lists).toHaveLength(3));
+    lists[2]?.answer();
+    expect(why(await second)?.[0]).toBe('rate_limited');
+    lists[1]?.answer();
+    expect(why(await first)?.[0]).toBe('approval_pending');
   });
 
   const parameters = { type: 'object', properties: { to: { type: 'string' }, pin: { type: 'string', 'x-secret': true } } };
