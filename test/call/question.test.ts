@@ -177,6 +177,15 @@ describe('a question says who asks, and holds nothing that nobody said', () => {
   });
 });
 
+test('a question for a session without a principal names none', async () => {
+  const registry = new HostToolRegistry();
+  const asked: ApprovalRequest[] = [];
+  registry.register(defineTool({ name: 'shell', description: 'Runs.', parameters: { type: 'object' }, requiresApproval: true, handler: () => 1 }));
+  await registry.createSession({ sessionId: 's', approver: (request) => allow(asked, request) }).call('shell', {});
+  expect(asked).toHaveLength(1);
+  expect(asked[0]).not.toHaveProperty('principal');
+});
+
 describe('of a tool from outside', () => {
   const secretTitle = ({ cmd }: { cmd: string }): object => ({ title: `Run ${cmd}?` });
 
@@ -195,16 +204,22 @@ describe('of a tool from outside', () => {
   });
 
   // The marks are followed for events alone.
-  const list = { type: 'object', properties: { list: { type: 'array', items: marked } } } as unknown as JsonObject;
+  const list = {
+    type: 'object',
+    properties: { list: { type: 'array', items: marked }, tree: { $ref: '#/$defs/tree' } },
+    $defs: { tree: { properties: marked.properties, items: { $ref: '#/$defs/tree' } } },
+  } as unknown as JsonObject;
   test.each<[what: string, input: JsonObject]>([
     ['are too many', { list: Array.from({ length: 501 }, (_, index) => ({ cmd: 'ls', token: `secret-${index}` })) }],
-    ['take too long to find', { list: Array.from({ length: 5 }, () => ({ cmd: 'ls', token: 'secret', open: `{"a":"${'x'.repeat(1_000_000)}"}` })) }],
+    ['are too much text', { list: Array.from({ length: 5 }, () => ({ cmd: 'x'.repeat(1_000_000), token: 'secret' })) }],
+    ['are too many, and too deep, to be named each', { tree: deep(50, [{ token: 'secret' }, ...Array.from({ length: 9_000 }, () => ({ token: 'x' }))]) }],
   ])('whose secrets %s, events tell nothing of the input, and a person is shown it', async (_, input) => {
     const { requests, events, ran } = await ask(input, { outside: true, parameters: list });
     expect(requests).toHaveLength(1);
     expect(requests[0]).toMatchObject({ input, hiddenFields: [] });
     expect(ran).toHaveLength(1);
-    expect(toldRequest(events)).toMatchObject({ input: {}, hiddenFields: [''] });
+    const { input: told, hiddenFields } = toldRequest(events) as Pick<ApprovalRequest, 'input' | 'hiddenFields'>;
+    expect({ told, hiddenFields }).toEqual({ told: {}, hiddenFields: [''] });
   });
 });
 
