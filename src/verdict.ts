@@ -7,21 +7,23 @@ export interface Verdict {
   readonly effect: 'allow' | 'ask' | 'deny';
   /** Of a deny. `policy_error` where a gate failed rather than decided. */
   readonly code: 'policy_denied' | 'policy_error' | undefined;
+  /** Of a deny, which always has one. */
   readonly reason: string | undefined;
   readonly message: string | undefined;
   /** What the model is told where there is no message; written beforehand where it never changes. */
   readonly text: string | undefined;
   readonly ruleId: string | undefined;
+  /** Always there in what a gate or a default has said. */
   readonly source: string | undefined;
   /** What a gate threw. */
   readonly cause: unknown;
-  /** Of an ask. */
+  /** Of an ask, which always has one. */
   readonly prompt: ApprovalPrompt | undefined;
   /** What each gate said, in order; kept only for `explain`. */
   readonly steps: readonly JsonObject[] | undefined;
 }
 
-const unsaid: Omit<Verdict, 'effect'> = Object.freeze({
+const unsaid: Omit<Verdict, 'effect'> = {
   code: undefined,
   reason: undefined,
   message: undefined,
@@ -31,7 +33,7 @@ const unsaid: Omit<Verdict, 'effect'> = Object.freeze({
   cause: undefined,
   prompt: undefined,
   steps: undefined,
-});
+};
 
 /** A verdict has all its members, said or not: none is inherited. */
 export function makeVerdict(effect: Verdict['effect'], said: Partial<Verdict>): Verdict {
@@ -57,6 +59,6 @@ export function decisionOf(verdict: Verdict): Decision {
     case 'ask':
       return ask(verdict.prompt?.title);
     case 'deny':
-      return deny(verdict.reason ?? 'denied_by_rule', verdict.message);
+      return deny(verdict.reason as string, verdict.message);
   }
 }

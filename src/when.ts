@@ -137,13 +137,12 @@ function anyOf(value: unknown, at: number, walk: Walk, depth: number): boolean {
   const node = plain(value, walk);
   const segment = segmentAt(walk, at);
   if (Array.isArray(node)) {
-    if (segment === undefined) return node.some((item) => anyOf(item, at, walk, depth + 1));
     if (segment === '*') {
       return node.some(
         (item) => anyOf(item, at + 1, walk, depth + 1) || (Array.isArray(item) ? anyOf(item, at, walk, depth + 1) : anyKey(item, at, walk, depth)),
       );
     }
-    if (isIndex(segment) && Number(segment) < node.length && anyOf(node[Number(segment)], at + 1, walk, depth + 1)) return true;
+    if (segment !== undefined && isIndex(segment) && Number(segment) < node.length && anyOf(node[Number(segment)], at + 1, walk, depth + 1)) return true;
     return node.some((item) => anyOf(item, at, walk, depth + 1));
   }
   if (segment === undefined) return isScalar(node) && passes(walk, node);

@@ -111,9 +111,9 @@ const choices: ReadonlyMap<unknown, { allowed: boolean; always: boolean }> = new
 /** What an approver may answer, in the order of the documentation. */
 export const approvalChoices = Object.freeze([...choices.keys()]) as readonly string[];
 
-const nothing = Object.freeze({ decision: undefined, by: undefined, message: undefined, input: undefined, grant: undefined });
-const noPrompt = Object.freeze({ title: undefined, message: undefined, risk: undefined });
-const noGrant = Object.freeze({ match: undefined, uses: undefined, expiresInMs: undefined });
+const nothing = { decision: undefined, by: undefined, message: undefined, input: undefined, grant: undefined };
+const noPrompt = { title: undefined, message: undefined, risk: undefined };
+const noGrant = { match: undefined, uses: undefined, expiresInMs: undefined };
 
 function hasOnly(value: object, fields: object): boolean {
   return Object.keys(value).every((key) => Object.hasOwn(fields, key));
@@ -133,7 +133,7 @@ export function readAnswer(answer: unknown): ReadAnswer | undefined {
       }
     );
   }
-  if (typeof answer !== 'object' || answer === null) return undefined;
+  if (typeof answer !== 'object') return undefined;
   // Own members alone: whatever somebody put on Object.prototype answers nothing.
   const { decision, by, message, input, grant } = { ...nothing, ...answer } as Record<string, unknown>;
   const choice = choices.get(decision);
@@ -160,7 +160,7 @@ export function readAnswer(answer: unknown): ReadAnswer | undefined {
 
 /** Reads an approval prompt exactly; undefined when it is none. */
 export function readPrompt(value: unknown): ApprovalPrompt | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (typeof value !== 'object') return undefined;
   // Own members alone: whatever somebody put on Object.prototype asks nothing.
   const { title, message, risk } = { ...noPrompt, ...value } as Record<string, unknown>;
   if (typeof title !== 'string' || title === '' || (message !== undefined && typeof message !== 'string')) return undefined;

@@ -1,8 +1,8 @@
 /** The question that a person is asked about a call, and how events tell of it. */
-import type { ApprovalRequest } from '../approval/request.ts';
+import type { ApprovalPrompt, ApprovalRequest } from '../approval/request.ts';
 import { deepFreeze, frozenJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { createBudget } from '../redaction/budget.ts';
-import type { Redactor } from '../redaction/redactor.ts';
+import type { Redactor, Shown } from '../redaction/redactor.ts';
 import { holdsSecret, scrubStrings } from '../redaction/scrub.ts';
 import { Secrets } from '../redaction/secrets.ts';
 import type { Binding } from '../state/binding.ts';
@@ -22,13 +22,13 @@ export type Question =
  * If a secret stands in them, or the fields cannot be found within their bounds, nobody is asked.
  */
 export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs: number): Question {
-  const { session, toolName, callId, binding } = call;
+  const { session, callId, binding } = call;
   const { entry } = binding as Binding;
   const { registry, sessionId, principal } = session;
   const outside = !entry.internals.input.trusted;
   const redactor = outside ? registry.pathRedactor() : entry.inputRedactor(registry.redact);
   const usual = usualTitle(entry);
-  const { title = usual, message, risk } = verdict.prompt ?? {};
+  const { title, message, risk } = verdict.prompt as ApprovalPrompt;
   const secrets = outside ? secretsOf(redactor, call.canonical) : call.extra?.secrets;
   const shown = redactor === undefined ? { value: call.canonical as JsonValue, fields: [] } : redactor.show(call.canonical, true);
   if (shown === undefined || secrets?.lost === true) {
@@ -52,7 +52,7 @@ export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs:
     ...(message === undefined ? {} : { message }),
     ...(risk === undefined ? {} : { risk }),
     ...(verdict.ruleId === undefined ? {} : { ruleId: verdict.ruleId }),
-    source: verdict.source ?? 'tool',
+    source: verdict.source as string,
     requestedAt: now,
     expiresAt: now + lifetimeMs,
     hiddenFields: shown.fields,
@@ -80,7 +80,7 @@ export function announceQuestion(call: Call, request: ApprovalRequest): void {
     input: objectOf(input),
     title: scrubText(call, title),
     ...(message === undefined ? {} : { message: scrubText(call, message) }),
-    hiddenFields: isJsonObject(input) && shown !== undefined ? shown.fields : [''],
+    hiddenFields: isJsonObject(input) ? (shown as Shown).fields : [''],
   };
   session.emit('approval:required', { request: deepFreeze(told) });
 }

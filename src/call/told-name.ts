@@ -6,10 +6,8 @@ import type { Call } from '../state/call.ts';
  * Only texts of our own making use it, each for the one name that it puts in: what a handler, a person or a model wrote is never searched for names.
  */
 export function toldName(call: Call, name: string = call.toolName): string {
-  const shownName: unknown = call.surface?.shownName;
-  if (typeof shownName !== 'function') return name;
   try {
-    const shown: unknown = shownName(name);
+    const shown: unknown = call.surface?.shownName?.(name);
     return typeof shown === 'string' && shown !== '' ? shown : name;
   } catch {
     // A message in other words is better than no result.

@@ -4,7 +4,7 @@ import type { ApprovalDesk } from '../approval/desk.ts';
 import { sealRecord } from '../approval/record.ts';
 import { type ReadAnswer, readAnswer } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
-import { jsonDigest } from '../approval/token.ts';
+import { jsonDigest, type TokenSigner } from '../approval/token.ts';
 import { answeredInput, whatCame, wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
 import { pendingOf } from '../call/pending.ts';
 import { announceQuestion, requestFor } from '../call/question.ts';
@@ -209,9 +209,9 @@ function tooMany(limit: number): ToolError {
 async function suspend(call: Call, verdict: Verdict, desk: ApprovalDesk): Promise<Outcome> {
   const { session } = call;
   const { registry, principal } = session;
+  // A session that suspends has both a key and a principal: it is not created without.
   const { signer, store, policyTimeoutMs } = registry;
   const limit = session.limits.maxPendingApprovals ?? defaultMaxPending;
-  call.waited = true;
   if (desk.suspending.size >= limit) return tooMany(limit);
   // Those ahead count from the moment they set out: their records need not be listed yet.
   const ahead = [...desk.suspending];
@@ -222,7 +222,7 @@ async function suspend(call: Call, verdict: Verdict, desk: ApprovalDesk): Promis
     for (const other of ahead) if (!other.refused) open.add(other.id);
     own.refused = true;
     if (open.size >= limit) return tooMany(limit);
-    if (call.ended || signer === undefined || principal === undefined) return undefined;
+    if (call.ended) return undefined;
     own.refused = false;
     const question = requestFor(call, verdict, own.id, registry.ttlMs);
     if (!question.askable) {
@@ -230,7 +230,12 @@ async function suspend(call: Call, verdict: Verdict, desk: ApprovalDesk): Promis
       return rejected(call, undefined, question.reason, undefined, question.message);
     }
     const { request } = question;
-    const { record, token } = sealRecord(signer, { request, principal, input: call.canonical, idempotencyKey: call.idempotencyKey });
+    const { record, token } = sealRecord(signer as TokenSigner, {
+      request,
+      principal: principal as string,
+      input: call.canonical,
+      idempotencyKey: call.idempotencyKey,
+    });
     let kept = false;
     const putting = startOperation(() => store.put(record));
     try {

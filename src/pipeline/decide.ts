@@ -109,9 +109,10 @@ function judgesOf(binding: Binding): readonly Judge[] {
 
 function rulesJudge(rules: readonly CompiledRule[]): Judge {
   // Worded once: a rule denies in the same words each time.
-  const denials = rules.map(({ effect, id: ruleId, layer: source, reason = 'denied_by_rule' }): Verdict | undefined => {
+  const denials = rules.map(({ effect, id: ruleId, layer: source, reason }): Verdict | undefined => {
+    if (effect !== 'deny') return undefined;
     const denial = makeVerdict('deny', { reason, ruleId, source });
-    return effect === 'deny' ? Object.freeze({ ...denial, text: denialText(denial) }) : undefined;
+    return Object.freeze({ ...denial, text: denialText(denial) });
   });
   return (call, tally) => {
     let judged: Judged | undefined;

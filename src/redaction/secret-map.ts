@@ -14,7 +14,7 @@ export interface SecretNode {
   readonly patterns: { test: (key: string, budget: Budget) => boolean; readonly node: SecretNode }[];
   /** For keys that `properties` does not list. */
   otherProperties: SecretNode[];
-  prefix: (SecretNode | undefined)[];
+  prefix: SecretNode[];
   /** For elements after `prefix`. */
   otherItems: SecretNode[];
   everyItem: SecretNode[];
@@ -29,6 +29,9 @@ export interface SecretMap {
   /** Keys that are secret at any depth. */
   readonly anyDepth: ReadonlySet<string>;
 }
+
+/** Stands where something is listed that leads to no mark. */
+const inert = Object.freeze(createNode(false));
 
 /** Undefined when nothing is marked. */
 export function compileSecretMap(schema: JsonObject | boolean | undefined, paths: readonly string[]): SecretMap | undefined {
@@ -136,11 +139,11 @@ function fill(
   node.marked = own('x-secret') === true || own('secret') === true;
   for (const [name, child] of map('properties')) for (const next of of(child)) node.properties.set(name, next);
   // A name listed with a boolean schema is listed all the same.
-  for (const [name, child] of map('properties')) if (!isJsonObject(child)) node.properties.set(name, createNode(false));
+  for (const [name, child] of map('properties')) if (!isJsonObject(child)) node.properties.set(name, inert);
   for (const [pattern, child] of map('patternProperties')) for (const next of of(child)) node.patterns.push({ test: patternTest(pattern), node: next });
   node.otherProperties = [...of(own('additionalProperties')), ...of(own('unevaluatedProperties'))];
   const tuple = list('prefixItems').length > 0 ? list('prefixItems') : list('items');
-  node.prefix = tuple.map((child) => of(child)[0] ?? createNode(false));
+  node.prefix = tuple.map((child) => of(child)[0] ?? inert);
   node.otherItems = [...of(own('items')), ...of(own('additionalItems')), ...of(own('unevaluatedItems'))];
   node.everyItem = of(own('contains'));
   for (const keyword of sameValue) {
@@ -184,7 +187,7 @@ function edges(node: SecretNode): readonly SecretNode[] {
     ...node.properties.values(),
     ...node.patterns.map((pattern) => pattern.node),
     ...node.otherProperties,
-    ...node.prefix.filter((child) => child !== undefined),
+    ...node.prefix,
     ...node.otherItems,
     ...node.everyItem,
     ...node.also,
@@ -206,15 +209,13 @@ function reachMarks(nodes: readonly SecretNode[]): Set<SecretNode> {
   return live;
 }
 
-const inert = Object.freeze(createNode(false));
-
 /** Forgets what leads to no mark. Listed names and places stay listed: what stands beside them does not speak of them. */
 function prune(node: SecretNode, live: ReadonlySet<SecretNode>): void {
   const keep = (list: readonly SecretNode[]): SecretNode[] => list.filter((child) => live.has(child));
   for (const [name, child] of node.properties) if (!live.has(child)) node.properties.set(name, inert);
   node.patterns.splice(0, node.patterns.length, ...node.patterns.filter((pattern) => live.has(pattern.node)));
   node.otherProperties = keep(node.otherProperties);
-  node.prefix = node.prefix.map((child) => (child !== undefined && live.has(child) ? child : inert));
+  node.prefix = node.prefix.map((child) => (live.has(child) ? child : inert));
   node.otherItems = keep(node.otherItems);
   node.everyItem = keep(node.everyItem);
   node.also = keep(node.also);

@@ -49,7 +49,6 @@ export function createStates(root: readonly SecretNode[]): SecretStates {
 
   /** The one state for these nodes and for all that speak of the same value with them. */
   function stateOf(nodes: readonly SecretNode[], budget: Budget): SecretState {
-    if (nodes.length === 0) return nothing;
     const all = new Set(nodes);
     spend(budget, nodes.length * nodeSteps);
     // A Set that grows while it is walked is walked to its end: cycles of references stop here.

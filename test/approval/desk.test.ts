@@ -36,4 +36,23 @@ describe('used tokens', () => {
     expect(used.use('old-0', 10, 20)).toBe(true);
     expect(used.use('new-0', 100, 20)).toBe(false);
   });
+
+  test('are looked through when there are 1 024, and then when there are twice as many as were left', () => {
+    const used = new UsedTokens();
+    for (let n = 0; n < 1_022; n++) used.use(`old-${n}`, 10, 0);
+    used.use('new-0', 100, 10);
+    expect(used.use('old-0', 10, 10)).toBe(false);
+    used.use('new-1', 100, 10);
+    expect(used.use('old-0', 100, 10)).toBe(true);
+    // Three are left, so the next look is at 1 024.
+    for (let n = 3; n < 1_023; n++) used.use(`late-${n}`, 20, 10);
+    expect(used.use('late-3', 20, 20)).toBe(false);
+    used.use('new-2', 100, 19);
+    expect(used.use('late-3', 20, 20)).toBe(false);
+    // All 1 024 were left, so the next look is at 2 048.
+    for (let n = 1_024; n < 2_047; n++) used.use(`more-${n}`, 20, 20);
+    expect(used.use('late-3', 20, 20)).toBe(false);
+    used.use('new-3', 100, 20);
+    expect(used.use('late-3', 20, 20)).toBe(true);
+  });
 });

@@ -44,12 +44,67 @@ describe('a grant', () => {
     expect(grants.find(subject('j'), 0)).toMatchObject({ id: 'a', effect: 'allow' });
   });
 
+  test.each(['allow_always', 'reject_always'] as const)('answers before a later one that says the same: %s', (decision) => {
+    for (const [older, newer] of [
+      ['input', 'tool'],
+      ['tool', 'input'],
+    ] as const) {
+      const grants = new Grants();
+      grants.add('a', subject(), answer({ decision, grant: { match: older } }), 0);
+      grants.add('b', subject(), answer({ decision, grant: { match: newer } }), 0);
+      expect(grants.find(subject(), 0)?.id).toBe('a');
+    }
+  });
+
+  test('that rejects beats a later one that allows', () => {
+    const grants = new Grants();
+    grants.add('a', subject(), answer({ decision: 'reject_always', grant: { match: 'tool' } }), 0);
+    grants.add('b', subject(), answer('allow_always'), 0);
+    expect(grants.find(subject(), 0)).toMatchObject({ id: 'a', effect: 'reject' });
+  });
+
   test('shown to the host cannot be changed by it', () => {
     const grants = new Grants();
     grants.add('a', subject(), answer({ decision: 'allow_always', by: 'ann', grant: { uses: 1, expiresInMs: 5 } }), 10);
     const [shown] = grants.list(10);
     expect(shown).toEqual({ id: 'a', tool: 't', effect: 'allow', by: 'ann', usesLeft: 1, expiresAt: 15 });
     expect(shown).toSatisfy(Object.isFrozen);
+  });
+
+  test('is shown with what it has, and no member for what it has not', () => {
+    const grants = new Grants();
+    grants.add('a', subject(), answer('allow_always'), 0);
+    const shown = { id: 'a', tool: 't', effect: 'allow' };
+    expect(grants.find(subject(), 0)).toStrictEqual(shown);
+    grants.use('a');
+    expect(grants.list(0)).toStrictEqual([shown]);
+  });
+
+  test('with a use left counts down, and with the last use it is gone', () => {
+    const grants = new Grants();
+    grants.add('a', subject(), answer({ decision: 'allow_always', grant: { uses: 2 } }), 0);
+    expect(grants.use('a')).toMatchObject({ usesLeft: 1, revoked: false });
+    expect(grants.list(0)).toMatchObject([{ usesLeft: 1 }]);
+    // The call that has it may still look at it.
+    expect(grants.use('a')).toMatchObject({ usesLeft: 0, revoked: false });
+    expect(grants.list(0)).toEqual([]);
+    expect(grants.use('a')).toBeUndefined();
+  });
+
+  test('that was taken back, or answered otherwise, says so to the call that it let through', () => {
+    const grants = new Grants();
+    grants.add('a', subject(), answer('allow_always'), 0);
+    const first = grants.use('a');
+    expect(grants.revoke('a')).toBe(true);
+    expect(first?.revoked).toBe(true);
+    expect(grants.revoke('a')).toBe(false);
+    grants.add('b', subject(), answer('allow_always'), 0);
+    const second = grants.use('b');
+    grants.add('c', subject('j'), answer('reject_always'), 0);
+    expect(second?.revoked).toBe(false);
+    grants.add('d', subject(), answer('reject_always'), 0);
+    expect(second?.revoked).toBe(true);
+    expect(grants.list(0).map(({ id }) => id)).toEqual(['c', 'd']);
   });
 
   test('is forgotten, the oldest first, before a session holds more than 1 000', () => {

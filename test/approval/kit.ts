@@ -55,6 +55,8 @@ export interface BenchOptions {
   readonly store?: ApprovalStore;
   readonly secret?: string | readonly string[];
   readonly clock?: FixedClock;
+  /** Listens to nothing. */
+  readonly silent?: boolean;
 }
 
 /** A registry with the counted tool and a session of it. */
@@ -68,7 +70,7 @@ export function bench(options: BenchOptions = {}): Bench {
   registry.register(definition);
   const session = registry.createSession({ sessionId: 'conversation', principal: 'user:ann', ...options.session });
   const events: AnyEvent[] = [];
-  registry.events.on('*', (event) => void events.push(event));
+  if (options.silent !== true) registry.events.on('*', (event) => void events.push(event));
   return { registry, session, clock, runs, events, warnings };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openRecord, sealRecord } from '../../src/approval/record.ts';
 import type { PendingApproval } from '../../src/approval/request.ts';
-import { createTokenSigner } from '../../src/approval/token.ts';
+import { createTokenSigner, jsonDigest, type TokenClaims } from '../../src/approval/token.ts';
 import type { JsonObject } from '../../src/index.ts';
 import { key, otherKey } from './kit.ts';
 
@@ -85,6 +85,28 @@ describe('a record', () => {
     ],
   ])('with %s does not open, and nothing is thrown', (_, edit) => {
     expect(openRecord(signer, edit(stored()))).toBeUndefined();
+  });
+
+  test.each<[what: string, edit: object]>([
+    ['what was shown is no object', { request: [] }],
+    ['its input is no object', { input: 'x' }],
+    ['its idempotency key is no text', { idempotencyKey: 7 }],
+    ['its principal is no text', { principal: null }],
+  ])('that was signed does not open where %s', (_, edit) => {
+    const open = (changed: object): unknown => {
+      const { token: _token, ...body } = { ...stored(), ...changed } as JsonObject;
+      const signed = signer.sign({ ...(openRecord(signer, stored())?.claims as TokenClaims), record: jsonDigest(body) });
+      return openRecord(signer, { ...body, token: signed });
+    };
+    expect(open({})).toBeDefined();
+    expect(open(edit)).toBeUndefined();
+  });
+
+  test('may be 128 deep, and no deeper', () => {
+    const nested = (depth: number): JsonObject => (depth === 1 ? {} : { a: nested(depth - 1) });
+    const opened = (depth: number): unknown => openRecord(signer, sealRecord(signer, { ...call, input: nested(depth) }).record);
+    expect(opened(127)).toBeDefined();
+    expect(opened(128)).toBeUndefined();
   });
 
   test('that answers differently each time it is read opens to what was checked', () => {

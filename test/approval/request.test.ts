@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readAnswer } from '../../src/approval/request.ts';
+import { approvalChoices, readAnswer, readPrompt } from '../../src/approval/request.ts';
 
 describe('an answer', () => {
   test.each([
@@ -13,7 +13,28 @@ describe('an answer', () => {
     expect(readAnswer({ decision })).toMatchObject({ allowed, always });
   });
 
+  test('has every member, said or not, and a grant where it is for always', () => {
+    const unsaid = { by: undefined, message: undefined, input: undefined };
+    const grant = { match: 'input', uses: undefined, expiresInMs: undefined };
+    for (const given of ['allow_once', { decision: 'allow_once' }, { decision: 'allow_once', by: undefined, input: undefined, grant: undefined }])
+      expect(readAnswer(given)).toStrictEqual({ allowed: true, always: false, ...unsaid, grant: undefined });
+    for (const given of ['reject_always', { decision: 'reject_always' }, { decision: 'reject_always', grant: {} }])
+      expect(readAnswer(given)).toStrictEqual({ allowed: false, always: true, ...unsaid, grant });
+  });
+
+  test('is one of four, and nobody can add a fifth', () => {
+    expect(approvalChoices).toEqual(['allow_once', 'allow_always', 'reject_once', 'reject_always']);
+    expect(approvalChoices).toSatisfy(Object.isFrozen);
+  });
+
+  test('bounds a grant by one use, or one millisecond, or less of that', () => {
+    for (const grant of [{ uses: 1 }, { expiresInMs: 1 }, { expiresInMs: 0.5 }])
+      expect(readAnswer({ decision: 'allow_always', grant })?.grant).toMatchObject({ match: 'input', ...grant });
+  });
+
   test.each<[what: string, answer: unknown]>([
+    ['a grant that is null', { decision: 'allow_always', grant: null }],
+    ['a senseless grant, also where it would not count', { decision: 'allow_once', grant: { uses: 0 } }],
     ['a grant with a misspelt bound', { decision: 'allow_always', grant: { match: 'tool', expiresMs: 1 } }],
     ['yes', 'yes'],
     ['allow', 'allow'],
@@ -29,6 +50,7 @@ describe('an answer', () => {
     ['a list that reads like a choice', ['allow_once']],
     ['a String object', new String('allow_once')],
     ['an object without a decision', {}],
+    ['a function, whatever it has', Object.assign(() => {}, { decision: 'allow_once' })],
     ['a decision of another kind', { decision: true }],
     ['a list as decision', { decision: ['allow_once'] }],
     ['what only an approval of older runtimes has', { allowed: true, approved: true, granted: true }],
@@ -81,5 +103,40 @@ describe('an answer', () => {
   test('who answered and what was said are texts or nothing', () => {
     expect(readAnswer({ decision: 'reject_once', by: 'ann', message: 'not today' })).toMatchObject({ by: 'ann', message: 'not today' });
     expect(readAnswer({ decision: 'reject_once', by: { name: 'ann' }, message: 1 })).toMatchObject({ by: undefined, message: undefined });
+  });
+});
+
+describe('a prompt', () => {
+  test.each([
+    { title: 'Sure?' },
+    { title: 'Sure?', message: 'It is gone then.' },
+    { title: 'Sure?', message: '' },
+    { title: 'Sure?', risk: 'low' },
+    { title: 'Sure?', risk: 'medium' },
+    { title: 'Sure?', message: 'It is gone then.', risk: 'high' },
+  ])('%j is read as it is, and frozen', (prompt) => {
+    const read = readPrompt(prompt);
+    expect(read).toStrictEqual(prompt);
+    expect(read).not.toBe(prompt);
+    expect(read).toSatisfy(Object.isFrozen);
+  });
+
+  test('gives nothing of what else it holds, and no member for what it leaves undefined', () => {
+    expect(readPrompt({ title: 'Sure?', message: undefined, risk: undefined, tool: 'other' })).toStrictEqual({ title: 'Sure?' });
+  });
+
+  test.each<[what: string, prompt: unknown]>([
+    ['a text', 'Sure?'],
+    ['nothing', undefined],
+    ['null', null],
+    ['no title', { message: 'Sure?' }],
+    ['an empty title', { title: '' }],
+    ['a title that is no text', { title: 7 }],
+    ['a message that is no text', { title: 'Sure?', message: null }],
+    ['another risk', { title: 'Sure?', risk: 'none' }],
+    ['a function, whatever it has', Object.assign(() => {}, { title: 'Sure?' })],
+    ['an inherited title', Object.create({ title: 'Sure?' })],
+  ])('%s is none', (_, prompt) => {
+    expect(readPrompt(prompt)).toBeUndefined();
   });
 });

@@ -82,6 +82,33 @@ describe('the store in memory', () => {
   });
 });
 
+describe('the store in memory looks for expired records', () => {
+  test('only when as many are kept as were after the last look, and as many again', () => {
+    let looks = 0;
+    const counts: number[] = [];
+    const store = memoryApprovalStore(() => ++looks);
+    for (let n = 1; n <= 300; n++) {
+      const before = looks;
+      void store.put(record(n));
+      if (looks > before) counts.push(n);
+    }
+    expect(counts).toEqual([64, 128, 256]);
+  });
+
+  test('and again at 64, where few were left', () => {
+    let now = 0;
+    const store = memoryApprovalStore(() => now);
+    for (let n = 0; n < 64; n++) void store.put(record(n, 's', 10));
+    for (let n = 0; n < 63; n++) void store.take(id(n));
+    now = 10;
+    for (let n = 100; n < 163; n++) void store.put(record(n, 's', 20));
+    // 64 again, of which one has expired: it goes at the next look, when there are 128.
+    expect(store.list('s')).toHaveLength(64);
+    for (let n = 163; n < 227; n++) void store.put(record(n, 's', 20));
+    expect(store.list('s')).toHaveLength(127);
+  });
+});
+
 describe('the store of files', () => {
   test.each([
     '../secret',

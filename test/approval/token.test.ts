@@ -62,6 +62,13 @@ describe('the length of a token', () => {
     const long = signer.sign({ ...claims, tool: 't'.repeat(65_536) });
     expect(long.length).toBeGreaterThan(65_536);
     expect(signer.verify(long)).toBeUndefined();
+    // A base64 text of whole groups can be filled up to the very bound.
+    const length = (size: number): number => signer.sign({ ...claims, tool: 't'.repeat(size) }).length;
+    let size = 48_900;
+    while (length(size + 1) <= 65_536) size++;
+    expect(length(size)).toBe(65_536);
+    expect(signer.verify(signer.sign({ ...claims, tool: 't'.repeat(size) }))).toMatchObject({ id: 'i' });
+    expect(signer.verify(signer.sign({ ...claims, tool: 't'.repeat(size + 1) }))).toBeUndefined();
   });
 });
 
@@ -130,6 +137,21 @@ describe('keys', () => {
     ['a list whose second key is short', [key, 'short']],
   ])('%s is refused', (_, secret) => {
     expect(() => createTokenSigner(secret as Key)).toThrow(expect.toSatisfy(isMisuseError));
+  });
+
+  test('may have exactly 32 bytes, however they are given', () => {
+    for (const secret of ['x'.repeat(32), '\u00e9'.repeat(16), new Uint8Array(32), [new Uint8Array(32)]]) {
+      const made = createTokenSigner(secret as Key);
+      expect(made.verify(made.sign(claims))).toEqual(claims);
+    }
+  });
+
+  test.each<[what: string, secret: unknown, message: RegExp]>([
+    ['a short text', '\u00e9'.repeat(15), /at least 32 bytes, got 30 bytes\./],
+    ['what is no key', 7, /at least 32 bytes, got number\./],
+    ['no key at all', [], /at least one key, got none\.$/],
+  ])('that cannot be used are refused in words that say what was given: %s', (_, secret, message) => {
+    expect(() => createTokenSigner(secret as Key)).toThrow(message);
   });
 
   test('are never shown in the error that refuses them', () => {

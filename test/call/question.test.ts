@@ -7,9 +7,12 @@ import {
   defineTool,
   HostToolRegistry,
   type JsonObject,
+  type JsonValue,
+  type Rule,
   type ToolContext,
   type ToolResult,
 } from '../../src/index.ts';
+import { createDefinition } from '../../src/internal.ts';
 import { key } from '../approval/kit.ts';
 
 const marked = { type: 'object', properties: { cmd: {}, token: { type: 'string', 'x-secret': true } } } as const;
@@ -26,20 +29,34 @@ interface Asked {
   readonly warned: readonly (readonly [data: object, message: string | undefined])[];
 }
 
+function deep(levels: number, inner: JsonValue): JsonValue {
+  return levels === 0 ? inner : [deep(levels - 1, inner)];
+}
+
 function allow(asked: unknown[], request: ApprovalRequest): 'allow_once' {
   asked.push(request);
   return 'allow_once';
 }
 
+/** The question as events tell it. */
+function toldRequest(events: readonly AnyEvent[]): unknown {
+  return (events.find(({ type }) => type === 'approval:required') as { request?: unknown } | undefined)?.request;
+}
+
+interface How {
+  readonly parameters?: JsonObject;
+  readonly requiresApproval?: unknown;
+  readonly redact?: string[];
+  readonly mode?: 'ask' | 'suspend';
+  readonly rules?: readonly Rule[];
+  /** Whether the tool comes from outside, such as over MCP: its marks are not the host's word. */
+  readonly outside?: boolean;
+}
+
 /** Calls a tool that asks, and says yes. */
 async function ask(
   input: JsonObject,
-  {
-    parameters = marked,
-    requiresApproval = true,
-    redact = [],
-    mode = 'ask',
-  }: { parameters?: JsonObject; requiresApproval?: unknown; redact?: string[]; mode?: 'ask' | 'suspend' } = {},
+  { parameters = marked, requiresApproval = true, redact = [], mode = 'ask', rules = [], outside = false }: How = {},
 ): Promise<Asked> {
   let stored = 0;
   const store: ApprovalStore = { put: () => void stored++, take: () => undefined, list: () => [] };
@@ -51,10 +68,11 @@ async function ask(
     ran.push(given);
     return 'done';
   };
-  registry.register(defineTool({ name: 'shell', description: 'Runs a command.', parameters, requiresApproval, handler } as never) as never);
+  const config = { name: 'shell', description: 'Runs a command.', parameters, requiresApproval, handler } as never;
+  registry.register((outside ? createDefinition(config, undefined, false) : defineTool(config)) as never);
   const requests: ApprovalRequest[] = [];
   const approver = (request: ApprovalRequest): 'allow_once' => allow(requests, request);
-  const session = registry.createSession({ sessionId: 's', principal: 'p', approver, approvalMode: mode });
+  const session = registry.createSession({ sessionId: 's', principal: 'p', approver, approvalMode: mode, rules, limits: { maxInputBytes: 10_000_000 } });
   const events: AnyEvent[] = [];
   registry.events.on('*', (event) => void events.push(event));
   const result = await session.call('shell', input);
@@ -85,8 +103,9 @@ describe('text reaches the approver as it was written', () => {
   test('also where the schema wanted an object with secrets in it; events hide such text whole', async () => {
     const parameters = { type: 'object', properties: { auth: { anyOf: [{ type: 'string' }, marked] } } } as unknown as JsonObject;
     const { requests, events } = await ask({ auth: '{"cmd":"rm -rf /",' }, { parameters });
-    expect(requests[0]?.input).toEqual({ auth: '{"cmd":"rm -rf /",' });
+    expect(requests[0]).toMatchObject({ input: { auth: '{"cmd":"rm -rf /",' }, hiddenFields: [] });
     expect(JSON.stringify(events)).not.toContain('rm -rf');
+    expect(toldRequest(events)).toMatchObject({ input: { auth: '[redacted]' }, hiddenFields: ['/auth'] });
   });
 });
 
@@ -95,8 +114,7 @@ test('a copy of a secret in another field is shown: a model chooses both', async
   expect(requests[0]?.input).toEqual({ cmd: 'rm -rf /', token: '[redacted]' });
   expect(requests[0]?.hiddenFields).toEqual(['/token']);
   expect(ran).toHaveLength(1);
-  const told = events.find(({ type }) => type === 'approval:required') as { request?: { input: unknown; hiddenFields: unknown } } | undefined;
-  expect(told?.request).toMatchObject({ input: { cmd: '[redacted]', token: '[redacted]' }, hiddenFields: ['/token'] });
+  expect(toldRequest(events)).toMatchObject({ input: { cmd: '[redacted]', token: '[redacted]' }, hiddenFields: ['/token'] });
 });
 
 describe('title and message stay as the host wrote them', () => {
@@ -167,6 +185,66 @@ describe('title and message stay as the host wrote them', () => {
   });
 });
 
+describe('a question says who asks, and holds nothing that nobody said', () => {
+  const always = ['id', 'sessionId', 'principal', 'callId', 'tool', 'input', 'title', 'source', 'requestedAt', 'expiresAt', 'hiddenFields'];
+  test.each<[what: string, how: How, source: string, more: string[]]>([
+    ['the tool', {}, 'tool', []],
+    ['a rule', { requiresApproval: false, rules: [{ id: 'r', effect: 'ask' }] }, 'session', ['ruleId']],
+    ['the tool, in its own words', { requiresApproval: () => ({ title: 'Sure?', message: 'It is gone then.', risk: 'low' }) }, 'tool', ['message', 'risk']],
+  ])('%s', async (_, how, source, more) => {
+    const { requests, events } = await ask({ cmd: 'ls' }, how);
+    expect(requests[0]?.source).toBe(source);
+    expect(Object.keys(requests[0] ?? {}).sort()).toEqual([...always, ...more].sort());
+    expect(Object.keys(toldRequest(events) as object).sort()).toEqual([...always, ...more].sort());
+  });
+});
+
+test('a question for a session without a principal names none', async () => {
+  const registry = new HostToolRegistry();
+  const asked: ApprovalRequest[] = [];
+  registry.register(defineTool({ name: 'shell', description: 'Runs.', parameters: { type: 'object' }, requiresApproval: true, handler: () => 1 }));
+  await registry.createSession({ sessionId: 's', approver: (request) => allow(asked, request) }).call('shell', {});
+  expect(asked).toHaveLength(1);
+  expect(asked[0]).not.toHaveProperty('principal');
+});
+
+describe('of a tool from outside', () => {
+  const secretTitle = ({ cmd }: { cmd: string }): object => ({ title: `Run ${cmd}?` });
+
+  test('what the host calls secret is hidden, and nobody is asked where it stands in the title', async () => {
+    const input = { cmd: 'ls hunter2', password: 'hunter2' };
+    const { requests } = await ask(input, { outside: true, redact: ['password'] });
+    expect(requests[0]).toMatchObject({ input: { cmd: 'ls hunter2', password: '[redacted]' }, hiddenFields: ['/password'] });
+    const refused = await ask(input, { outside: true, redact: ['password'], requiresApproval: secretTitle });
+    expect(refused.result).toMatchObject({ error: { reason: 'secret_in_prompt' } });
+    expect(refused.requests).toEqual([]);
+  });
+
+  test('what the tool itself calls secret may stand in the title', async () => {
+    const { requests } = await ask({ cmd: 'ls hunter2', token: 'hunter2' }, { outside: true, requiresApproval: secretTitle });
+    expect(requests[0]).toMatchObject({ title: 'Run ls hunter2?', input: { token: 'hunter2' }, hiddenFields: [] });
+  });
+
+  // The marks are followed for events alone.
+  const list = {
+    type: 'object',
+    properties: { list: { type: 'array', items: marked }, tree: { $ref: '#/$defs/tree' } },
+    $defs: { tree: { properties: marked.properties, items: { $ref: '#/$defs/tree' } } },
+  } as unknown as JsonObject;
+  test.each<[what: string, input: JsonObject]>([
+    ['are too many', { list: Array.from({ length: 501 }, (_, index) => ({ cmd: 'ls', token: `secret-${index}` })) }],
+    ['are too much text', { list: Array.from({ length: 5 }, () => ({ cmd: 'x'.repeat(1_000_000), token: 'secret' })) }],
+    ['are too many, and too deep, to be named each', { tree: deep(50, [{ token: 'secret' }, ...Array.from({ length: 9_000 }, () => ({ token: 'x' }))]) }],
+  ])('whose secrets %s, events tell nothing of the input, and a person is shown it', async (_, input) => {
+    const { requests, events, ran } = await ask(input, { outside: true, parameters: list });
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toMatchObject({ input, hiddenFields: [] });
+    expect(ran).toHaveLength(1);
+    const { input: told, hiddenFields } = toldRequest(events) as Pick<ApprovalRequest, 'input' | 'hiddenFields'>;
+    expect({ told, hiddenFields }).toEqual({ told: {}, hiddenFields: [''] });
+  });
+});
+
 describe('an input whose secrets cannot be found within bounds is refused, and nobody is asked', () => {
   test.each<[what: string, input: JsonObject]>([
     ['too many secrets', { list: Array.from({ length: 501 }, (_, index) => ({ password: `secret-${index}` })) }],
@@ -183,5 +261,19 @@ describe('an input whose secrets cannot be found within bounds is refused, and n
     expect(asked).toEqual([]);
     expect(events.find(({ type }) => type === 'tool:pre')).toMatchObject({ input: '[redacted]' });
     expect(events.find(({ type }) => type === 'approval:denied')).toMatchObject({ reason: 'input_not_shown' });
+  });
+
+  test('fields that are too many, and too deep, to be named each', async () => {
+    const { result, requests } = await ask(
+      {
+        a: deep(
+          50,
+          Array.from({ length: 9_000 }, () => ({ password: 'x' })),
+        ),
+      },
+      { redact: ['password'] },
+    );
+    expect(result).toMatchObject({ error: { code: 'approval_denied', reason: 'input_not_shown' } });
+    expect(requests).toEqual([]);
   });
 });

@@ -29,6 +29,7 @@ const standard = [
   ...['approval', 'call', 'limits', 'pipeline', 'redaction', 'schema'].map((name) => `src/${name}`),
   'src/state/call-options.ts',
   'src/state/session-limits.ts',
+  'src/shown/approval-input.ts',
 ];
 
 /** @throws Error with the usage for arguments that it does not know. */

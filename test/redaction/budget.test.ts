@@ -1,7 +1,7 @@
 /** However hostile the schema and the value, redaction stays within its steps, and hides what it could not look at. */
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/json.ts';
-import { createBudget } from '../../src/redaction/budget.ts';
+import { createBudget, exhaust, spend, withinBudget } from '../../src/redaction/budget.ts';
 import { createRedactor, type Redactor } from '../../src/redaction/redactor.ts';
 import { scrubStrings } from '../../src/redaction/scrub.ts';
 import { Secrets } from '../../src/redaction/secrets.ts';
@@ -72,13 +72,6 @@ describe('hostile schemas', () => {
     expect(again).toBeLessThan(first / 10);
     expect(cost(10_000)).toBeLessThan(again * 1_000);
   });
-
-  test('a listed key is hidden where patterns are too many to be told apart', () => {
-    const patterns = (count: number): JsonObject => Object.fromEntries(times(count, (index) => [`^x${index}$`, secret]));
-    const value = { listed: 1 };
-    expect(redactorOf({ properties: { listed: {} }, patternProperties: patterns(8) }).redact(value)).toBe(value);
-    expect(redactorOf({ properties: { listed: {} }, patternProperties: patterns(9) }).redact(value)).toEqual({ listed: redacted });
-  });
 });
 
 describe('over the budget', () => {
@@ -121,4 +114,41 @@ test('where nothing can be secret, nothing is looked at', () => {
   const budget = createBudget(1_000);
   const output = { rows: times(100_000, (index) => index), token: 't' };
   expect(redactorOf({ properties: { token: secret } }).redact(output, budget)).toEqual({ ...output, token: redacted });
+});
+
+describe('a budget', () => {
+  test('has 4 000 000 steps unless told otherwise, and none of them is spent', () => {
+    expect(createBudget()).toEqual({ spent: 0, limit: 4_000_000 });
+  });
+
+  test('may be spent to the last step; what does not fit takes all that is left', () => {
+    const budget = createBudget(10);
+    const work = (steps: number): string =>
+      withinBudget(
+        () => {
+          spend(budget, steps);
+          return 'done';
+        },
+        () => 'over',
+      );
+    expect([work(4), budget.spent]).toEqual(['done', 4]);
+    expect([work(6), budget.spent]).toEqual(['done', 10]);
+    expect([work(0), budget.spent]).toEqual(['done', 10]);
+    expect([work(1), budget.spent]).toEqual(['over', 10]);
+    const other = createBudget(10);
+    expect(
+      withinBudget(
+        () => exhaust(other),
+        () => 'over',
+      ),
+    ).toBe('over');
+    expect(other.spent).toBe(10);
+  });
+
+  test('hides no error of another kind', () => {
+    const boom = (): never => {
+      throw new RangeError('no');
+    };
+    expect(() => withinBudget(boom, () => 'over')).toThrow(RangeError);
+  });
 });

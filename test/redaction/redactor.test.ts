@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isMisuseError } from '../../src/errors.ts';
 import type { JsonObject, JsonValue } from '../../src/json.ts';
+import { createBudget } from '../../src/redaction/budget.ts';
 import { createRedactor, type Redactor } from '../../src/redaction/redactor.ts';
 import { Secrets } from '../../src/redaction/secrets.ts';
 import { redacted } from '../../src/redaction/spellings.ts';
@@ -198,6 +199,12 @@ describe('paths', () => {
     }
   });
 
+  test('may begin alike', () => {
+    const value = { a: { b: 1, c: 2, d: 3 }, list: [{ e: 1, f: 2, g: 3 }] };
+    const hidden = { a: { b: redacted, c: redacted, d: 3 }, list: [{ e: redacted, f: redacted, g: 3 }] };
+    expect(redactor(undefined, ['a.b', 'a.c', 'list.*.e', 'list.*.f']).redact(value)).toEqual(hidden);
+  });
+
   test('work beside a schema', () => {
     expect(redactor({ properties: { a: secret } }, ['b', 'c.d']).redact({ a: 1, b: 2, c: { d: 3, e: 4 } })).toEqual({
       a: redacted,
@@ -243,5 +250,28 @@ describe('a redactor', () => {
       into,
     );
     expect([...into].sort()).toEqual([' pad-ded\n', '-1234567', '123456', '9876', 'abcd', 'pad-ded', 'wxyz1']);
+  });
+});
+
+describe('where a mark cannot be looked for within the budget', () => {
+  test('the whole value is hidden, its secrets count as lost, and nothing of it is shown', () => {
+    const made = (): Redactor => redactor({ properties: { a: secret } });
+    const into = new Secrets();
+    expect(made().redact({ a: 'x' }, createBudget(44), into)).toBe(redacted);
+    expect(into.lost).toBe(true);
+    const collected = new Secrets();
+    made().collect({ a: 'x' }, collected, createBudget(54));
+    expect(collected.lost).toBe(true);
+    expect(made().show({ a: 'x' }, true, createBudget(54))).toBeUndefined();
+    expect(made().show({ a: 'x' }, true, createBudget(55))).toEqual({ value: { a: redacted }, fields: ['/a'] });
+  });
+
+  test('redacting collects what it hides, where it is asked to', () => {
+    const into = new Secrets();
+    expect(redactor({ properties: { a: secret } }).redact({ a: ['hunter2', 123456, { b: 'hunter3' }], c: 'open' }, createBudget(), into)).toEqual({
+      a: redacted,
+      c: 'open',
+    });
+    expect([...into]).toEqual(['hunter2', '123456', 'hunter3']);
   });
 });

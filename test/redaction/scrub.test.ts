@@ -231,3 +231,40 @@ describe('work is counted in steps, and bounded', () => {
     expect(holdsSecret('some text', secrets)).toBe(true);
   });
 });
+
+describe('scrubbing spends', () => {
+  // The search for one secret of four characters takes 205 steps to build; then each text takes one a character, and one.
+  test.each<[what: string, value: JsonValue, steps: number]>([
+    ['ten steps a value', [null, true, {}, []], 50],
+    ['no more for a text that is too short for a secret', 'abc', 10],
+    ['what the search of a text takes', 'x is abcd', 10 + 205 + 10],
+    ['the same for numbers', 123456, 10 + 205 + 7],
+    ['the same for keys', { wxyz: 1 }, 20 + 205 + 5],
+    ['the same again for a key that goes along with one that holds a secret', { abcd: 1, wxyz: 1 }, 30 + 205 + 5 * 3],
+  ])('%s', (_, value, steps) => {
+    const budget = createBudget();
+    scrubStrings(value, secretsOf(['abcd']), budget);
+    expect(budget.spent).toBe(steps);
+  });
+
+  test('nothing where there are no secrets', () => {
+    const budget = createBudget(0);
+    const value = { a: ['text'] };
+    expect(scrubStrings(value, new Secrets(), budget)).toBe(value);
+    expect(redactText('text', new Secrets(), budget)).toBe('text');
+    expect(holdsSecret('text', new Secrets())).toBe(false);
+    expect(budget.spent).toBe(0);
+  });
+});
+
+describe('of two secrets in a text', () => {
+  test.each<[what: string, text: string, hidden: string]>([
+    ['that touch, each is hidden by itself', '<efghabcd>', `<${redacted}${redacted}>`],
+    ['that share a character, both are hidden at once', '<abcdxyz>', `<${redacted}>`],
+    ['of which one goes on in the other, and on in a third', '<abcdxyzwvut>', `<${redacted}>`],
+    ['one at each end', 'abcd..efgh', `${redacted}..${redacted}`],
+    ['one in the other', '..abcdeabcde..', `..${redacted}${redacted}..`],
+  ])('%s', (_, text, hidden) => {
+    expect(hide(text, ['abcd', 'efgh', 'dxyz', 'zwvut', 'abcde', 'bcde'])).toBe(hidden);
+  });
+});

@@ -110,7 +110,82 @@ describe('the input of an approval', () => {
   });
 });
 
-test('a text beside the input is shortened, and says by how much', () => {
-  expect(shortLine('short')).toBe('short');
-  expect(shortLine('x'.repeat(5_000))).toBe(`${'x'.repeat(2_000)}… (3,000 more characters)`);
+/** What is kept of each shortened text, before and after its note, and how much each note says was left out. */
+function shortenings(text: string | undefined): { head: number; tail: number; leftOut: number }[] {
+  return [...(text ?? '').matchAll(/"((?:[^"\\]|\\.)*)"… ([\d,]+) characters left out …"((?:[^"\\]|\\.)*)"/g)].map(([, head = '', count = '', tail = '']) => ({
+    head: JSON.parse(`"${head}"`).length,
+    tail: JSON.parse(`"${tail}"`).length,
+    leftOut: Number(count.replaceAll(',', '')),
+  }));
+}
+
+describe('how much of the input is shown', () => {
+  const texts = (count: number, length = 50_000): JsonObject =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, 'x'.repeat(length)]));
+
+  test('8,000 characters are shown whole, and of one more a text is shortened', () => {
+    // Braces, the line breaks, the indentation, the key and the quotes take 15.
+    const whole = approvalInput({ note: 'x'.repeat(8_000 - 16) }) as string;
+    expect(whole).toHaveLength(8_000);
+    expect(shortenings(whole)).toEqual([]);
+    expect(shortenings(approvalInput({ note: 'x'.repeat(8_000 - 15) }))).toHaveLength(1);
+  });
+
+  test.each([
+    [1, 2_048],
+    [3, 2_048],
+    [4, 1_024],
+    [7, 1_024],
+    [8, 512],
+    [14, 512],
+    [15, 256],
+    [26, 256],
+    [27, 128],
+    [46, 128],
+    [47, 64],
+    [73, 64],
+    [74, 32],
+    [106, 32],
+  ])('of %i long texts %i characters each: half from the beginning, half from the end', (count, kept) => {
+    const shown = shortenings(approvalInput(texts(count)));
+    expect(shown).toHaveLength(count);
+    for (const one of shown) expect(one).toEqual({ head: kept / 2, tail: kept / 2, leftOut: 50_000 - kept });
+  });
+
+  test('a text that would be hardly shorter is shown whole', () => {
+    const long = 'x'.repeat(50_000);
+    expect(shortenings(approvalInput({ long, short: 'x'.repeat(2_048 + 48) }))).toHaveLength(1);
+    expect(shortenings(approvalInput({ long, short: 'x'.repeat(2_048 + 49) }))).toEqual([
+      { head: 1_024, tail: 1_024, leftOut: 50_000 - 2_048 },
+      { head: 1_024, tail: 1_024, leftOut: 49 },
+    ]);
+  });
+
+  test('where indentation alone takes the room it is left away, and 32 characters of each long text are kept', () => {
+    let input = texts(75);
+    for (let depth = 0; depth < 30; depth++) input = { d: input };
+    const text = approvalInput(input);
+    expect(text).not.toContain('  ');
+    expect(shortenings(text)).toHaveLength(75);
+    for (const { head, tail } of shortenings(text)) expect([head, tail]).toEqual([16, 16]);
+  });
+
+  test.each<[what: string, note: string, head: number, tail: number]>([
+    ['at the beginning', `x${'🎉'.repeat(20_000)}`, 1_023, 1_024],
+    ['at the end', `${'🎉'.repeat(20_000)}x`, 1_024, 1_023],
+    ['of the first pair that there is', `x${'\u{10000}'.repeat(20_000)}x`, 1_023, 1_023],
+    ['where nothing is a half', '\uffff'.repeat(40_000), 1_024, 1_024],
+  ])('a cut keeps one character less than halving one: %s', (_, note, head, tail) => {
+    expect(shortenings(approvalInput({ note }))).toEqual([{ head, tail, leftOut: note.length - head - tail }]);
+  });
+});
+
+describe('a text that goes with the input', () => {
+  test.each<[what: string, text: string, shown: string]>([
+    ['is whole up to 2,000 characters', 'x'.repeat(2_000), 'x'.repeat(2_000)],
+    ['is shortened beyond, and says by how much', 'x'.repeat(3_500), `${'x'.repeat(2_000)}… (1,500 more characters)`],
+    ['and is not cut within a character', `x${'🎉'.repeat(1_000)}`, `x${'🎉'.repeat(999)}… (2 more characters)`],
+  ])('%s', (_, text, shown) => {
+    expect(shortLine(text)).toBe(shown);
+  });
 });

@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Budget, createBudget } from '../../src/redaction/budget.ts';
+import { createSearch, type Form, longestPrefix, type Search } from '../../src/redaction/search.ts';
+
+function formOf(text: string, note: () => void = () => {}): Form {
+  if (text.length <= longestPrefix) return { prefix: text, whole: undefined };
+  const whole = (): string => {
+    note();
+    return text;
+  };
+  return { prefix: text.slice(0, longestPrefix), whole };
+}
+
+const searchFor = (...texts: string[]): Search =>
+  createSearch(
+    texts.map((text) => formOf(text)),
+    createBudget(),
+  );
+const found = (search: Search, text: string, budget: Budget = createBudget()): number[] | undefined => {
+  const lengths = search.find(text, budget);
+  return lengths === undefined ? undefined : [...lengths];
+};
+
+describe('a search', () => {
+  test('gives, for each place, the length of the longest form that starts there', () => {
+    expect(found(searchFor('abc', 'abcde', 'cd'), 'xabcdexabcx')).toEqual([0, 5, 0, 2, 0, 0, 0, 3, 0, 0, 0]);
+  });
+
+  test('finds a form at the end of what only began as another, and as yet another', () => {
+    const orders = [
+      ['abcde', 'bcdz', 'cd'],
+      ['cd', 'bcdz', 'abcde'],
+      ['bcdz', 'abcde', 'cd'],
+    ];
+    for (const forms of orders) expect(found(searchFor(...forms), 'abcd.')).toEqual([0, 0, 2, 0, 0]);
+  });
+
+  test('gives nothing where no form stands', () => {
+    expect(found(searchFor('abc', 'x'.repeat(40)), 'abxbc')).toBeUndefined();
+    expect(found(searchFor(), 'abc')).toBeUndefined();
+    expect(found(searchFor('abc'), '')).toBeUndefined();
+  });
+
+  test.each<[form: string, text: string, same: boolean]>([
+    ['az', 'AZ', true],
+    ['AZ', 'az', true],
+    ['@', '`', false],
+    ['[', '{', false],
+    ['\u00e9', '\u00c9', false],
+    ['\u0141', 'a', false],
+    ['\u0100a', '\u0100A', true],
+  ])('takes %j and %j for the same, or not: ASCII letters alone have no case', (form, text, same) => {
+    expect(found(searchFor(form), text) !== undefined).toBe(same);
+    const longer = (part: string): string => '-'.repeat(40) + part;
+    expect(found(searchFor(longer(form)), longer(text)) !== undefined).toBe(same);
+  });
+
+  test('tells forms apart whose characters lie beyond Latin-1, from each other and from nothing', () => {
+    const forms = Array.from({ length: 200 }, (_, index) => String.fromCharCode(0x4e00 + index, 0x5e00 + index, 0x4e00 + index));
+    const search = searchFor(...forms);
+    for (const form of forms) expect(found(search, `\u4dff${form}\u6000`)).toEqual([0, 3, 0, 0, 0]);
+    expect(found(search, '\u4e00\u5e01\u4e00')).toBeUndefined();
+    expect(found(search, '\u6e00')).toBeUndefined();
+  });
+
+  // A form that lies within a longer one need not be given by itself: both are hidden together.
+  test('covers exactly what searching for each form alone covers', () => {
+    const letter = fc.constantFrom('a', 'a', 'a', 'A', 'b', '\u4e00');
+    const short = fc.string({ unit: letter, minLength: 1, maxLength: 5 });
+    const long = fc
+      .tuple(fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 3 }), short)
+      .map(([unit, end]) => unit.repeat(40).slice(0, 40) + end);
+    const texts = fc.uniqueArray(fc.oneof(short, long), { minLength: 1, maxLength: 4 });
+    const rest = fc.array(fc.oneof(short, fc.constantFrom('a'.repeat(60), 'ab'.repeat(30), 'x')), { maxLength: 4 });
+    fc.assert(
+      fc.property(texts, rest, fc.infiniteStream(fc.boolean()), (forms, other, order) => {
+        const text = [...forms, ...other, ...forms].filter(() => order.next().value).join('');
+        const covered = new Array<boolean>(text.length).fill(false);
+        const low = text.toLowerCase();
+        for (const form of forms) {
+          for (let at = low.indexOf(form.toLowerCase()); at !== -1; at = low.indexOf(form.toLowerCase(), at + 1)) covered.fill(true, at, at + form.length);
+        }
+        const given = new Array<boolean>(text.length).fill(false);
+        searchFor(...forms)
+          .find(text, createBudget())
+          ?.forEach((length, at) => void given.fill(true, at, at + length));
+        expect(given).toEqual(covered);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('what a search costs', () => {
+  const cost = (work: (budget: Budget) => void): number => {
+    const budget = createBudget();
+    work(budget);
+    return budget.spent;
+  };
+  const long = 'abcdefghijklmnopqrstuvwxyz0123456789-_+=';
+
+  test('to build: five steps for each character of the prefixes, and for the root', () => {
+    expect(cost((budget) => createSearch([formOf('abcd'), formOf('ab'), formOf(long)], budget))).toBe(5 * (1 + 4 + 2 + 32));
+  });
+
+  test('to find: a step for each character of the text, and one', () => {
+    expect(cost((budget) => searchFor('abcd', 'ab').find('x'.repeat(10), budget))).toBe(11);
+    expect(cost((budget) => searchFor('abcd', 'ab').find('ab'.repeat(5), budget))).toBe(11);
+  });
+
+  test.each<[what: string, text: string, more: number]>([
+    ['as many as the form is longer than its prefix, and one', `${long}..`, 9],
+    ['for each place', `${long}..${long}..`, 18],
+    ['up to where the text differs', `${long.slice(0, 35)}${'.'.repeat(10)}`, 4],
+    ['none where the text is too short for it', long.slice(0, 39), 0],
+  ])('of a long form: %s', (_, text, more) => {
+    expect(cost((budget) => searchFor(long).find(text, budget))).toBe(text.length + 1 + more);
+  });
+
+  test('of a long form whose places cost more than half of the text: the lengths of both, once', () => {
+    const form = `${'a'.repeat(50)}b`;
+    const text = 'a'.repeat(100);
+    // Each place costs 19 (the form matches up to its `b`): after three of them, 57, a search in linear time does the rest.
+    expect(cost((budget) => searchFor(form).find(text, budget))).toBe(101 + 3 * 19 + (51 + 100));
+  });
+
+  test('a long form is written out when its prefix is first found, and once', () => {
+    let written = 0;
+    const search = createSearch([formOf(long, () => written++)], createBudget());
+    search.find('abc', createBudget());
+    expect(written).toBe(0);
+    for (let time = 0; time < 3; time++) search.find(`${long}${long}`, createBudget());
+    expect(written).toBe(1);
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject, JsonValue } from '../../src/json.ts';
+import { createBudget } from '../../src/redaction/budget.ts';
+import { createRedactor, type Redactor } from '../../src/redaction/redactor.ts';
+import { Secrets } from '../../src/redaction/secrets.ts';
+
+const secret = { type: 'string', 'x-secret': true } as const;
+
+function redactor(schema: JsonObject | undefined, paths: readonly string[] = []): Redactor {
+  const made = createRedactor(schema, paths);
+  if (made === undefined) throw new Error('expected a redactor');
+  return made;
+}
+
+describe('a redactor spends ten steps a value, and five for each part of a schema or a path that speaks of it', () => {
+  const rows: [what: string, schema: JsonObject | undefined, paths: string[], value: JsonValue, redact: number, show: number, collect: number][] = [
+    ['the value itself', { properties: { a: secret } }, [], {}, 20, 20, 20],
+    ['a member that is marked; shown, its place as well', { properties: { a: secret } }, [], { a: 'x' }, 45, 55, 55],
+    ['members that are not listed: what is known of them is known once', { properties: { a: secret } }, [], { b: 1, c: { d: 1 } }, 45, 45, 45],
+    ['members that are listed, each by itself', { properties: { a: secret, b: {} } }, [], { a: 'x', b: 1 }, 70, 80, 80],
+    ['a key of any depth, and what is collected below it', { properties: { a: secret } }, ['p'], { a: 'x', p: [1, 2] }, 45, 65, 85],
+    ['elements, known once', { items: secret }, [], [1, 2], 60, 80, 80],
+    ['places of a list, and one beyond them', { prefixItems: [{}, secret] }, [], [1, 2, 3], 85, 95, 95],
+    ['elements that any of may be meant', { contains: secret }, [], [1], 50, 60, 60],
+    ['a path', undefined, ['a.b'], { a: { b: 1 } }, 70, 90, 80],
+    ['a path with a star', undefined, ['a.*'], { a: { b: 1 } }, 70, 90, 80],
+    ['a path with a place', undefined, ['a.0'], { a: [1, 2] }, 105, 125, 115],
+    ['a path through an array that it does not mention', undefined, ['a.b'], { a: [{ b: 1 }] }, 95, 125, 105],
+    ['a text, by its characters', undefined, ['p'], { a: '{"p":1}' }, 27, 28, 27],
+    ['a text in a text, by the characters of both', undefined, ['p'], { a: '{"q":["{\\"p\\":1}"]}' }, 46, 51, 46],
+    ['branches', { allOf: [{ properties: { a: secret } }, { properties: { b: secret } }] }, [], { a: 1, b: 2, c: 3 }, 130, 150, 150],
+    ['a pattern that has to be read', { properties: { a: {} }, patternProperties: { '^a': secret } }, [], { a: 1 }, 50_065, 50_075, 50_075],
+    ['a pattern that any other key may mean', { properties: { a: {} }, patternProperties: { '^a': secret } }, [], { b: 1 }, 50, 60, 60],
+    ['a pattern that cannot be read', { properties: { a: {} }, patternProperties: { '(?=x)': secret } }, [], { a: 1 }, 50_061, 50_071, 50_071],
+    ['additional properties', { additionalProperties: secret }, [], { b: 1 }, 50, 60, 60],
+    [
+      'members of parts that speak of the same value, and the names that they list',
+      { properties: { a: secret }, allOf: [{ additionalProperties: secret }] },
+      [],
+      { a: 1 },
+      75,
+      85,
+      85,
+    ],
+  ];
+  test.each(rows)('%s', (_, schema, paths, value, redact, show, collect) => {
+    const cost = (work: (made: Redactor, budget: ReturnType<typeof createBudget>) => unknown): number => {
+      const budget = createBudget();
+      work(redactor(schema, paths), budget);
+      return budget.spent;
+    };
+    expect({
+      redact: cost((made, budget) => made.redact(value, budget)),
+      show: cost((made, budget) => made.show(value, true, budget)),
+      collect: cost((made, budget) => made.collect(value, new Secrets(), budget)),
+    }).toEqual({ redact, show, collect });
+  });
+
+  test('and what has been worked out once is not worked out again', () => {
+    const made = redactor({ properties: { a: secret, b: { items: secret } } });
+    const cost = (): number => {
+      const budget = createBudget();
+      made.redact({ a: 1, b: [1, 2], c: 3 }, budget);
+      return budget.spent;
+    };
+    expect(cost()).toBeGreaterThan(60);
+    // Six values.
+    expect(cost()).toBe(60);
+  });
+
+  test('and a part that refers to itself is worked out once, however deep the value is', () => {
+    const tree: JsonObject = {
+      $ref: '#/$defs/n',
+      $defs: { n: { properties: { left: { $ref: '#/$defs/n' }, all: { items: { $ref: '#/$defs/n' } }, key: secret } } },
+    };
+    const cost = (depth: number, wrap: (inner: JsonValue) => JsonValue): number => {
+      let value: JsonValue = {};
+      for (let level = 0; level < depth; level++) value = wrap(value);
+      const budget = createBudget();
+      redactor(tree).redact(value, budget);
+      return budget.spent;
+    };
+    const left = (inner: JsonValue): JsonValue => ({ left: inner });
+    const all = (inner: JsonValue): JsonValue => ({ all: [inner] });
+    expect(cost(50, left) - cost(10, left)).toBe(40 * 10);
+    expect(cost(50, all) - cost(10, all)).toBe(40 * 20);
+  });
+});
