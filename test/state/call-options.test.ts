@@ -96,7 +96,7 @@ describe('the options of a call', () => {
 
 describe('the options of a bound tool', () => {
   test('never hold a surface, whose approver could approve the call', () => {
-    expect(readToolOptions({ callId: 'c', surface } as CallOptions, true)).toEqual({ ...none, callId: 'c' });
+    expect(readToolOptions({ callId: 'c', surface } as unknown as CallOptions, true)).toEqual({ ...none, callId: 'c' });
   });
 
   test('may hold options of a runtime, where it passes its own', () => {
