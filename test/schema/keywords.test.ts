@@ -396,4 +396,15 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
     for (const value of fits) expect(told(schema, value), JSON.stringify(value)).toBe(undefined);
     for (const [value, ...messages] of fails) expect(told(schema, value), JSON.stringify(value)).toEqual(messages);
   });
+
+  test.each(table)('%j, also inside an object and inside a list, whose place is told', (schema, fits, fails) => {
+    const inside = { properties: { 'a/b': { items: { allOf: [schema, true, {}] } } } };
+    for (const value of fits) expect(told(inside, { 'a/b': [value] }), JSON.stringify(value)).toBe(undefined);
+    for (const [value, ...messages] of fails) {
+      const placed = messages.map((message) => `/a~1b/1${message.startsWith('/') ? '' : ' '}${message}`);
+      expect(told(inside, { 'a/b': [...fits.slice(0, 1), value] }), JSON.stringify(value)).toEqual(
+        fits.length === 0 ? placed.map((line) => line.replace('/1', '/0')) : placed,
+      );
+    }
+  });
 });
