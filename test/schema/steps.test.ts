@@ -68,6 +68,15 @@ describe('a validation pays for its work, so that no schema and no value make it
     ],
     ['each place that a default may fill', { properties: members(20, { default: 1 }) }, {}, 43],
     ['a default, by four characters', { properties: { a: { default: 'x'.repeat(160) } } }, {}, 43],
+    [
+      'a default that leads back to itself',
+      {
+        properties: { self: { $ref: '#/$defs/self' } },
+        $defs: { self: { type: 'object', properties: { next: { $ref: '#/$defs/self' } }, default: { text: 'x'.repeat(40) } } },
+      },
+      {},
+      75,
+    ],
     ['members and items inside which defaults may stand', { additionalProperties: { items: { properties: { a: { default: 1 } } } } }, members(3, [{}, {}]), 33],
     [
       'members after the twentieth fault, which are not looked at',
