@@ -270,6 +270,7 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
     ],
     [{ dependencies: { a: ['b'], c: { required: ['d'] } } }, [{}, { a: 1, b: 1 }], [[{ a: 1, c: 1 }, '/b is required where "a" is given', '/d is required']]],
     [{ minItems: 2 }, [[1, 2], 'a', {}], [[[1], 'must have at least 2 items']]],
+    [{ minItems: 2, items: { type: 'string' } }, [['a', 'b']], [[[1], 'must have at least 2 items']]],
     [{ maxItems: 2 }, [[1, 2], 'abc', {}], [[[1, 2, 3], 'must have at most 2 items']]],
     [
       { prefixItems: [{ type: 'string' }, true, { type: 'number' }] },
