@@ -97,6 +97,21 @@ const known: readonly Equivalent[] = [
       plainAgain,
     ),
   ),
+  same('src/schema/keywords-combine.ts', 'if (third === undefined) {', 'third === undefined', 'false', 'Speed alone: two checks are then asked in a loop.'),
+  same(
+    'src/schema/keywords-combine.ts',
+    'if (close === 1 && meant !== undefined) {',
+    'meant !== undefined',
+    'true',
+    'The compiler cannot see it: `close` is counted where `meant` is set.',
+  ),
+  same(
+    'src/schema/keywords-unevaluated.ts',
+    'for (const name of names) if (Object.hasOwn(value, name)) evaluated.names.add(name);',
+    'Object.hasOwn(value, name)',
+    'true',
+    'Nobody asks for names that the value does not have.',
+  ),
   same('src/schema/compile-defaults.ts', 'parts.length === 1', 'parts.length === 1', 'false', 'Speed alone: the one part is then called in a loop.'),
   same('src/schema/json-schema-check.ts', 'identified: false,', 'false', 'true', 'Speed alone: an index of no references is then made.'),
   same(

@@ -390,6 +390,8 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
       [[['', '', '', ''], '/2 must be a number, got a string', '/3 must be a number, got a string']],
     ],
     [{ contains: { type: 'string' }, unevaluatedItems: false }, [['a', 'b']], [[['a', 1, 'b', 2], '/1 is not allowed here', '/3 is not allowed here']]],
+    [{ unevaluatedItems: false }, [[], {}, 'a'], [[[1], '/0 is not allowed here']]],
+    [{ unevaluatedProperties: false }, [{}, [1], 'a'], [[{ a: 1 }, '/a is not allowed here']]],
     [{ allOf: [{ items: true }], unevaluatedItems: false }, [[1, 2]], []],
     [{ allOf: [{ unevaluatedItems: true }], unevaluatedItems: false }, [[1, 2]], []],
   ];
