@@ -100,7 +100,7 @@ export function progress(call: Call, done: number, total?: number, message?: str
     registry.deadlines.remove(idle);
     registry.deadlines.add(idle, idleTimeoutMs, registry.monotonic());
   }
-  if (!call.session.hears('tool:progress') || typeof done !== 'number' || !Number.isFinite(done) || !mayEmit(call)) return;
+  if (!call.session.hears('tool:progress') || !Number.isFinite(done) || !mayEmit(call)) return;
   const { toolName, callId } = call;
   call.session.emit('tool:progress', {
     toolName,

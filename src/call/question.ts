@@ -22,7 +22,7 @@ export type Question =
  * If a secret stands in them, or the fields cannot be found within their bounds, nobody is asked.
  */
 export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs: number): Question {
-  const { session, callId, binding } = call;
+  const { session, toolName, callId, binding } = call;
   const { entry } = binding as Binding;
   const { registry, sessionId, principal } = session;
   const outside = !entry.internals.input.trusted;

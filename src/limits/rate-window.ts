@@ -9,9 +9,9 @@ const EXACT_LIMIT = 1_024;
  * `limit` in any window, and may go on refusing for that 1 024th too long. Memory grows with use to 16 KB or so; time is O(1), amortised.
  */
 export class RateWindow {
-  #limit: number;
   readonly #windowMs: number;
-  #mergeMs = 0;
+  #limit!: number;
+  #mergeMs!: number;
   /** A ring of moments and how many happened at each; its length is a power of two. */
   #times: Float64Array = new Float64Array(0);
   #counts: Float64Array = new Float64Array(0);
@@ -28,7 +28,6 @@ export class RateWindow {
    */
   constructor(limit: number, windowMs = 60_000) {
     this.#windowMs = windowMs;
-    this.#limit = limit;
     this.limit = limit;
   }
 
@@ -60,7 +59,7 @@ export class RateWindow {
   }
 
   #add(at: number, mergeMs: number): void {
-    if (this.#length > 0 && at - this.#newestStart <= mergeMs) this.#merge(at);
+    if (at - this.#newestStart <= mergeMs) this.#merge(at);
     else this.#push(at);
     this.#newest = at;
     this.#total += 1;
@@ -71,40 +70,46 @@ export class RateWindow {
     const at = now > this.#newest ? now : this.#newest;
     this.#forget(at);
     if (this.#total < this.#limit) return 0;
-    if (this.#length === 0 || this.#limit < 1) return this.#windowMs;
-    const oldest = this.#lastToGo();
-    const wait = Math.max(1, Math.ceil(oldest + this.#windowMs - now));
+    if (this.#limit < 1) return this.#windowMs;
+    const free = this.#lastToGo() + this.#windowMs;
+    const wait = Math.ceil(free - now);
     // Fractions of a millisecond may round the wrong way: never name a moment that is still too early.
-    return oldest + this.#windowMs > now + wait ? wait + 1 : wait;
+    return free > now + wait ? wait + 1 : wait;
   }
 
   /** The moment that must leave the window before there is room: the oldest, or a later one where the limit was lowered. */
   #lastToGo(): number {
-    let left = this.#total;
-    for (let index = 0; ; index++) {
-      const place = (this.#head + index) & (this.#times.length - 1);
-      left -= this.#counts[place] ?? 0;
-      if (left < this.#limit || index >= this.#length - 1) return this.#times[place] ?? 0;
+    let place = this.#head;
+    let left = this.#total - (this.#counts[place] as number);
+    while (left >= this.#limit) {
+      place = this.#after(place, 1);
+      left -= this.#counts[place] as number;
     }
+    return this.#times[place] as number;
   }
 
   #forget(at: number): void {
-    while (this.#length > 0 && (this.#times[this.#head] ?? 0) + this.#windowMs <= at) {
-      this.#total -= this.#counts[this.#head] ?? 0;
-      this.#head = (this.#head + 1) & (this.#times.length - 1);
+    while (this.#length > 0 && (this.#times[this.#head] as number) + this.#windowMs <= at) {
+      this.#total -= this.#counts[this.#head] as number;
+      this.#head = this.#after(this.#head, 1);
       this.#length -= 1;
     }
   }
 
+  /** The place so many steps further round the ring. */
+  #after(place: number, steps: number): number {
+    return (place + steps) & (this.#times.length - 1);
+  }
+
   #merge(at: number): void {
-    const last = (this.#head + this.#length - 1) & (this.#times.length - 1);
+    const last = this.#after(this.#head, this.#length - 1);
     this.#times[last] = at;
-    this.#counts[last] = (this.#counts[last] ?? 0) + 1;
+    this.#counts[last] = (this.#counts[last] as number) + 1;
   }
 
   #push(at: number): void {
     if (this.#length === this.#times.length) this.#grow();
-    const next = (this.#head + this.#length) & (this.#times.length - 1);
+    const next = this.#after(this.#head, this.#length);
     this.#times[next] = at;
     this.#counts[next] = 1;
     this.#length += 1;
@@ -112,13 +117,12 @@ export class RateWindow {
   }
 
   #grow(): void {
-    const size = this.#times.length;
-    const times = new Float64Array(Math.max(8, size * 2));
+    const times = new Float64Array(Math.max(8, this.#length * 2));
     const counts = new Float64Array(times.length);
     for (let i = 0; i < this.#length; i += 1) {
-      const from = (this.#head + i) & (size - 1);
-      times[i] = this.#times[from] ?? 0;
-      counts[i] = this.#counts[from] ?? 0;
+      const from = this.#after(this.#head, i);
+      times[i] = this.#times[from] as number;
+      counts[i] = this.#counts[from] as number;
     }
     this.#times = times;
     this.#counts = counts;

@@ -91,7 +91,8 @@ export class Semaphore {
    */
   acquire(holder: Holder, granted: () => void): true | Ticket | 'deadlock' {
     const free = this.#held.size < this.#capacity;
-    if (free && holder.parent === undefined && this.#riders === undefined) {
+    // Only a descendant can ride on what another one took.
+    if (free && holder.parent === undefined) {
       this.#held.add(holder);
       return true;
     }

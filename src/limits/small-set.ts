@@ -6,22 +6,22 @@ const SCAN_LIMIT = 32;
 /** Entries in the order in which they came. */
 export class SmallSet<T> {
   #entries: T[] | undefined = [];
-  /** In place of the array while there are many. */
+  /** In place of the array, and only then, while there are many. */
   #many: Set<T> | undefined;
 
   get size(): number {
-    return this.#entries === undefined ? (this.#many?.size ?? 0) : this.#entries.length;
+    return this.#entries === undefined ? (this.#many as Set<T>).size : this.#entries.length;
   }
 
   has(entry: T): boolean {
-    return this.#entries === undefined ? this.#many?.has(entry) === true : this.#entries.includes(entry);
+    return this.#entries === undefined ? (this.#many as Set<T>).has(entry) : this.#entries.includes(entry);
   }
 
   /** Adds an entry unless it is there. */
   add(entry: T): void {
     const entries = this.#entries;
     if (entries === undefined) {
-      this.#many?.add(entry);
+      (this.#many as Set<T>).add(entry);
     } else if (!entries.includes(entry)) {
       entries.push(entry);
       if (entries.length <= SCAN_LIMIT) return;
@@ -44,12 +44,12 @@ export class SmallSet<T> {
 
   /** To be walked at once: it is the set's own store. */
   values(): Iterable<T> {
-    return this.#entries ?? this.#many ?? [];
+    return this.#entries ?? (this.#many as Set<T>);
   }
 
   #deleteFromMany(entry: T): boolean {
-    const many = this.#many;
-    if (many === undefined || !many.delete(entry)) return false;
+    const many = this.#many as Set<T>;
+    if (!many.delete(entry)) return false;
     // Well below the limit, so that a size that swings around it does not change the store each time.
     if (many.size <= SCAN_LIMIT / 4) {
       this.#entries = [...many];

@@ -253,7 +253,6 @@ function recheck(call: Call): Step {
   if (binding === undefined || binding.entry !== call.entry) return removedMeanwhile(call);
   const gone = gate(call);
   if (gone !== undefined) return gone;
-  call.waited = false;
   const outcome = decide(call);
   return outcome instanceof Promise ? outcome.then((settled) => settled ?? again(call)) : (outcome ?? again(call));
 }

@@ -1,5 +1,5 @@
 /** What `unevaluatedProperties` and `unevaluatedItems` need: which members of a valid value its schema has looked at. */
-import type { JsonObject, JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { type Check, type Context, charge, fail, holds, isDone, issueCount, under } from './compile-context.ts';
 import type { NamePattern } from './keywords-object.ts';
 import { matches } from './keywords-value.ts';
@@ -23,7 +23,7 @@ export function nothingEvaluated(): Evaluated {
 /** Marks of `properties`, `patternProperties` and `additionalProperties`. */
 export function markNames(names: readonly string[], patterns: readonly NamePattern[], hasAdditional: boolean): Mark {
   return (value, context, evaluated) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+    if (!isJsonObject(value)) return;
     if (hasAdditional) evaluated.allNames = true;
     charge(context, 1 + (names.length >> 3));
     for (const name of names) if (Object.hasOwn(value, name)) evaluated.names.add(name);

@@ -148,6 +148,9 @@ describe('repair: "safe"', () => {
       either: { type: ['string', 'object'] },
       any: {},
       nullable: { type: ['array', 'null'] },
+      textOr: { oneOf: [{ type: 'object' }, { type: 'string' }] },
+      whatever: { anyOf: [{ type: 'object' }, true] },
+      listOrNull: { oneOf: [{ type: 'array' }, false, { type: 'null' }] },
     },
   };
   const call = async (input: unknown, repair: 'safe' | 'off' = 'safe') => {
@@ -164,8 +167,10 @@ describe('repair: "safe"', () => {
     ['an empty string for an object', { options: '' }, { options: {} }, [empty('options')]],
     ['inside of an object', { options: { more: '{"a":1}' } }, { options: { more: { a: 1 } } }, [json('options.more')]],
     ['inside of an array', { list: [{ tags: '["x"]' }, '{"tags":[]}'] }, { list: [{ tags: ['x'] }, { tags: [] }] }, [json('list.0.tags'), json('list.1')]],
+    ['some items of an array', { list: ['{}', { tags: [] }, {}] }, { list: [{}, { tags: [] }, {}] }, [json('list.0')]],
     ['inside of what was mended', { options: '{"more":"{}"}' }, { options: { more: {} } }, [json('options'), json('options.more')]],
     ['one of several alternatives', { maybe: '{"a":1}' }, { maybe: { a: 1 } }, [json('maybe')]],
+    ['one of several alternatives, of which only one may hold', { listOrNull: '[1]' }, { listOrNull: [1] }, [json('listOrNull')]],
     ['a nullable array', { nullable: '[1]' }, { nullable: [1] }, [json('nullable')]],
     ['the whole input as text', '{"text":"x"}', { text: 'x' }, [json('')]],
     ['the whole input as an empty text', '', {}, [empty('')]],
@@ -179,6 +184,10 @@ describe('repair: "safe"', () => {
     ['a string where a string is allowed', { either: '{"a":1}' }],
     ['a string where anything is allowed', { any: '{"a":1}' }],
     ['a property that the schema does not know', { other: '{"a":1}' }],
+    ['items where the schema says nothing of items', { nullable: ['{"a":1}'] }],
+    ['members where the schema says nothing of members', { maybe: { a: '{"a":1}' } }],
+    ['a place whose type another alternative allows as text', { textOr: '{"a":1}' }],
+    ['a place whose alternatives take anything', { whatever: '{"a":1}' }],
     ['what needs no mending', { list: [], options: {} }],
   ])('leaves %s as it is, and says nothing of it', async (_, input) => {
     const result = await call(input);

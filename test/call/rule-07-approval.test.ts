@@ -549,6 +549,16 @@ describe('an edit at approval is validated and judged again', () => {
     expect(runs).toEqual([{ amount: 1, to: 'till' }]);
   });
 
+  test('what was filled in before the person saw it may stay, though a default need not match its own schema', async () => {
+    const tool = { parameters: { type: 'object', properties: { amount: { type: 'number' }, to: { type: 'string', default: 5 } } } };
+    const { session, runs } = bench({ tool, session: { approver: editing({ amount: 1, to: 5 }) } });
+    await session.call('pay', { amount: 5 });
+    expect(runs).toEqual([{ amount: 1, to: 5 }]);
+    const other = bench({ tool, session: { approver: editing({ amount: 1, to: 6 }) } });
+    expect(why(await other.session.call('pay', { amount: 5 }))?.[0]).toBe('invalid_input');
+    expect(other.runs).toEqual([]);
+  });
+
   test('an own __proto__ in it pollutes nothing and is refused', async () => {
     const { session, runs } = bench({
       tool: { parameters: z.object({ amount: z.number() }) },
@@ -624,6 +634,15 @@ describe('suspend: the call ends at once and is resumed later', () => {
     }
     expect(await session.approvals.pending()).toMatchObject([{ token, input: { amount: 5 } }]);
     expect(types(events)).toEqual(['tool:pre', 'policy:check', 'approval:required', 'tool:error']);
+  });
+
+  test('what was filled in before it was suspended is taken again, though a default need not match its own schema', async () => {
+    const { session, runs } = suspending({
+      tool: { parameters: { type: 'object', properties: { amount: { type: 'number' }, to: { type: 'string', default: 5 } } } },
+    });
+    const { token } = await suspendOne({ session });
+    expect(await session.approvals.resume(token, 'allow_once')).toMatchObject({ success: true });
+    expect(runs).toEqual([expect.objectContaining({ to: 5 })]);
   });
 
   test('resumes under the same call id as a second attempt with its own tool:pre, and keeps the idempotency key', async () => {

@@ -61,6 +61,17 @@ describe('rule 9: abort by the caller', () => {
     hold.open();
   });
 
+  test('a call that fails after its handler has returned aborts the signal that the handler was given', async () => {
+    const w = world();
+    let signal: AbortSignal | undefined;
+    const result = await w.run((_: never, context: ToolContext) => {
+      signal = context.signal;
+      return 1n;
+    });
+    expect([outcome(result), signal?.aborted]).toEqual(['invalid_output', true]);
+    await w.settle();
+  });
+
   test('a call that succeeds leaves its signal alone, and nothing on the caller', async () => {
     const w = world();
     let signal: AbortSignal | undefined;

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { HostToolRegistry, type ToolContext, type ToolResult } from '../../src/index.ts';
+import { stateOf } from '../../src/session.ts';
 import { gate, outcome, tool, turns, world } from './world.ts';
 
 type Context = ToolContext;
@@ -271,6 +272,28 @@ describe('rule 13: the ids of child calls', () => {
     expect(await w.session.call('outer', {}, { callId: 'x' })).toMatchObject({ success: true, output: 'x/2' });
     held.open(1);
     await squatter;
+  });
+
+  test('calls that are made one after another inside a gate are not inside each other', async () => {
+    const w = world();
+    w.add(
+      tool(() => 1, { name: 'inner' }),
+      tool(() => 1, { name: 'outer' }),
+    );
+    const results: Promise<ToolResult>[] = [];
+    w.session.use({ before: ({ tool: { name } }) => void (name === 'outer' && results.push(...Array.from({ length: 100 }, () => w.session.call('inner')))) });
+    results.push(w.session.call('outer'));
+    expect((await Promise.all(results)).filter(({ success }) => success)).toHaveLength(101);
+    expect(stateOf(w.session).registry.nesting).toBe(0);
+  });
+
+  test('a handler that gives an unknown option is told', async () => {
+    const w = world();
+    w.add(
+      tool(() => 1, { name: 'inner' }),
+      tool(async (_: never, { tools }: Context) => (await tools.call('inner', {}, { timeout: 5 } as never)).error?.reason, { name: 'outer', uses: ['inner'] }),
+    );
+    expect((await w.session.call('outer')).output).toBe('invalid_option');
   });
 
   test('calls made inside the gates of others end before the stack does', async () => {

@@ -96,6 +96,17 @@ describe('an abort hub', () => {
     expect(told).toEqual(['entry']);
   });
 
+  test('a signal that will not be left keeps nobody from leaving', () => {
+    const hub = new AbortHub();
+    const { signal } = new AbortController();
+    signal.removeEventListener = () => {
+      throw new Error('not today');
+    };
+    const entry = recorder([]);
+    hub.add(signal, entry);
+    expect(() => hub.remove(signal, entry)).not.toThrow();
+  });
+
   test('signals are apart: one entry can watch several', () => {
     const hub = new AbortHub();
     const [one, two] = [new AbortController(), new AbortController()];

@@ -49,6 +49,50 @@ describe('locks', () => {
     expect(locks.size).toBe(0);
   });
 
+  test('32 idle keys are kept, of at most 256 characters, and a kept one has the same lock', () => {
+    const use = (locks: ReturnType<typeof createLocks>, key: string): Semaphore => {
+      const holder = call();
+      const lock = locks.get(key);
+      lock.acquire(holder, ignore);
+      lock.release(holder);
+      return lock;
+    };
+    const locks = createLocks();
+    const first = use(locks, 'k0');
+    for (let i = 1; i < 32; i += 1) use(locks, `k${i}`);
+    expect(locks.size).toBe(32);
+    use(locks, 'one more');
+    expect([locks.size, locks.get('k0') === first]).toEqual([32, true]);
+    const long = createLocks();
+    use(long, 'k'.repeat(256));
+    use(long, 'k'.repeat(257));
+    expect(long.size).toBe(1);
+  });
+
+  test('a key that has another lock by now is not forgotten when an old one becomes idle', () => {
+    const locks = createLocks();
+    const old = locks.get('k');
+    for (let i = 0; i < 64; i += 1) locks.get(`other ${i}`);
+    const now = locks.get('k');
+    for (let i = 0; i < 33; i += 1) locks.get(`more ${i}`).acquire(call(), ignore);
+    const holder = call();
+    old.acquire(holder, ignore);
+    old.release(holder);
+    expect([now === old, locks.get('k') === now]).toEqual([false, true]);
+  });
+
+  test('those that were never acquired are swept at 64, then whenever there are twice as many as were left', () => {
+    const locks = createLocks();
+    for (let i = 0; i < 50; i += 1) locks.get(`held ${i}`).acquire(call(), ignore);
+    const sweptAt: number[] = [];
+    for (let i = 0; i < 130; i += 1) {
+      const before = locks.size;
+      locks.get(`idle ${i}`);
+      if (locks.size <= before) sweptAt.push(before);
+    }
+    expect(sweptAt).toEqual([64, 100, 100]);
+  });
+
   test('keys that are held or awaited are never forgotten', async () => {
     const locks = createLocks();
     const held = Array.from({ length: 500 }, (_, i) => ({ key: `held ${i}`, holder: call() }));

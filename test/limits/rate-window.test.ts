@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { RateWindow } from '../../src/limits/rate-window.ts';
 
 describe('a rate window', () => {
@@ -81,6 +81,40 @@ describe('a rate window', () => {
     expect([window.take(1_199), window.take(1_200)]).toEqual([false, true]);
   });
 
+  test('when the limit was lowered by one, the second oldest must leave, not the newest', () => {
+    const window = new RateWindow(4, 1_000);
+    for (const now of [0, 100, 200, 300]) window.take(now);
+    window.limit = 3;
+    expect(window.retryAfterMs(300)).toBe(800);
+  });
+
+  test('a wait whose fractions of a millisecond round down is one longer, since it would end too early', () => {
+    const [taken, asked] = [0.06491949579805747, 156.06491949579802];
+    const window = new RateWindow(1, 500);
+    window.take(taken);
+    // The difference is 344 to the last digit that a number holds, and yet 344 later the window has not passed.
+    expect([taken + 500 - asked, asked + 344 < taken + 500]).toEqual([344, true]);
+    expect(window.retryAfterMs(asked)).toBe(345);
+    expect(window.take(asked + 344)).toBe(false);
+    expect(window.take(asked + 345)).toBe(true);
+  });
+
+  test('what is counted while no limit applies takes no more memory however long it goes on', () => {
+    const lengths: number[] = [];
+    vi.stubGlobal(
+      'Float64Array',
+      class extends Float64Array {
+        constructor(length: number) {
+          super(length);
+          lengths.push(length);
+        }
+      },
+    );
+    const window = new RateWindow(Number.POSITIVE_INFINITY, 1_024);
+    for (let now = 0; now < 20 * 1_024; now += 2) window.count(now);
+    expect(Math.max(...lengths)).toBe(512);
+  });
+
   test('above 1 024, moments within a 1 024th of the window are taken for their latest one, and those further apart are not', () => {
     const window = new RateWindow(1_025, 1_024);
     for (let i = 0; i < 1_024; i += 1) window.take(0);
@@ -94,6 +128,13 @@ describe('a rate window', () => {
     for (let i = 0; i < 1_024; i += 1) apart.take(0);
     apart.take(1.5);
     expect(apart.take(1_024)).toBe(true);
+  });
+
+  test('above 1 024 it is exact for moments that are far apart, also long after the clock began', () => {
+    const window = new RateWindow(1_025, 1_024);
+    for (let i = 0; i < 1_024; i += 1) window.take(5_000);
+    window.take(5_500);
+    expect([window.take(6_023), window.retryAfterMs(6_023), window.take(6_024)]).toEqual([false, 1, true]);
   });
 
   test('a huge limit is reached exactly in a burst, and keeps little in memory', () => {

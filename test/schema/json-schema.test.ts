@@ -118,6 +118,27 @@ describe('defaults', () => {
     expect(filled(schema, { b: {}, list: [{}, { c: 4 }] })).toEqual({ a: 1, b: { x: 'y' }, list: [{ c: 3 }, { c: 4 }], d: null });
   });
 
+  test('are found where a reference leads, by way of others too; in draft-07 one beside a reference is ignored', () => {
+    const $defs = { x: { $ref: '#/$defs/y' }, y: { default: 1 } };
+    expect(filled({ $defs, properties: { a: { $ref: '#/$defs/x' }, b: { $ref: '#/$defs/x', default: 2 } } }, {})).toEqual({ a: 1, b: 2 });
+    const properties = { a: { $ref: '#/definitions/y', default: 2 } };
+    expect(filled({ $schema: draft07, definitions: { y: { default: 1 } }, properties }, {})).toEqual({ a: 1 });
+    expect(filled({ $schema: draft07, definitions: { y: {} }, properties }, {})).toEqual({});
+  });
+
+  test('fill members and items that are not named, but no member that a name or a pattern may claim', () => {
+    const part = { type: 'object', properties: { c: { default: 3 } } };
+    expect(filled({ properties: { a: {} }, additionalProperties: part }, { a: {}, b: {} })).toEqual({ a: {}, b: { c: 3 } });
+    expect(filled({ patternProperties: { '^a': {} }, additionalProperties: part }, { a: {}, b: {} })).toEqual({ a: {}, b: {} });
+    expect(filled({ prefixItems: [{}, part], items: part }, [{}, {}, {}])).toEqual([{}, { c: 3 }, { c: 3 }]);
+    expect(filled({ items: [{}, part], additionalItems: part }, [{}, {}, {}])).toEqual([{}, { c: 3 }, { c: 3 }]);
+    expect(filled({ items: [part] }, [{}, {}])).toEqual([{ c: 3 }, {}]);
+    expect(filled({ prefixItems: [{}, {}, part] }, [{}, {}])).toEqual([{}, {}]);
+    expect(filled({ additionalProperties: { properties: { c: { default: 3 } } } }, ['text'])).toEqual(['text']);
+    expect(filled({ items: { properties: { c: { default: 3 } } } }, { a: {} })).toEqual({ a: {} });
+    expect(filled({ properties: { c: { default: 3 } } }, 'text')).toBe('text');
+  });
+
   test('a default object is itself completed, and is a fresh copy each time', () => {
     const schema = { properties: { a: { default: {}, properties: { b: { default: [] } } } } };
     const compiled = compileSchema(schema, { trusted: true });
@@ -235,6 +256,19 @@ describe('dialects', () => {
   });
 });
 
+describe('a schema is taken', () => {
+  test.each([
+    ['that is nested 400 deep, each part being walked once', Array.from({ length: 400 }).reduce((inner) => ({ not: inner }), {})],
+    [
+      'whose parts refer to themselves where no keyword names them',
+      { $ref: '#/x/a', x: { a: { properties: { b: { $ref: '#/x/a' }, c: { $ref: '#/x/a' } } } } },
+    ],
+    ['with nonsense beside a $ref of draft-07', { $schema: draft07, $ref: '#/definitions/a', type: 'any', pattern: '(', definitions: { a: true } }],
+  ])('%s', (_rule, schema) => {
+    expect(refusal(schema)).toBe('accepted');
+  });
+});
+
 describe('a schema without a meaning is refused, by the check and the compiler alike', () => {
   const table: readonly (readonly [rule: string, schema: unknown, says: RegExp])[] = [
     ['an unknown dialect', { $schema: 'https://example.com/mine' }, /`\/\$schema`.*draft-07 or 2020-12/],
@@ -261,6 +295,41 @@ describe('a schema without a meaning is refused, by the check and the compiler a
     ['a multiple of zero', { multipleOf: 0 }, /`\/multipleOf`/],
     ['an empty anyOf', { anyOf: [] }, /`\/anyOf`/],
     ['uniqueItems as text', { uniqueItems: 'yes' }, /`\/uniqueItems`/],
+    ...['maximum', 'exclusiveMinimum', 'exclusiveMaximum'].map((name): readonly [string, unknown, RegExp] => [
+      `a ${name} that is text`,
+      { [name]: '3' },
+      new RegExp(`\`/${name}\`: expected a number`),
+    ]),
+    ...['maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'minContains', 'maxContains'].flatMap((name) =>
+      [-1, 0.5, '3'].map((value): readonly [string, unknown, RegExp] => [
+        `a ${name} of ${JSON.stringify(value)}`,
+        { [name]: value },
+        new RegExp(`\`/${name}\`: expected an integer of at least 0`),
+      ]),
+    ),
+    ['a multiple of text', { multipleOf: '3' }, /`\/multipleOf`: expected a number above 0/],
+    ['a multiple of less than zero', { multipleOf: -1 }, /`\/multipleOf`: expected a number above 0/],
+    ['a list of types that holds none', { type: ['string', 'any'] }, /`\/type`/],
+    ['a type that is no text', { type: 5 }, /`\/type`/],
+    ['a pattern that is no text', { pattern: 5 }, /`\/pattern`.*regular expression as a string/],
+    ['a reference that is no text', { $ref: 5 }, /`\/\$ref`: expected a string/],
+    ['an anchor that is no text', { $anchor: 5 }, /`\/\$anchor`: expected a string/],
+    ['names that a name needs as an array', { dependentRequired: ['a'] }, /`\/dependentRequired`: expected an object/],
+    ['names that a name needs that are none', { dependentRequired: { a: [1] } }, /`\/dependentRequired`: expected an array of property names/],
+    ['dependencies on what is no name', { dependencies: { a: [1] } }, /`\/dependencies\/a`: expected an array of property names/],
+    ['dependencies on what is no schema', { dependencies: { a: 1 } }, /`\/dependencies\/a`: expected a schema/],
+    ['allOf as an object', { allOf: {} }, /`\/allOf`: expected a non-empty array/],
+    ['items as text', { items: 'string' }, /`\/items`: expected a schema/],
+    ['an item that is no schema', { items: [true, 1] }, /`\/items\/1`: expected a schema/],
+    ['not as text', { not: 'string' }, /`\/not`: expected a schema/],
+    ['a $ref of draft-07 that leads nowhere', { $schema: draft07, $ref: '#/definitions/a' }, /`\/\$ref`.*leads nowhere/],
+    [
+      'a definition beside a $ref of draft-07 that is no schema',
+      { $schema: draft07, $ref: '#/definitions/a', definitions: { a: { type: 'any' } } },
+      /`\/definitions\/a\/type`/,
+    ],
+    ['a place that no keyword names, where it is referred to and is no schema', { $ref: '#/x/a', x: { a: { type: 'any' } } }, /`\/\$ref\/type`/],
+    ['schemas nested deeper than 400', Array.from({ length: 402 }).reduce((inner) => ({ not: inner }), {}), /nested deeper than 400/],
   ];
   test.each(table)('%s', (_rule, schema, says) => {
     expect(refusal(schema)).toMatch(says);

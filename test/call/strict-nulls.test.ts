@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { takesNull, withoutStrictNulls } from '../../src/call/strict-nulls.ts';
+import type { JsonObject } from '../../src/json.ts';
+
+/** What is left of an input, and the places that were taken out. */
+function left(root: object, input: JsonObject): [JsonObject, string[]] {
+  const dropped: string[] = [];
+  return [withoutStrictNulls(input, root as JsonObject, (path) => void dropped.push(path)), dropped];
+}
+
+const text = { type: 'string' };
+const optional = { type: 'object', properties: { a: text, b: { type: ['string', 'null'] }, c: text }, required: ['c'] };
+
+describe('a null that a strict dialect made', () => {
+  test.each<[where: string, root: object, input: JsonObject, output: JsonObject, dropped: string[]]>([
+    ['stands for an optional property', optional, { a: null, b: null, c: null }, { b: null, c: null }, ['a']],
+    ['is a value where the property is not known', optional, { x: null }, { x: null }, []],
+    ['also inside an object', { properties: { in: optional } }, { in: { a: null } }, { in: {} }, ['in.a']],
+    ['also inside a list', { properties: { list: { items: optional } } }, { list: [{ a: null }, { a: 'x' }] }, { list: [{}, { a: 'x' }] }, ['list.0.a']],
+    [
+      'by what is said of each place of a list',
+      { properties: { list: { prefixItems: [optional, {}], items: optional } } },
+      { list: [{ a: null }, { a: null }, { a: null }, { a: null }] },
+      { list: [{}, { a: null }, {}, {}] },
+      ['list.0.a', 'list.2.a', 'list.3.a'],
+    ],
+    ['but no item of a list', { properties: { list: { items: text } } }, { list: [null] }, { list: [null] }, []],
+    ['wherever the property is declared', { allOf: [{ $ref: '#/$defs/o' }], $defs: { o: optional } }, { a: null }, {}, ['a']],
+    [
+      'unless one of several declarations takes null',
+      { anyOf: [{ properties: { a: { type: ['string', 'null'] } } }, { properties: { a: text } }] },
+      { a: null },
+      { a: null },
+      [],
+    ],
+    ['unless one of several requires it', { anyOf: [{ properties: { a: text } }, { required: ['a'] }] }, { a: null }, { a: null }, []],
+  ])('%s', (_where, root, input, output, dropped) => {
+    const before = structuredClone(input);
+    expect(left(root, input)).toEqual([output, dropped]);
+    expect(input).toEqual(before);
+  });
+
+  test('is not there: then the input stays the same object', () => {
+    const root = { properties: { in: optional, list: { items: optional } } };
+    const input = { in: { a: 'x' }, list: [{ a: 'x' }], other: [{}, null] };
+    expect(left(root, input)[0]).toBe(input);
+  });
+
+  test('is taken out of one part: the others stay the same objects', () => {
+    const root = { properties: { in: optional, list: { items: optional } } };
+    const input = { in: { a: null }, list: [{ a: 'x' }, { a: null }] };
+    const [output] = left(root, input) as unknown as [typeof input];
+    expect(output).toEqual({ in: {}, list: [{ a: 'x' }, {}] });
+    expect(output.list[0]).toBe(input.list[0]);
+    const lists = left(root, { in: { a: null }, list: input.list.slice(0, 1) })[0] as unknown as typeof input;
+    expect(lists.list[0]).toBe(input.list[0]);
+  });
+
+  test('is found fifteen references away, and no further', () => {
+    const chain = (length: number): object => ({
+      $ref: '#/$defs/d1',
+      $defs: Object.fromEntries(Array.from({ length }, (_, index) => [`d${index + 1}`, index + 1 === length ? optional : { $ref: `#/$defs/d${index + 2}` }])),
+    });
+    expect(left(chain(15), { a: null })[0]).toEqual({});
+    expect(left(chain(16), { a: null })[0]).toEqual({ a: null });
+  });
+});
+
+describe('whether a schema takes null', () => {
+  test.each<[schema: unknown, takes: boolean]>([
+    [true, true],
+    [false, false],
+    [{}, true],
+    [{ type: 'null' }, true],
+    [{ type: 'string' }, false],
+    [{ type: ['string', 'null'] }, true],
+    [{ enum: ['a', null] }, true],
+    [{ enum: ['a'] }, false],
+    [{ const: null }, true],
+    [{ const: 0 }, false],
+    [{ properties: {} }, true],
+    [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, true],
+    [{ anyOf: [{ type: 'string' }, {}] }, true],
+    [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, false],
+    [{ oneOf: [{ type: 'string' }, true] }, true],
+    [{ anyOf: [] }, true],
+    [{ type: 'string', anyOf: [{}] }, false],
+    [{ allOf: [{}, { type: 'string' }] }, false],
+    [{ allOf: [{}, { type: 'null' }] }, true],
+    [{ $ref: '#/$defs/text' }, false],
+    [{ $ref: '#/$defs/none' }, true],
+    [{ $ref: '#/$defs/self' }, true],
+    [{ anyOf: [{ $ref: '#/$defs/self' }, { type: 'string' }] }, false],
+    [{ $ref: '#/$defs/nowhere' }, true],
+  ])('%j: %s', (schema, takes) => {
+    const root = { $defs: { text: { type: 'string' }, none: { type: 'null' }, self: { $ref: '#/$defs/self' } }, properties: { a: schema } };
+    expect(takesNull(schema as JsonObject, root as unknown as JsonObject)).toBe(takes);
+  });
+});
