@@ -96,10 +96,8 @@ export function progress(call: Call, done: number, total?: number, message?: str
   const { registry } = call.session;
   const idle = call.extra?.idle;
   const idleTimeoutMs = (call.binding as Binding).entry.internals.idleTimeoutMs;
-  if (idle !== undefined && idleTimeoutMs !== undefined) {
-    registry.deadlines.remove(idle);
-    registry.deadlines.add(idle, idleTimeoutMs, registry.monotonic());
-  }
+  // One that waits already is moved.
+  if (idle !== undefined && idleTimeoutMs !== undefined) registry.deadlines.add(idle, idleTimeoutMs, registry.monotonic());
   if (!call.session.hears('tool:progress') || !Number.isFinite(done) || !mayEmit(call)) return;
   const { toolName, callId } = call;
   call.session.emit('tool:progress', {

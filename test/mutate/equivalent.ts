@@ -346,6 +346,13 @@ const known: readonly Equivalent[] = [
     'false',
     'Speed alone: nothing is found in the error.',
   ),
+  same(
+    'src/schema/bind.ts',
+    "if (path === undefined || path.length === 0) return '';",
+    'path.length === 0',
+    'false',
+    'Speed alone: no parts make an empty text.',
+  ),
 ];
 
 export function isEquivalent(mutant: Mutant, text: string): boolean {

@@ -37,6 +37,11 @@ const same: [kind: string, schema: unknown][] = [
 describe.each(same)('a bound schema validates by its own means: %s', (kind, schema) => {
   const bound = bind(schema);
 
+  test('what was accepted before is accepted again, also by a schema that has validated nothing yet', () => {
+    expect(bind(schema).revalidate({ path: 'a', depth: 3 })).toMatchObject({ value: { path: 'a', depth: 3 } });
+    expect((bind(schema).revalidate({ path: 5 }) as Validated).issues?.map(({ path }) => path)).toEqual(['path']);
+  });
+
   test('a valid value is answered with its defaults', () => {
     expect(bound.validate({ path: 'a' })).toMatchObject({ value: { path: 'a', depth: 3 } });
   });
