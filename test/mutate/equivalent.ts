@@ -353,6 +353,46 @@ const known: readonly Equivalent[] = [
     'false',
     'Speed alone: no parts make an empty text.',
   ),
+  ...[
+    ['copy.size * 12 > maxBytes', 'true'],
+    ['12', '13'],
+    ['>', '>='],
+  ].map(([was = '', becomes = '']) =>
+    same(
+      'src/pipeline/admit.ts',
+      'if (copy.overflow || (copy.size * 12 > maxBytes && Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)) return tooLarge(maxBytes);',
+      was,
+      becomes,
+      'Speed alone: the exact count follows.',
+    ),
+  ),
+  ...[
+    ['input.length > maxBytes', 'false'],
+    ['>', '>='],
+  ].map(([was = '', becomes = '']) =>
+    same(
+      'src/pipeline/admit.ts',
+      "if (typeof input === 'string' && input.length > maxBytes) return tooLarge(maxBytes);",
+      was,
+      becomes,
+      'Speed alone: the count of its JSON text, which has two quotation marks more, refuses it as well.',
+    ),
+  ),
+  same(
+    'src/call/record.ts',
+    'if (signal !== undefined) registry.aborts.remove(signal, call);',
+    'signal !== undefined',
+    'true',
+    'What is no signal has no watch.',
+  ),
+  same(
+    'src/schema/json-schema-references.ts',
+    "if (fragment !== '') addAnchor(resource, fragment, schema);",
+    "fragment !== ''",
+    'true',
+    'A reference without a fragment means the whole resource; no anchor is looked for.',
+  ),
+  same('src/pipeline/spine.ts', 'if (outcome !== undefined) return leave(call, outcome, 2);', '2', '3', 'A lookup never waits.'),
 ];
 
 export function isEquivalent(mutant: Mutant, text: string): boolean {
