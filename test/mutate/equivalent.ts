@@ -392,6 +392,36 @@ const known: readonly Equivalent[] = [
     'true',
     'A reference without a fragment means the whole resource; no anchor is looked for.',
   ),
+  same(
+    'src/pipeline/run.ts',
+    'const timeoutMs = asked !== undefined && asked > 0 && asked < binding.timeoutMs ? asked : binding.timeoutMs;',
+    '<',
+    '<=',
+    'Where both are the same it does not matter which one it is.',
+  ),
+  same(
+    'src/pipeline/run.ts',
+    "if (typeof value !== 'object' || value === null) return finish(call, options, value, undefined);",
+    "typeof value !== 'object' || value === null",
+    'false',
+    'Speed alone: what is no object is then found to be no promise, no generator and no outcome.',
+  ),
+  same(
+    'src/call/handler-context.ts',
+    'if (!copy.ok || copy.overflow || (copy.size * 6 > maxEventChars && Buffer.byteLength(JSON.stringify(copy.value)) > maxEventChars)) {',
+    'copy.size * 6 > maxEventChars',
+    'true',
+    'Speed alone: the exact count follows.',
+  ),
+  same('src/pipeline/way-back.ts', 'if (!plain) return shapeOn(call, shaped, metadata);', '!plain', 'true', 'Speed alone: the long way changes nothing then.'),
+  same(
+    'src/pipeline/way-back.ts',
+    'if (bounded) return settle(call, withinBudget(call, shaped), metadata);',
+    'bounded',
+    'true',
+    'Speed alone: `withinBudget` looks for a budget itself.',
+  ),
+  same('src/pipeline/run.ts', 'return value instanceof Promise;', 'value instanceof Promise', 'false', 'Speed alone: a promise is a thenable as well.'),
   same('src/pipeline/spine.ts', 'if (outcome !== undefined) return leave(call, outcome, 2);', '2', '3', 'A lookup never waits.'),
 ];
 
