@@ -413,6 +413,25 @@ const known: readonly Equivalent[] = [
     'true',
     'Speed alone: the exact count follows.',
   ),
+  ...[
+    ["kind === 'string'", 'false', 'Speed alone: the copy of a plain value is that value.'],
+    ["kind === 'number'", 'true', 'What is finite is a number.'],
+  ].map(([was = '', becomes = '', why = '']) =>
+    same(
+      'src/call/snapshot.ts',
+      "if (kind === 'string' || kind === 'boolean' || (kind === 'number' && Number.isFinite(value))) return whole(value === 0 ? 0 : value);",
+      was,
+      becomes,
+      why,
+    ),
+  ),
+  same(
+    'src/pipeline/shape.ts',
+    'if (leastChars !== undefined && fits(output, leastChars, maxOutputChars)) return shaped;',
+    'leastChars !== undefined',
+    'false',
+    'Speed alone: the text that is written then is found to fit.',
+  ),
   same('src/pipeline/way-back.ts', 'if (!plain) return shapeOn(call, shaped, metadata);', '!plain', 'true', 'Speed alone: the long way changes nothing then.'),
   same(
     'src/pipeline/way-back.ts',

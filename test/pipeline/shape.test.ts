@@ -75,6 +75,12 @@ describe('data that is over the budget', () => {
     expect(await shaped(value, 10)).toEqual({ output: { here: 1 }, truncated: undefined, error: undefined });
   });
 
+  test('is data where it fits, though it is too long to be written at once', async () => {
+    const value = ['x'.repeat(600_000), 'y'.repeat(600_000)];
+    expect(await shaped(value, 1_200_007)).toEqual({ output: value, truncated: undefined, error: undefined });
+    expect((await shaped(value, 1_200_006)).truncated).toMatchObject({ exact: false });
+  });
+
   test('says by name which tool must be asked for less, where a schema speaks of it', async () => {
     const { error } = await shaped(['x'.repeat(200)], 100, { name: 'rows', outputSchema: z.array(z.string()) });
     expect(error).toMatchObject({
