@@ -432,6 +432,21 @@ const known: readonly Equivalent[] = [
     'false',
     'Speed alone: the text that is written then is found to fit.',
   ),
+  same(
+    'src/pipeline/acquire.ts',
+    'const keys = key === undefined ? (own === undefined ? [] : [own]) : own === undefined || own === key ? [key] : [key, own].sort();',
+    'own === key',
+    'false',
+    'Who holds a lock passes it again, and gives it back once.',
+  ),
+  same(
+    'src/call/strict-nulls.ts',
+    "if (typeof value !== 'object' || value === null || schemas.length === 0) return value;",
+    'schemas.length === 0',
+    'false',
+    'Speed alone: without a schema nothing is taken out below either.',
+  ),
+  same('src/call/strict-nulls.ts', 'let whole = true;', 'true', 'false', 'Speed alone: nothing is kept then, and each schema is read again.'),
   same('src/pipeline/way-back.ts', 'if (!plain) return shapeOn(call, shaped, metadata);', '!plain', 'true', 'Speed alone: the long way changes nothing then.'),
   same(
     'src/pipeline/way-back.ts',

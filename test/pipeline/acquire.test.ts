@@ -89,6 +89,14 @@ describe('a resource key', () => {
     await w.settle();
   });
 
+  test('of the caller is kept beside that of the tool, so that two tools with keys of their own take turns at it', async () => {
+    const { w, clashes, use } = held();
+    w.add(tool(use('shared'), { name: 'x', resourceKey: 'x' }), tool(use('shared'), { name: 'y', resourceKey: 'y' }));
+    await Promise.all(['x', 'y', 'x', 'y'].map((name) => w.session.call(name, {}, { resourceKey: 'shared' })));
+    expect(clashes).toEqual([]);
+    await w.settle();
+  });
+
   test('of the caller keeps calls of a tool without one apart, and is one lock where the tool names it too', async () => {
     const { w, clashes, use } = held();
     w.add(tool(use('x'), { name: 'free' }), tool(use('x'), { name: 'keyed', resourceKey: 'x' }));
