@@ -367,6 +367,7 @@ const known: readonly Equivalent[] = [
     ),
   ),
   ...[
+    ["typeof input === 'string' && input.length > maxBytes", 'false'],
     ['input.length > maxBytes', 'false'],
     ['>', '>='],
   ].map(([was = '', becomes = '']) =>
@@ -447,6 +448,22 @@ const known: readonly Equivalent[] = [
     'Speed alone: without a schema nothing is taken out below either.',
   ),
   same('src/call/strict-nulls.ts', 'let whole = true;', 'true', 'false', 'Speed alone: nothing is kept then, and each schema is read again.'),
+  same(
+    'src/pipeline/admit.ts',
+    'const copy = copyJson(input, maxBytes === defaultMaxBytes ? defaultLimits : { maxDepth, maxValues, maxChars: maxBytes });',
+    'maxBytes === defaultMaxBytes',
+    'false',
+    'Speed alone: the same limits, in an object of their own.',
+  ),
+  ...["path.length === 1 && typeof path[0] === 'string'", "typeof path[0] === 'string'"].map((was) =>
+    same(
+      'src/schema/bind.ts',
+      "if (path.length === 1 && typeof path[0] === 'string') return path[0];",
+      was,
+      'false',
+      'Speed alone: one name joined is that name.',
+    ),
+  ),
   same('src/pipeline/way-back.ts', 'if (!plain) return shapeOn(call, shaped, metadata);', '!plain', 'true', 'Speed alone: the long way changes nothing then.'),
   same(
     'src/pipeline/way-back.ts',

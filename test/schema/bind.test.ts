@@ -262,7 +262,9 @@ describe('where a schema stands', () => {
   });
 
   test('a schema without a type is one of an object where objects are wanted', () => {
-    expect(bind({ properties: { a: {} } }).json).toEqual({ type: 'object', properties: { a: {} } });
+    const { json } = bind({ properties: { a: {} } });
+    expect(json).toEqual({ type: 'object', properties: { a: {} } });
+    expect(Object.isFrozen(json)).toBe(true);
     expect(bind({}).validate({ a: 1 })).toEqual({ value: { a: 1 } });
     expect(bind({}).validate([] as never)).toMatchObject({ issues: [{ path: '' }] });
     expect(bind({}, { objectOnly: false }).validate([] as never)).toEqual({ value: [] });
