@@ -405,3 +405,8 @@ describe('the cache', () => {
     expect(cache.compile({ const: 'b' }, { trusted: true })).not.toBe(b);
   });
 });
+
+test('a schema that holds what is no JSON is not compiled, and the place is named', () => {
+  const schema = { properties: { a: { default: 1n } } } as unknown as JsonSchemaDocument;
+  expect(() => compileSchema(schema, { trusted: true })).toThrow(/`\/properties\/a\/default`: a bigint is not JSON/);
+});
