@@ -133,7 +133,8 @@ export function readAnswer(answer: unknown): ReadAnswer | undefined {
       }
     );
   }
-  if (typeof answer !== 'object' || answer === null) return undefined;
+  // Misspelt arguments would run those that were to be replaced, and a misspelt grant would have no bounds.
+  if (typeof answer !== 'object' || answer === null || !hasOnly(answer, nothing)) return undefined;
   // Own members alone: whatever somebody put on Object.prototype answers nothing.
   const { decision, by, message, input, grant } = { ...nothing, ...answer } as Record<string, unknown>;
   const choice = choices.get(decision);
@@ -160,7 +161,7 @@ export function readAnswer(answer: unknown): ReadAnswer | undefined {
 
 /** Reads an approval prompt exactly; undefined when it is none. */
 export function readPrompt(value: unknown): ApprovalPrompt | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (typeof value !== 'object' || value === null || !hasOnly(value, noPrompt)) return undefined;
   // Own members alone: whatever somebody put on Object.prototype asks nothing.
   const { title, message, risk } = { ...noPrompt, ...value } as Record<string, unknown>;
   if (typeof title !== 'string' || title === '' || (message !== undefined && typeof message !== 'string')) return undefined;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readAnswer } from '../../src/approval/request.ts';
+import { readAnswer, readPrompt } from '../../src/approval/request.ts';
 
 describe('an answer', () => {
   test.each([
@@ -15,6 +15,8 @@ describe('an answer', () => {
 
   test.each<[what: string, answer: unknown]>([
     ['a grant with a misspelt bound', { decision: 'allow_always', grant: { match: 'tool', expiresMs: 1 } }],
+    ['misspelt arguments, beside which the first ones would run', { decision: 'allow_once', inputs: {} }],
+    ['a misspelt grant, beside which the answer would have no bounds', { decision: 'allow_always', grants: { uses: 1 } }],
     ['yes', 'yes'],
     ['allow', 'allow'],
     ['Allow now', 'Allow now'],
@@ -82,4 +84,9 @@ describe('an answer', () => {
     expect(readAnswer({ decision: 'reject_once', by: 'ann', message: 'not today' })).toMatchObject({ by: 'ann', message: 'not today' });
     expect(readAnswer({ decision: 'reject_once', by: { name: 'ann' }, message: 1 })).toMatchObject({ by: undefined, message: undefined });
   });
+});
+
+test('a prompt with a misspelt member is none', () => {
+  expect(readPrompt({ title: 'Delete?', risk: 'high' })).toEqual({ title: 'Delete?', risk: 'high' });
+  expect(readPrompt({ title: 'Delete?', rsik: 'high' })).toBeUndefined();
 });

@@ -497,12 +497,12 @@ describe('an edit at approval is validated and judged again', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  test('edits the arguments and never the tool', async () => {
+  test('edits the arguments and never the tool: one that names a tool is no answer', async () => {
     const { registry, session, runs } = bench({ session: { approver: editing({ amount: 1 }, { tool: 'other', name: 'other', toolName: 'other' }) } });
     const ran = vi.fn();
     registry.register(defineTool({ name: 'other', description: 'Another.', parameters: { type: 'object' }, handler: ran }));
-    await session.call('pay', { amount: 5 });
-    expect(runs).toHaveLength(1);
+    expect(why(await session.call('pay', { amount: 5 }))).toEqual(['approval_denied', 'invalid_answer']);
+    expect(runs).toEqual([]);
     expect(ran).not.toHaveBeenCalled();
   });
 
