@@ -304,12 +304,13 @@ describe('odd host code at the edges of a call', () => {
     const registry = new HostToolRegistry();
     registry.register(defineTool({ name: 't', description: 'd', parameters: anything, handler: () => 1 }));
     const session = registry.createSession({ sessionId: 's' });
-    let ends = 0;
-    registry.events.on('*', ({ type }) => void (type === 'tool:pre' || type === 'policy:check' ? 0 : ends++));
+    const ends: string[] = [];
+    for (const type of ['tool:post', 'tool:error'] as const) registry.events.on(type, ({ callId }) => void ends.push(callId));
     await session.call('t', {}, { signal: signal(), callId: 'x' });
+    expect(ends).toEqual(['x']);
     const again = await session.call('t', {}, { callId: 'x' });
     expect(again).toMatchObject({ success: true });
-    expect(ends).toBeGreaterThanOrEqual(1);
+    expect(ends).toEqual(['x', 'x']);
     expect(session.metrics()).toMatchObject({ calls: 2 });
   });
 
