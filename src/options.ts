@@ -85,8 +85,14 @@ export function readOptions<T extends object>(where: string, options: T | undefi
   return own as Partial<T>;
 }
 
-/** Refuses unknown members of a plain object. An instance of a host's class may have what else it needs. @throws MisuseError as {@link readOptions} does. */
-export function checkMembers(where: string, value: object, known: readonly string[]): void {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null) readOptions(where, value, known, { noun: 'field' });
+/**
+ * Refuses a member that was probably meant to be another, which the object lacks. What resembles nothing is the host's own: a policy or a hook may keep its state
+ * beside its functions. @throws MisuseError as {@link readOptions} does.
+ */
+export function checkSpelling(where: string, value: object, known: readonly string[]): void {
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue;
+    const meant = probablyMeant(key, known);
+    if (meant !== undefined && !(meant in value)) throw new MisuseError('invalid_option', `${where}: unknown field \`${key}\`; did you mean \`${meant}\`?`);
+  }
 }
