@@ -353,6 +353,42 @@ const known: readonly Equivalent[] = [
     'false',
     'Speed alone: no parts make an empty text.',
   ),
+  {
+    file: 'src/approval/token.ts',
+    line: "if (dot < 1 || token.indexOf('.', dot + 1) !== -1) return undefined;",
+    was: 'dot < 1',
+    becomes: 'false',
+    why: 'Speed only: no signature fits such a text.',
+  },
+  {
+    file: 'src/approval/token.ts',
+    line: "if (dot < 1 || token.indexOf('.', dot + 1) !== -1) return undefined;",
+    was: "token.indexOf('.', dot + 1) !== -1",
+    becomes: 'false',
+    why: 'Speed only: no signature fits such a text.',
+  },
+  {
+    file: 'src/approval/token.ts',
+    line: "if (dot < 1 || token.indexOf('.', dot + 1) !== -1) return undefined;",
+    was: "dot < 1 || token.indexOf('.', dot + 1) !== -1",
+    becomes: 'false',
+    why: 'Speed only: no signature fits such a text.',
+  },
+  {
+    file: 'src/redaction/scrub.ts',
+    line: 'if (secrets.none) return false;',
+    was: 'secrets.none',
+    becomes: 'false',
+    why: 'Speed only: a search for nothing finds nothing.',
+  },
+  {
+    file: 'src/redaction/search.ts',
+    line: 'if (longOf.size > 0) {',
+    was: 'longOf.size > 0',
+    becomes: 'true',
+    why: 'Speed only: there is nothing in the map to be found.',
+  },
+  { file: 'src/redaction/search.ts', line: 'if (longOf.size > 0) {', was: '>', becomes: '>=', why: 'Speed only: there is nothing in the map to be found.' },
 ];
 
 export function isEquivalent(mutant: Mutant, text: string): boolean {

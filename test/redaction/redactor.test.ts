@@ -105,6 +105,13 @@ describe('what is marked', () => {
       { auth: redacted },
     ],
     [
+      'text that does not even begin like JSON stays as it was written',
+      { properties: { auth: { properties: { token: secret } } } },
+      [],
+      { auth: 'Bearer of {"token":"t"}' },
+      { auth: 'Bearer of {"token":"t"}' },
+    ],
+    [
       'a path reaches into text, at any depth of text',
       undefined,
       ['token'],
