@@ -389,6 +389,34 @@ const known: readonly Equivalent[] = [
     why: 'Speed only: there is nothing in the map to be found.',
   },
   { file: 'src/redaction/search.ts', line: 'if (longOf.size > 0) {', was: '>', becomes: '>=', why: 'Speed only: there is nothing in the map to be found.' },
+  {
+    file: 'src/approval/record.ts',
+    line: "if (claims === undefined || typeof token !== 'string') return undefined;",
+    was: 'claims === undefined',
+    becomes: 'false',
+    why: 'What has no claims is refused by the digest that follows; a token that is no text has none.',
+  },
+  {
+    file: 'src/approval/record.ts',
+    line: "if (claims === undefined || typeof token !== 'string') return undefined;",
+    was: "claims === undefined || typeof token !== 'string'",
+    becomes: 'false',
+    why: 'What has no claims is refused by the digest that follows; a token that is no text has none.',
+  },
+  {
+    file: 'src/approval/record.ts',
+    line: "if (claims === undefined || typeof token !== 'string') return undefined;",
+    was: '||',
+    becomes: '&&',
+    why: 'What has no claims is refused by the digest that follows; a token that is no text has none.',
+  },
+  {
+    file: 'src/approval/record.ts',
+    line: "if (claims === undefined || typeof token !== 'string') return undefined;",
+    was: "typeof token !== 'string'",
+    becomes: 'false',
+    why: 'What has no claims is refused by the digest that follows; a token that is no text has none.',
+  },
 ];
 
 export function isEquivalent(mutant: Mutant, text: string): boolean {
