@@ -417,6 +417,20 @@ const known: readonly Equivalent[] = [
     becomes: 'false',
     why: 'What has no claims is refused by the digest that follows; a token that is no text has none.',
   },
+  {
+    file: 'src/glob.ts',
+    line: '} else if (afterStar !== -1) {',
+    was: 'afterStar !== -1',
+    becomes: 'true',
+    why: 'Speed only: without a star no sign is ever met again, and the text is read to its end for nothing.',
+  },
+  {
+    file: 'src/redaction/json-scan.ts',
+    line: 'if (end === -1) return -1;',
+    was: 'end === -1',
+    becomes: 'false',
+    why: 'There is no colon at the place before the text.',
+  },
 ];
 
 export function isEquivalent(mutant: Mutant, text: string): boolean {

@@ -212,6 +212,11 @@ describe('paths', () => {
     expect(redactor(undefined, ['a.b', 'a.c', 'list.*.e', 'list.*.f']).redact(value)).toEqual(hidden);
   });
 
+  test('tell places of a list apart', () => {
+    const value = { a: ['x', { b: 1, c: 2 }, 'y', { b: 3 }] };
+    expect(redactor(undefined, ['a.0', 'a.1.b']).redact(value)).toEqual({ a: [redacted, { b: redacted, c: 2 }, 'y', { b: 3 }] });
+  });
+
   test('work beside a schema', () => {
     expect(redactor({ properties: { a: secret } }, ['b', 'c.d']).redact({ a: 1, b: 2, c: { d: 3, e: 4 } })).toEqual({
       a: redacted,
