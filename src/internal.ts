@@ -10,6 +10,7 @@ export { describe, errorName, messageOf } from './errors.ts';
 export { loggedError, logTo } from './host-fault.ts';
 export { canonicalJson, cloneJson, copyJson, deepFreeze, escapePointer, isJsonObject } from './json.ts';
 export { ignoreRejection, isThenable } from './maybe-promise.ts';
+export { packageFault } from './missing-package.ts';
 export { checkToolName, didYouMean, nameSkeleton, nearestNames } from './names.ts';
 export { type OptionsWording, readOptions, suggestion } from './options.ts';
 export { packageVersion } from './package-version.ts';

@@ -14,7 +14,9 @@ const wordsOfOthers: ReadonlyMap<string, readonly string[]> = new Map([
   ['input_schema', ['parameters']],
   ['inputs', ['parameters']],
   ['schema', ['parameters']],
-  ['args', ['arguments', 'parameters']],
+  ['args', ['arguments', 'parameters', 'input']],
+  ['arguments', ['input']],
+  ['params', ['input', 'parameters']],
   ['input', ['arguments', 'parameters']],
   ['output', ['outputSchema']],
   ['output_schema', ['outputSchema']],
@@ -40,11 +42,16 @@ const wordsOfOthers: ReadonlyMap<string, readonly string[]> = new Map([
   ['name', ['id']],
 ]);
 
+/** The known name that an unknown one was probably meant to be: another library's word for it, or a similar name. */
+export function probablyMeant(unknown: string, known: readonly string[]): string | undefined {
+  const [near] = wordsOfOthers.get(unknown)?.filter((word) => known.includes(word)) ?? [];
+  return near ?? nearestNames(unknown, known, 1)[0];
+}
+
 /** The end of a message about an unknown name: the known one that was probably meant, else all of them. */
 export function suggestion(unknown: string, known: Iterable<string>): string {
   const names = [...known];
-  const [near] = wordsOfOthers.get(unknown)?.filter((word) => names.includes(word)) ?? [];
-  const [nearest] = near === undefined ? nearestNames(unknown, names, 1) : [near];
+  const nearest = probablyMeant(unknown, names);
   return nearest === undefined
     ? `; expected ${names.length === 1 ? '' : 'one of '}${names.map((name) => `\`${name}\``).join(', ')}`
     : `; did you mean \`${nearest}\`?`;
@@ -78,8 +85,14 @@ export function readOptions<T extends object>(where: string, options: T | undefi
   return own as Partial<T>;
 }
 
-/** Refuses unknown members of a plain object. An instance of a host's class may have what else it needs. @throws MisuseError as {@link readOptions} does. */
-export function checkMembers(where: string, value: object, known: readonly string[]): void {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null) readOptions(where, value, known, { noun: 'field' });
+/**
+ * Refuses a member that was probably meant to be another, which the object lacks. What resembles nothing is the host's own: a policy or a hook may keep its state
+ * beside its functions. @throws MisuseError as {@link readOptions} does.
+ */
+export function checkSpelling(where: string, value: object, known: readonly string[]): void {
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue;
+    const meant = probablyMeant(key, known);
+    if (meant !== undefined && !(meant in value)) throw new MisuseError('invalid_option', `${where}: unknown field \`${key}\`; did you mean \`${meant}\`?`);
+  }
 }

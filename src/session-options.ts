@@ -3,7 +3,7 @@ import type { Approver } from './context.ts';
 import { describe, MisuseError } from './errors.ts';
 import type { Hook } from './hooks.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from './json.ts';
-import { checkMembers, readOptions } from './options.ts';
+import { checkSpelling, readOptions } from './options.ts';
 import type { Policy } from './policy.ts';
 import { checkLimits, type Limits } from './profile.ts';
 import { compileRules, type Rule } from './rules.ts';
@@ -197,7 +197,7 @@ function readObject(field: string, value: unknown): JsonObject {
 
 /** A hook of our own that calls the host's. @throws MisuseError for what is no hook. */
 export function readHook(hook: unknown, where = 'use'): Hook {
-  if (typeof hook === 'object' && hook !== null) checkMembers(where, hook, ['before', 'after']);
+  if (typeof hook === 'object' && hook !== null) checkSpelling(where, hook, ['before', 'after']);
   // A hook may be an instance of a class of the host's; what stands on Object.prototype is nobody's.
   const { before, after } = ownOrInherited(hook);
   if (

@@ -21,6 +21,7 @@ const layers: readonly Layer[] = [
       'tool-ref',
       'maybe-promise',
       'host-fault',
+      'missing-package',
       'decision',
       'content',
       'names',

@@ -10,6 +10,9 @@ describe('compileGlob', () => {
     ['*shell', ['shell', '.shell', 'a\nshell', 'host/shell'], ['shell ', 'shells']],
     ['host*exec', ['hostexec', 'host/exec', 'host\nexec', 'host.exec'], ['host/exec2', 'ghost/exec']],
     ['a*b*c', ['abc', 'axbxc', 'abbcc'], ['acb', 'ab', 'ac']],
+    ['a*b*b', ['abb', 'axbxb'], ['ab', 'b', 'axb']],
+    ['*ab*ba*', ['abba', 'xabxbax'], ['aba', 'baab']],
+    ['*ab*ab', ['abab', 'abxab'], ['ab', 'xab']],
     ['aa*aa', ['aaaa', 'aaaaa'], ['aaa', 'aa']],
     ['?', ['a', '\n', '/', '.', '🔧', '\ud83d'], ['', 'ab', '🔧🔧']],
     ['a?b', ['a\nb', 'a/b', 'a🔧b'], ['ab', 'axxb']],
@@ -50,6 +53,13 @@ describe('compileGlob', () => {
     const tally = { steps: 0 };
     expect(compileGlob(glob)('a'.repeat(200_000), tally)).toBe(false);
     expect(tally.steps).toBeLessThanOrEqual(600_000);
+  });
+
+  test('a text that is not large is always told for sure, and a large one that was made for its glob is not', () => {
+    const hostile = compileGlob(`*${'a'.repeat(500)}b*`);
+    expect(hostile('a'.repeat(19_000))).toBe(false);
+    expect(hostile('a'.repeat(20_000))).toBe('over_budget');
+    expect(hostile(`${'-'.repeat(20_000)}${'a'.repeat(500)}b`)).toBe(true);
   });
 
   test.each([

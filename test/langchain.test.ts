@@ -192,6 +192,15 @@ describe('toLangChainTools', () => {
     expect(heard).toEqual(['start', 'end']);
   });
 
+  test('a package that is there and fails to load is not to be installed again', () => {
+    const load = () => {
+      throw new TypeError('no such export');
+    };
+    expect(() => loadCore(load)).toThrowError(
+      expect.objectContaining({ code: 'missing_dependency', message: expect.stringContaining('is installed and failed to load: no such export') }),
+    );
+  });
+
   test('a missing package is named, with what installs it', () => {
     const load = () => {
       throw Object.assign(new Error('gone'), { code: 'MODULE_NOT_FOUND' });

@@ -485,6 +485,15 @@ describe('options and closing', () => {
     expect(thrownBy(() => make(new HostToolRegistry()))).toMatchObject({ name: 'MisuseError', message });
   });
 
+  test('a policy or a hook may keep what it likes beside its functions, under names that resemble none of them', async () => {
+    const policy = { id: 'p', calls: 0, checks: [], check: () => void policy.calls++ };
+    const hook = { name: 'counts', seen: 0, before: () => void hook.seen++, beforeAll: true };
+    const registry = new HostToolRegistry({ policies: [policy] });
+    registry.register(define('a'));
+    await registry.createSession({ sessionId: 's', hooks: [hook] }).call('a');
+    expect([policy.calls, hook.seen]).toEqual([1, 1]);
+  });
+
   test('an instance of a class may have members of its own beside those that are asked for', async () => {
     class Counting {
       readonly id = 'counts';

@@ -1,5 +1,6 @@
 /** What a person is asked, and what they may answer. */
 import { deepFreeze, type JsonObject } from '../json.ts';
+import { probablyMeant } from '../options.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 
 /** What a tool may say about the question it wants asked. */
@@ -119,6 +120,20 @@ function hasOnly(value: object, fields: object): boolean {
   return Object.keys(value).every((key) => Object.hasOwn(fields, key));
 }
 
+/**
+ * The first member that was probably meant to be another: beside misspelt arguments the first ones would run, and a misspelt grant would have no bounds.
+ * Members that resemble none are the host's own, and mean nothing here.
+ */
+function misspeltIn(value: object, fields: object): string | undefined {
+  const known = Object.keys(fields);
+  return Object.keys(value).find((key) => !known.includes(key) && probablyMeant(key, known) !== undefined);
+}
+
+/** The first misspelt member of an answer. */
+export function misspeltAnswer(answer: object): string | undefined {
+  return misspeltIn(answer, nothing);
+}
+
 /** Reads an answer exactly; anything unknown is undefined, which rejects. No substring is ever matched. */
 export function readAnswer(answer: unknown): ReadAnswer | undefined {
   if (typeof answer === 'string') {
@@ -133,7 +148,7 @@ export function readAnswer(answer: unknown): ReadAnswer | undefined {
       }
     );
   }
-  if (typeof answer !== 'object') return undefined;
+  if (typeof answer !== 'object' || answer === null || misspeltIn(answer, nothing) !== undefined) return undefined;
   // Own members alone: whatever somebody put on Object.prototype answers nothing.
   const { decision, by, message, input, grant } = { ...nothing, ...answer } as Record<string, unknown>;
   const choice = choices.get(decision);
@@ -160,7 +175,7 @@ export function readAnswer(answer: unknown): ReadAnswer | undefined {
 
 /** Reads an approval prompt exactly; undefined when it is none. */
 export function readPrompt(value: unknown): ApprovalPrompt | undefined {
-  if (typeof value !== 'object') return undefined;
+  if (typeof value !== 'object' || value === null || misspeltIn(value, noPrompt) !== undefined) return undefined;
   // Own members alone: whatever somebody put on Object.prototype asks nothing.
   const { title, message, risk } = { ...noPrompt, ...value } as Record<string, unknown>;
   if (typeof title !== 'string' || title === '' || (message !== undefined && typeof message !== 'string')) return undefined;

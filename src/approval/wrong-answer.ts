@@ -1,7 +1,7 @@
 /** Answers that are none, told apart before they close a question; and what is wrong with them, in words for the host. */
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, isJsonObject, type JsonObject } from '../json.ts';
-import { approvalChoices, readAnswer } from './request.ts';
+import { approvalChoices, misspeltAnswer, readAnswer } from './request.ts';
 
 const expected = `${approvalChoices.map((choice) => `"${choice}"`).join(', ')} or { decision, by?, message?, input?, grant?: { match?, uses?, expiresInMs? } }`;
 
@@ -34,6 +34,8 @@ export function checkAnswer(answer: unknown, maxInputChars?: number): void {
 export function whatCame(answer: unknown): string {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return describe(answer);
   try {
+    const misspelt = misspeltAnswer(answer);
+    if (misspelt !== undefined) return `the unknown member \`${misspelt.slice(0, 60)}\``;
     const { decision, input, grant } = { decision: undefined, input: undefined, grant: undefined, ...answer };
     if (readAnswer({ decision }) === undefined) return `\`decision\`: ${describe(decision)}`;
     if (readAnswer({ decision, grant }) === undefined) return `\`grant\`: ${describe(grant)}`;

@@ -21,8 +21,8 @@ export function judgedOf(call: Call): Judged {
   const { properties } = input.json;
   return {
     input: call.canonical,
-    // A raw schema's parse is the input, but for a copy that the handler may change.
-    parsed: input.kind === 'json' ? call.canonical : call.parsed,
+    // A raw schema's parse is the input itself, and is read once.
+    parsed: call.parsed,
     declares: (name) => isJsonObject(properties) && Object.hasOwn(properties, name),
     left: maxRuleSteps,
   };

@@ -5,36 +5,114 @@ import { followReference } from '../schema/local-reference.ts';
 /** References followed from one place; a chain is never this long but in a circle. */
 const mostReferences = 16;
 
+/** Schemas and their members that are looked at for one input, at most. What is deeper keeps its nulls, which validation then refuses. */
+const mostSteps = 400_000;
+
+/** What the schemas of one place say together. Worked out once, however many values of the input stand there. */
+interface Place {
+  /** The schemas with all that they are made of. */
+  readonly all: readonly JsonObject[];
+  /** The members that any of them declares. */
+  readonly members: ReadonlyMap<string, Member>;
+  readonly required: ReadonlySet<JsonValue>;
+  /** From this index on, all elements of a list have the same schemas. */
+  readonly rest: number;
+  /** The places of elements, by their index. */
+  readonly items: Map<number, Place | undefined>;
+}
+
+/** A declared member. What is worked out only where an input has it, is undefined until then. */
+interface Member {
+  /** Distinct, or each level that is reached in k ways would have k times the schemas of the one above. */
+  readonly schemas: Set<JsonValue>;
+  dropsNull?: boolean;
+  place?: { readonly at: Place | undefined };
+}
+
 /** The value without nulls that stand for "not given", and the places where they stood. What holds none stays the same object. */
 export function withoutStrictNulls(input: JsonObject, root: JsonObject, dropped: (path: string) => void): JsonObject {
   const asValue = nullReader(root);
-  return strip(input, [root], '') as JsonObject;
+  const ids = new Map<JsonObject, number>();
+  const places = new Map<string, Place>();
+  let left = mostSteps;
+  return strip(input, placeOf([root]), '') as JsonObject;
 
-  function strip(value: JsonValue, schemas: readonly JsonObject[], path: string): JsonValue {
-    if (typeof value !== 'object' || value === null || schemas.length === 0) return value;
+  function strip(value: JsonValue, place: Place | undefined, path: string): JsonValue {
+    if (typeof value !== 'object' || value === null || place === undefined) return value;
     const at = (name: string | number): string => (path === '' ? String(name) : `${path}.${name}`);
     if (Array.isArray(value)) {
-      const all = alternativesOf(schemas, root);
-      const items = value.map((item: JsonValue, index) => strip(item, itemsOf(all, index), at(index)));
+      const items = value.map((item: JsonValue, index) => (typeof item === 'object' ? strip(item, itemPlace(place, index), at(index)) : item));
       return items.some((item, index) => item !== value[index]) ? items : value;
     }
-    const all = alternativesOf(schemas, root);
-    const before = value as JsonObject;
     const kept = new Map<string, JsonValue>();
     let changed = false;
-    for (const [name, member] of Object.entries(before)) {
-      // Distinct, or each level that is reached in k ways would have k times the schemas of the one above.
-      const members = [...new Set(all.flatMap((schema) => own(schema.properties, name) ?? []))];
-      if (member === null && members.length > 0 && !requires(all, name) && !members.some(asValue)) {
+    for (const [name, given] of Object.entries(value as JsonObject)) {
+      const member = typeof given === 'object' ? place.members.get(name) : undefined;
+      if (member !== undefined && given === null && dropsNull(place, name, member)) {
         dropped(at(name));
         changed = true;
         continue;
       }
-      const after = strip(member, members.filter(isJsonObject), at(name));
-      changed ||= after !== member;
+      const after = member === undefined ? given : strip(given, memberPlace(member), at(name));
+      changed ||= after !== given;
       kept.set(name, after);
     }
     return changed ? Object.fromEntries(kept) : value;
+  }
+
+  function dropsNull({ required }: Place, name: string, member: Member): boolean {
+    member.dropsNull ??= !required.has(name) && ![...member.schemas].some(asValue);
+    return member.dropsNull;
+  }
+
+  function memberPlace(member: Member): Place | undefined {
+    member.place ??= { at: placeOf([...member.schemas].filter(isJsonObject)) };
+    return member.place.at;
+  }
+
+  function itemPlace(place: Place, index: number): Place | undefined {
+    const key = Math.min(index, place.rest);
+    if (!place.items.has(key)) {
+      left -= place.all.length;
+      place.items.set(key, left < 0 ? undefined : placeOf(itemsOf(place.all, key)));
+    }
+    return place.items.get(key);
+  }
+
+  /** Undefined where nothing is said, and where there are no steps left to find out. */
+  function placeOf(schemas: readonly JsonObject[]): Place | undefined {
+    if (schemas.length === 0 || left < 0) return undefined;
+    left -= schemas.length;
+    const key = schemas.map(idOf).join(' ');
+    const known = places.get(key);
+    if (known !== undefined) return known;
+    const all = alternativesOf(schemas, root);
+    const members = new Map<string, Member>();
+    const required = new Set<JsonValue>();
+    let rest = 0;
+    for (const schema of all) {
+      const { properties, prefixItems } = schema;
+      const needed = listOf(schema, 'required');
+      const declared = isJsonObject(properties) ? Object.entries(properties) : [];
+      left -= 1 + declared.length + needed.length;
+      for (const name of needed) required.add(name);
+      for (const [name, member] of declared) {
+        const same = members.get(name);
+        if (same === undefined) members.set(name, { schemas: new Set([member]) });
+        else same.schemas.add(member);
+      }
+      if (Array.isArray(prefixItems)) rest = Math.max(rest, prefixItems.length);
+    }
+    const place: Place = { all, members, required, rest, items: new Map() };
+    places.set(key, place);
+    return place;
+  }
+
+  function idOf(schema: JsonObject): number {
+    const known = ids.get(schema);
+    if (known !== undefined) return known;
+    ids.set(schema, ids.size);
+    return ids.size - 1;
   }
 }
 
@@ -77,10 +155,6 @@ function partsOf(schema: JsonObject, root: JsonObject): (JsonValue | undefined)[
 function listOf(schema: JsonObject, keyword: string): readonly JsonValue[] {
   const list = schema[keyword];
   return Array.isArray(list) ? (list as readonly JsonValue[]) : [];
-}
-
-function requires(schemas: readonly JsonObject[], name: string): boolean {
-  return schemas.some(({ required }) => Array.isArray(required) && required.includes(name));
 }
 
 /** What a schema says of null: that it is a value, that others are, or nothing, so that anything is. */
@@ -139,8 +213,4 @@ function ownVerdict(schema: JsonObject): NullVerdict {
   if (type === 'null' || (Array.isArray(type) && type.includes('null'))) return 'value';
   if ((Array.isArray(values) && values.includes(null)) || (fixed && constant === null)) return 'value';
   return type !== undefined || values !== undefined || fixed ? 'other' : 'anything';
-}
-
-function own(object: JsonValue | undefined, name: string): JsonValue | undefined {
-  return isJsonObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
 }

@@ -19,8 +19,9 @@ function boundedMessage(call: Call, message: string): string {
 export function thrownError(call: Call, thrown: unknown): ToolError {
   let message = '';
   try {
-    if (typeof thrown === 'string') message = thrown;
-    else if (typeof thrown === 'object' && thrown !== null && 'message' in thrown && typeof thrown.message === 'string') message = thrown.message;
+    // Read once: a getter may answer something else the next time.
+    const told: unknown = typeof thrown === 'object' && thrown !== null ? (thrown as { message?: unknown }).message : thrown;
+    if (typeof told === 'string') message = told;
   } catch {
     // An error whose getters throw tells nothing.
   }

@@ -1,6 +1,6 @@
 /** The Redis of `relay --redis`, reached through ioredis, which is optional. */
 import type { ApprovalStore } from '../index.ts';
-import { messageOf } from '../internal.ts';
+import { messageOf, packageFault } from '../internal.ts';
 import { redisApprovals, redisBus, redisStore } from '../redis.ts';
 import type { RelayBus, RelayStore } from '../relay.ts';
 import type { CliIo } from './cli-io.ts';
@@ -21,8 +21,8 @@ export async function openRelayRedis(url: string, io: CliIo, screen: Screen): Pr
   // An address may hold a password, so it is never shown.
   if (!URL.canParse(url) || !/^rediss?:$/.test(new URL(url).protocol))
     throw usageFault('Expected `--redis` to be an address such as `redis://127.0.0.1:6379`.');
-  const { Redis } = await import('ioredis').catch(() => {
-    throw failure('`--redis` needs the package `ioredis`: npm install ioredis');
+  const { Redis } = await import('ioredis').catch((error: unknown) => {
+    throw failure(packageFault('ioredis', '`--redis` needs', error).message);
   });
   const client = new Redis(url, { autoResendUnfulfilledCommands: false, lazyConnect: true });
   let told = '';

@@ -1,6 +1,6 @@
 /** YAML text with the places of its values. Only what JSON can say is read: no tags, no merge keys, no keys but scalars, and aliases up to a bound. */
 import type * as Yaml from 'yaml';
-import { MisuseError } from '../index.ts';
+import { packageFault } from '../internal.ts';
 import { shortened } from './issues.ts';
 import { maxDepth, maxValues, type ParsedText, type Place, TextFault } from './places.ts';
 
@@ -10,13 +10,7 @@ export async function yamlReader(importYaml: () => Promise<typeof Yaml> = () => 
   try {
     yaml = await importYaml();
   } catch (error) {
-    throw new MisuseError(
-      'missing_dependency',
-      'The package `yaml`, which reads YAML files, cannot be loaded; run `npm install yaml`, or write the file as JSON',
-      {
-        cause: error,
-      },
-    );
+    throw packageFault('yaml', 'reads YAML files', error, ', or write the file as JSON');
   }
   return (text) => read(text, yaml);
 }

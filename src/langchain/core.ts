@@ -1,6 +1,6 @@
 /** The optional package of LangChain's classes, loaded when it is first used. Synchronously, as tools are listed. */
 import { createRequire } from 'node:module';
-import { MisuseError } from '../index.ts';
+import { packageFault } from '../internal.ts';
 
 /** What is used of `@langchain/core`. */
 export interface LangChainCore {
@@ -15,12 +15,6 @@ export function loadCore(load: (specifier: string) => unknown = createRequire(im
     const { ToolMessage } = load('@langchain/core/messages') as LangChainCore;
     return { DynamicStructuredTool, ToolMessage };
   } catch (error) {
-    throw new MisuseError(
-      'missing_dependency',
-      'The package `@langchain/core`, whose tools and messages are made, cannot be loaded; run `npm install @langchain/core`',
-      {
-        cause: error,
-      },
-    );
+    throw packageFault('@langchain/core', 'has the classes of tools and messages', error);
   }
 }

@@ -32,11 +32,7 @@ export class AbortHub {
   remove(signal: AbortSignal, entry: AbortEntry): void {
     const watch = this.#watches.get(signal);
     if (!watch?.entries.delete(entry) || watch.entries.size > 0) return;
-    try {
-      signal.removeEventListener('abort', watch.listener);
-    } catch {
-      // A signal of somebody else's making: what it throws must not keep a call from its end.
-    }
+    unlisten(signal, watch.listener);
   }
 
   #watch(signal: AbortSignal): Watch {
@@ -46,7 +42,7 @@ export class AbortHub {
   }
 
   #abort(signal: AbortSignal, { entries, listener }: Watch): void {
-    signal.removeEventListener('abort', listener);
+    unlisten(signal, listener);
     for (const entry of [...entries.values()]) {
       // Taken out before it is told, so that nobody is told twice; gone already if an earlier one removed it.
       if (!entries.delete(entry)) continue;
@@ -56,5 +52,13 @@ export class AbortHub {
         // One entry's fault must not keep the others running.
       }
     }
+  }
+}
+
+function unlisten(signal: AbortSignal, listener: () => void): void {
+  try {
+    signal.removeEventListener('abort', listener);
+  } catch {
+    // A signal of somebody else's making: what it throws must keep no call from its end.
   }
 }

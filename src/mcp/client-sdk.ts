@@ -1,7 +1,8 @@
 /** The optional package that speaks the protocol: its types, and loading it when it is first needed. */
 import type * as Sdk from '@modelcontextprotocol/client';
 import type * as SdkStdio from '@modelcontextprotocol/client/stdio';
-import { MisuseError } from '../index.ts';
+import type { MisuseError } from '../index.ts';
+import { packageFault } from '../internal.ts';
 
 /** A connected client of `@modelcontextprotocol/client` 2, as far as it is used here: so that this package's types need no other. */
 export interface ConnectedMcpClient {
@@ -64,9 +65,5 @@ export async function loadSdkStdio(load: () => Promise<typeof SdkStdio> = () => 
 }
 
 function missing(cause: unknown): MisuseError {
-  return new MisuseError(
-    'missing_dependency',
-    'The package `@modelcontextprotocol/client`, which speaks to MCP servers, cannot be loaded; run `npm install @modelcontextprotocol/client`',
-    { cause },
-  );
+  return packageFault('@modelcontextprotocol/client', 'speaks to MCP servers', cause);
 }

@@ -1,5 +1,5 @@
 /** The optional package that speaks the protocol, imported when it is first used. */
-import { MisuseError } from '../index.ts';
+import { packageFault } from '../internal.ts';
 
 /** What `@modelcontextprotocol/server` exports. */
 export type Sdk = typeof import('@modelcontextprotocol/server');
@@ -11,11 +11,7 @@ export async function loadSdk<T = Sdk>(load: () => Promise<T> = () => import('@m
   try {
     return await load();
   } catch (error) {
-    throw new MisuseError(
-      'missing_dependency',
-      'The package `@modelcontextprotocol/server`, which serves tools over MCP, cannot be loaded; run `npm install @modelcontextprotocol/server`',
-      { cause: error },
-    );
+    throw packageFault('@modelcontextprotocol/server', 'serves tools over MCP', error);
   }
 }
 

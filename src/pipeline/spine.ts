@@ -8,7 +8,7 @@ import type { Outcome, Step } from '../call/step.ts';
 import { tellVerdict } from '../call/tell-verdict.ts';
 import { withdrawn } from '../call/withdrawn.ts';
 import type { CallOptions } from '../context.ts';
-import { toolError } from '../errors.ts';
+import { type ToolError, toolError } from '../errors.ts';
 import { cloneJson } from '../json.ts';
 import { nameOf } from '../names.ts';
 import type { ToolResult } from '../result.ts';
@@ -67,10 +67,7 @@ let taken: (result: ToolResult) => void = () => {};
 
 function begin(call: Call, namedByCaller: boolean): void {
   const { session, callId, options, parent } = call;
-  if (session.closed || session.registry.closed) {
-    call.resolve(failureResult(call, toolError('session_closed', 'The session is closed. Start another.')));
-    return;
-  }
+  if (session.closed || session.registry.closed) return call.resolve(failureResult(call, toolError('session_closed', 'The session is closed. Start another.')));
   if (namedByCaller || session.ids !== undefined) {
     if (typeof callId !== 'string' || callId === '' || callId.length > 1_024) {
       call.resolve(
@@ -90,23 +87,27 @@ function begin(call: Call, namedByCaller: boolean): void {
   }
   link(call);
   const wrong = options?.fault ?? nestingProblem(session.registry.nesting);
-  if (wrong !== undefined) {
-    void admit(call);
-    fail(call, wrong);
-    return;
-  }
+  if (wrong !== undefined) return refuse(call, wrong);
   const signal = options?.signal;
-  if (signal !== undefined && !signal.aborted) session.registry.aborts.add(signal, call);
+  try {
+    if (signal !== undefined && !signal.aborted) session.registry.aborts.add(signal, call);
+  } catch (error) {
+    // A signal of somebody else's making.
+    void admit(call);
+    throw error;
+  }
   if (parent !== undefined) {
     shareSecrets(parent, call);
     const problem = childProblem(parent, call);
-    if (problem !== undefined) {
-      void admit(call);
-      fail(call, problem);
-      return;
-    }
+    if (problem !== undefined) return refuse(call, problem);
   }
   advance(call, 0);
+}
+
+/** Ends a call that cannot begin, announced as any other. */
+function refuse(call: Call, error: ToolError): void {
+  void admit(call);
+  fail(call, error);
 }
 
 /** Where a call goes on after it waited, or goes back to. */

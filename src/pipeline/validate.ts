@@ -81,11 +81,14 @@ function repairText(call: Call): Outcome {
   return undefined;
 }
 
+/** After so many texts that hold no JSON the rest stays as it is: the input is no longer one that can be mended. */
+const mostUnreadable = 100;
+
 /** Places that hold JSON as text where the schema wants an object or an array, and nothing else. The value with its own changes; what is not mended stays the same object. */
 function repairMembers(call: Call, value: JsonValue, schema: JsonValue | undefined, path: string): JsonValue {
   if (!isJsonObject(schema)) return value;
   if (typeof value === 'string') {
-    const mended = wantsContainer(schema) ? container(value, schema) : undefined;
+    const mended = wantsContainer(schema) ? container(value, schema, call) : undefined;
     if (mended === undefined) return value;
     record(call, path, value.trim() === '' ? 'empty_string' : 'json_string');
     return repairMembers(call, mended, schema, path);
@@ -99,19 +102,27 @@ function repairMembers(call: Call, value: JsonValue, schema: JsonValue | undefin
   }
   const { properties } = schema;
   if (!isJsonObject(properties)) return value;
-  let object = value as JsonObject;
+  const object = value as JsonObject;
+  let changed: Record<string, JsonValue> | undefined;
   for (const [name, member] of Object.entries(properties)) {
     const before = Object.hasOwn(object, name) ? object[name] : undefined;
     if (before === undefined) continue;
     const after = repairMembers(call, before, member, at(name));
-    if (after !== before) object = { ...object, [name]: after };
+    if (after === before) continue;
+    // One copy for all members, which has each as its own: writing `__proto__` sets no prototype.
+    changed ??= { ...object } as Record<string, JsonValue>;
+    changed[name] = after;
   }
-  return object;
+  return changed ?? object;
 }
 
-/** What the text stands for, where the schema takes that. */
-function container(text: string, schema: JsonObject): JsonValue | undefined {
-  const parsed = text.trim() === '' ? {} : parseJson(text);
+/** What the text stands for, where the schema takes that. Most texts that are no container show it by their first character; asking the engine makes an error each time. */
+function container(text: string, schema: JsonObject, call: Call): JsonValue | undefined {
+  const { more } = call;
+  const isBlank = text.trim() === '';
+  if (!isBlank && (!/^[ \t\r\n]*[[{]/.test(text) || more.unreadable >= mostUnreadable)) return undefined;
+  const parsed = isBlank ? {} : parseJson(text);
+  if (parsed === undefined) more.unreadable++;
   if (typeof parsed !== 'object' || parsed === null) return undefined;
   return allows(schema, Array.isArray(parsed) ? 'array' : 'object') ? parsed : undefined;
 }

@@ -41,6 +41,8 @@ function stopClocks(call: Call): void {
 }
 
 export function threw(call: Call, error: ToolError): void {
+  // Reading what was thrown runs its getters, and telling of it runs the logger: either may have ended the call.
+  if (call.ended) return;
   try {
     stopClocks(call);
     call.state = 'shaping';

@@ -2,7 +2,7 @@
  * Cuts secret values out of JSON that was sent as text. The rest of the text stays as it was written: a reader who has to judge it sees members that are given twice,
  * every digit of a number, and whatever stands where the text stops being JSON.
  */
-import { type Budget, spend } from './budget.ts';
+import { type Budget, spend, valueSteps } from './budget.ts';
 import { readString, scanJson } from './json-scan.ts';
 import type { SecretState, SecretStates } from './secret-states.ts';
 import { redacted } from './spellings.ts';
@@ -37,6 +37,12 @@ interface Frame {
   at: string | number;
 }
 
+/** Steps for writing one key of a path. */
+const pathSteps = 5;
+
+/** From this depth on, each object and array costs three times as much: the engine has to keep all that are open at once. */
+const usualDepth = 1_000;
+
 /** True for a text that begins as JSON with fields in it does. */
 export function looksLikeJson(text: string): boolean {
   return /^\s*[[{"]/.test(text);
@@ -66,7 +72,7 @@ function findCuts(text: string, root: SecretState, finder: SecretFinder, above: 
 
   const path = (): (string | number)[] => {
     if (hidden === undefined) return [];
-    spend(budget, above.length + frames.length);
+    spend(budget, (above.length + frames.length) * pathSteps);
     return [...above, ...frames.map((frame) => frame.at)];
   };
   const cut = (start: number, end: number): void => {
@@ -88,6 +94,7 @@ function findCuts(text: string, root: SecretState, finder: SecretFinder, above: 
 
   const isJson = scanJson(text, {
     open(isArray, start) {
+      spend(budget, frames.length < usualDepth ? valueSteps : valueSteps * 3);
       const { state, isSecret, isOutermost } = here();
       frames.push({ isArray, state, isSecret, cutFrom: isOutermost ? start : -1, at: -1 });
     },
@@ -103,6 +110,7 @@ function findCuts(text: string, root: SecretState, finder: SecretFinder, above: 
       frame.at = (frame.at as number) + 1;
     },
     leaf(start, end) {
+      spend(budget, valueSteps);
       const { state, isSecret, isOutermost } = here();
       const isString = text[start] === '"';
       if (isSecret && isString) found?.('string', readString(text, start, end));

@@ -9,7 +9,7 @@ const mostSecrets = 500;
 const mostCharacters = 50_000;
 const leastSecretLength = 4;
 const leastSecretDigits = 6;
-/** Enough of a secret to write the prefix of each of its spellings. */
+/** Enough of a secret to write the prefix of each of its spellings, also where its last character is cut in half. */
 const headLength = longestPrefix * 2;
 
 /**
@@ -89,7 +89,7 @@ function formsOf(texts: ReadonlySet<string>): Form[] | undefined {
   const forms: Form[] = [];
   let characters = 0;
   for (const text of texts) {
-    const head = headOf(text);
+    const head = text.slice(0, headLength);
     const seen = new Set<string>();
     for (const spelling of spellings) {
       const start = spelling(head);
@@ -109,11 +109,4 @@ function spelledOut(text: string, spelling: Spelling, budget: Budget): string {
   // The engine's own encoders are several times as fast as a search.
   spend(budget, Math.ceil(text.length / 4));
   return spelling(text);
-}
-
-/** The beginning of a secret. Half a surrogate pair would be written in another way than the pair. */
-function headOf(text: string): string {
-  if (text.length <= headLength) return text;
-  const last = text.charCodeAt(headLength - 1);
-  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? headLength - 1 : headLength);
 }

@@ -38,12 +38,15 @@ export function mcpRoute({ live, limits, report, settings: { store } }: RelayPar
         return whenDone(await handlerOf(session).fetch(inside(request, text)), release);
       } catch (error) {
         release();
-        if (isMisuseError(error) && error.code === 'missing_dependency') throw relayError(501, 'missing_dependency', error.message, { cause: error });
+        if (isMisuseError(error) && error.code === 'missing_dependency') throw relayError(501, 'missing_dependency', noMcp, { cause: error });
         throw error;
       }
     },
   };
 }
+
+/** What loading it threw names places of the server, and is for its log. */
+const noMcp = 'The package `@modelcontextprotocol/server` cannot be loaded on the server; run `npm install @modelcontextprotocol/server` there.';
 
 /** The request as it is behind the relay's door, where host and origin were checked. */
 function inside(request: Request, text: string | undefined): Request {

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { MisuseError } from '../index.ts';
+import { packageFault } from '../internal.ts';
 import { headersOf } from './node-request.ts';
 import { faultOf } from './report.ts';
 import type { SocketPort } from './socket-port.ts';
@@ -31,6 +32,7 @@ const mostPayload = 4 * 1_048_576 + 65_536;
 export function createSocketServer(port: SocketPort, load: () => Promise<WsPackage> = () => import('ws')): SocketServer {
   const served = new Map<Duplex, ServedSocket | undefined>();
   let loading: Promise<WebSocketServer> | undefined;
+  let told = false;
   let beat: ReturnType<typeof setInterval> | undefined;
   let leaving = false;
   let onEmpty = (): void => {};
@@ -79,7 +81,10 @@ export function createSocketServer(port: SocketPort, load: () => Promise<WsPacka
       admit(incoming, socket, head).catch((error: unknown) => {
         if (error instanceof MisuseError) {
           loading = undefined;
-          return refuseWith(socket, 501, 'web_sockets_unavailable', error.message);
+          // Once: anyone may ask for a WebSocket, again and again.
+          if (!told) port.logger.error({ err: faultOf(error) }, 'relay: WebSockets are not available');
+          told = true;
+          return refuseWith(socket, 501, 'web_sockets_unavailable', 'The package `ws` cannot be loaded on the server; run `npm install ws` there.');
         }
         port.logger.error({ err: faultOf(error) }, 'relay: a WebSocket could not be opened');
         refuseWith(socket, 500, 'internal_server_error', 'The relay failed. Try again.');
@@ -102,9 +107,7 @@ async function loadWs(load: () => Promise<WsPackage>): Promise<WsPackage> {
   try {
     return await load();
   } catch (cause) {
-    throw new MisuseError('missing_dependency', 'The package `ws`, which WebSockets need, cannot be loaded on the server; run `npm install ws` there.', {
-      cause,
-    });
+    throw packageFault('ws', 'WebSockets need', cause);
   }
 }
 

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { toJSONSchema } from 'zod/v4/core';
 import { describe, MisuseError, messageOf } from '../errors.ts';
 import { copyJson, deepFreeze, frozenJson, isJsonObject, type JsonObject } from '../json.ts';
+import { packageFault } from '../missing-package.ts';
 
 export type SchemaKind = 'zod4' | 'zod3' | 'standard' | 'json';
 export type Direction = 'input' | 'output';
@@ -112,11 +113,7 @@ function zod3Converter(): Zod3Converter {
   try {
     return require('zod-to-json-schema') as Zod3Converter;
   } catch (error) {
-    throw new MisuseError(
-      'missing_dependency',
-      `The package \`zod-to-json-schema\`, which converts zod 3 schemas, cannot be loaded (${messageOf(error).split('\n', 1)[0]}). Run \`npm install zod-to-json-schema\`; where the application is bundled, install it beside the bundle.`,
-      { cause: error },
-    );
+    throw packageFault('zod-to-json-schema', 'converts zod 3 schemas', error, '; where the application is bundled, install it beside the bundle');
   }
 }
 

@@ -20,8 +20,10 @@ export function beyondLimits(schema: JsonObject, limits: StrictLimits): string |
     if (size[what] > limits[what]) return `it has ${size[what]} ${of}, of which ${limits[what]} are allowed`;
   return undefined;
 
-  function measure(value: JsonValue | undefined, depth: number): void {
-    if (!isJsonObject(value)) return;
+  function measure(schema: JsonValue | undefined, depth: number): void {
+    if (!isJsonObject(schema)) return;
+    // Own members alone: an `items` on Object.prototype would be found in itself without end.
+    const value: JsonObject = Object.assign(Object.create(null), schema);
     const deeper = value.properties === undefined && value.items === undefined ? depth : depth + 1;
     size.depth = Math.max(size.depth, deeper);
     if (isJsonObject(value.properties)) {

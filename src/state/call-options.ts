@@ -17,6 +17,17 @@ export interface ReadCallOptions {
 
 const known = ['callId', 'signal', 'timeoutMs', 'idempotencyKey', 'resourceKey', 'surface'] as const;
 
+const surfaceMembers = [
+  'name',
+  'outside',
+  'approver',
+  'client',
+  'exposeErrors',
+  'strictNulls',
+  'shownName',
+  'started',
+] as const satisfies readonly (keyof Surface)[];
+
 type Draft = { -readonly [K in keyof ReadCallOptions]: ReadCallOptions[K] };
 
 /** Reads options whose author wrote them for us: an unknown one is a mistake. */
@@ -52,7 +63,7 @@ function read(options: object, strict: boolean): ReadCallOptions {
       if ((known as readonly string[]).includes(key)) (draft as Record<string, unknown>)[key] = (options as Record<string, unknown>)[key];
       else if (strict) draft.fault ??= invalid(`Unknown option of a call: \`${key.slice(0, 60)}\`${suggestion(key, known)}`);
     }
-    if (draft.surface !== undefined) draft.surface = readSurface(draft.surface);
+    if (draft.surface !== undefined) draft.surface = readSurface(draft.surface, draft);
     draft.fault ??= wrongOption(draft);
   } catch (error) {
     draft.fault ??= invalid(`The call's options could not be read: ${messageOf(error)}`);
@@ -79,8 +90,11 @@ function isSignal(signal: unknown): boolean {
 }
 
 /** Own members alone: an approver on `Object.prototype` is none. */
-function readSurface(surface: unknown): Surface {
+function readSurface(surface: unknown, draft: Draft): Surface {
   if (typeof surface !== 'object' || surface === null) return { name: surface as string };
+  const unknown = Object.keys(surface).find((key) => !(surfaceMembers as readonly string[]).includes(key));
+  if (unknown !== undefined)
+    draft.fault ??= invalid(`Unknown member of a call's \`surface\`: \`${unknown.slice(0, 60)}\`${suggestion(unknown, surfaceMembers)}`);
   const own: { [K in keyof Surface]: Surface[K] } = Object.assign(Object.create(null), surface);
   const { name, outside, approver, client, exposeErrors, strictNulls, shownName, started } = own;
   return { name, outside, approver, client, exposeErrors, strictNulls, shownName, started };

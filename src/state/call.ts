@@ -197,6 +197,8 @@ export class CallExtra {
   abortReason: unknown;
   idempotencyKey: string | undefined;
   repaired: { readonly path: string; readonly rule: string }[] | undefined;
+  /** Texts in which `repair` looked for JSON, and found none. */
+  unreadable = 0;
   holds: Semaphore[] | undefined;
   cleanups: Set<() => void> | undefined;
   children: Set<Call> | undefined;

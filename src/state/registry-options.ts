@@ -3,7 +3,7 @@ import type { ApprovalStore } from '../approval/store.ts';
 import type { Key } from '../approval/token.ts';
 import type { Effect } from '../decision.ts';
 import { describe, MisuseError } from '../errors.ts';
-import { checkMembers } from '../options.ts';
+import { checkSpelling } from '../options.ts';
 import type { Policy } from '../policy.ts';
 import type { Rule } from '../rules.ts';
 
@@ -63,7 +63,7 @@ export const knownOptions = [
 export function checkPolicies(policies: readonly Policy<unknown>[], layer: string): readonly Policy<unknown>[] {
   if (!Array.isArray(policies)) throw misuse('policies', 'an array', policies);
   for (const [index, policy] of policies.entries()) {
-    if (typeof policy === 'object' && policy !== null) checkMembers(`policy ${index} of the ${layer}`, policy, ['id', 'check']);
+    if (typeof policy === 'object' && policy !== null) checkSpelling(`policy ${index} of the ${layer}`, policy, ['id', 'check']);
     if (typeof policy !== 'object' || policy === null || typeof policy.id !== 'string' || policy.id === '' || typeof policy.check !== 'function') {
       throw new MisuseError('invalid_option', `Expected policy ${index} of the ${layer} to be { id, check }, got ${describe(policy)}.`);
     }

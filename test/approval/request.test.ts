@@ -36,6 +36,9 @@ describe('an answer', () => {
     ['a grant that is null', { decision: 'allow_always', grant: null }],
     ['a senseless grant, also where it would not count', { decision: 'allow_once', grant: { uses: 0 } }],
     ['a grant with a misspelt bound', { decision: 'allow_always', grant: { match: 'tool', expiresMs: 1 } }],
+    ['misspelt arguments, beside which the first ones would run', { decision: 'allow_once', inputs: {} }],
+    ['arguments under the word of others', { decision: 'allow_once', args: {} }],
+    ['a misspelt grant, beside which the answer would have no bounds', { decision: 'allow_always', grants: { uses: 1 } }],
     ['yes', 'yes'],
     ['allow', 'allow'],
     ['Allow now', 'Allow now'],
@@ -136,6 +139,7 @@ describe('a prompt', () => {
     ['another risk', { title: 'Sure?', risk: 'none' }],
     ['a function, whatever it has', Object.assign(() => {}, { title: 'Sure?' })],
     ['an inherited title', Object.create({ title: 'Sure?' })],
+    ['a misspelt member', { title: 'Sure?', rsik: 'high' }],
   ])('%s is none', (_, prompt) => {
     expect(readPrompt(prompt)).toBeUndefined();
   });

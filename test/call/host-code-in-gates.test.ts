@@ -73,6 +73,8 @@ const turnOfTheLoop = (): Promise<void> => new Promise((resolve) => void setImme
 async function play(list: readonly Plan[], callers: number): Promise<void> {
   const events: AnyEvent[] = [];
   const ran: string[] = [];
+  /** Calls whose handler started when their end had been told already. */
+  const startedAfterTheirEnd: string[] = [];
   const results: Promise<ToolResult>[] = [];
   const caller = new AbortController();
   const turns = new Map<Gate, number>();
@@ -110,7 +112,21 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
     logger: { warn: () => Promise.reject(new Error('logger')), error: () => Promise.reject(new Error('logger')) },
     policies: [{ id: 'registry', check: () => at('registry policy')?.then(() => undefined) }],
   });
-  const other = defineTool({ name: 'other', description: 'Another.', parameters: { type: 'object' }, handler: () => 'other' });
+  /** Both handlers call this first. */
+  const starts = ({ sessionId, callId }: { readonly sessionId: string; readonly callId: string }): void => {
+    const isEnd = (event: AnyEvent): boolean =>
+      (event.type === 'tool:post' || event.type === 'tool:error') && event.sessionId === sessionId && event.callId === callId;
+    if (events.some(isEnd)) startedAfterTheirEnd.push(`${sessionId} ${callId}`);
+  };
+  const other = defineTool({
+    name: 'other',
+    description: 'Another.',
+    parameters: { type: 'object' },
+    handler: (_, context) => {
+      starts(context);
+      return 'other';
+    },
+  });
   const tool = defineTool({
     name: 'tool',
     description: 'The tool.',
@@ -123,8 +139,9 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
       now('resourceKey');
       return 'key';
     },
-    handler: async ({ n }, { callId }) => {
-      ran.push(callId);
+    handler: async ({ n }, context) => {
+      starts(context);
+      ran.push(context.callId);
       await at('handler');
       return {
         n,
@@ -223,6 +240,7 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
   }
   expect(ends.size, 'each call that was announced has one end').toBe(announced.size);
   expect(new Set(ran).size, 'no handler runs twice').toBe(ran.length);
+  expect(startedAfterTheirEnd, 'no handler starts after the end of its call').toEqual([]);
   for (const each of results) {
     const { success, metadata } = await each;
     if (metadata.status === 'rejected') expect(ran, 'no handler of a rejected call ran').not.toContain(metadata.callId);
@@ -255,7 +273,6 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
   await registry.close();
 }
 
-/** For each call, in order: its handler did not start after its terminal event. */
 describe('host code inside gates', () => {
   test('whatever it does there, at once or after a wait, one call or several at once', async () => {
     await fc.assert(

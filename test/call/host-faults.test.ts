@@ -1,7 +1,7 @@
 /** What the host's own code throws is never lost: the logger gets it with its stack, and the result holds it as its cause. */
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type ApprovalAnswer, defineTool, HostToolRegistry, type RegistryOptions, type SessionOptions, type ToolResult } from '../../src/index.ts';
+import { type ApprovalAnswer, defineTool, HostToolRegistry, type Logger, type RegistryOptions, type SessionOptions, type ToolResult } from '../../src/index.ts';
 import { deferred } from '../approval/kit.ts';
 
 const boom = new RangeError('boom');
@@ -304,13 +304,53 @@ describe('odd host code at the edges of a call', () => {
     const registry = new HostToolRegistry();
     registry.register(defineTool({ name: 't', description: 'd', parameters: anything, handler: () => 1 }));
     const session = registry.createSession({ sessionId: 's' });
-    let ends = 0;
-    registry.events.on('*', ({ type }) => void (type === 'tool:pre' || type === 'policy:check' ? 0 : ends++));
+    const ends: string[] = [];
+    for (const type of ['tool:post', 'tool:error'] as const) registry.events.on(type, ({ callId }) => void ends.push(callId));
     await session.call('t', {}, { signal: signal(), callId: 'x' });
+    expect(ends).toEqual(['x']);
     const again = await session.call('t', {}, { callId: 'x' });
     expect(again).toMatchObject({ success: true });
-    expect(ends).toBeGreaterThanOrEqual(1);
+    expect(ends).toEqual(['x', 'x']);
     expect(session.metrics()).toMatchObject({ calls: 2 });
+  });
+
+  const enders: readonly [string, (end: () => undefined) => { readonly thrown: unknown; readonly logger?: Logger }][] = [
+    ['a getter of what a handler throws', (end) => ({ thrown: Object.defineProperty(new Error('x'), 'message', { get: () => end() ?? 'x' }) })],
+    ['a logger that is told what a handler threw', (end) => ({ thrown: new Error('x'), logger: { warn: () => {}, error: end } })],
+  ];
+  test.each(enders)('%s ends the call: it ends once, is counted once, and its tool drains', async (_, make) => {
+    const caller = new AbortController();
+    const { thrown, logger } = make(() => void caller.abort() as undefined);
+    const registry = new HostToolRegistry({ logger });
+    const throws = async (): Promise<never> => {
+      throw thrown;
+    };
+    const tool = registry.register(defineTool({ name: 't', description: 'd', parameters: anything, handler: throws }));
+    const session = registry.createSession({ sessionId: 's' });
+    const ends: string[] = [];
+    registry.events.on('tool:error', ({ error }) => void ends.push(error.code));
+    const result = await session.call('t', {}, { signal: caller.signal });
+    expect(result).toMatchObject({ success: false, error: { code: 'cancelled' } });
+    expect(ends).toEqual(['cancelled']);
+    expect(session.metrics()).toMatchObject({ calls: 1, cancelled: 1, failed: 0 });
+    await tool.drain();
+    await session.close();
+  });
+
+  test('a message that changes while it is read costs the call its text at most', async () => {
+    let reads = 0;
+    const changing = {
+      get message(): unknown {
+        return reads++ % 2 === 0 ? 'a text' : 7;
+      },
+    };
+    const registry = new HostToolRegistry();
+    const throws = async (): Promise<never> => {
+      throw changing;
+    };
+    registry.register(defineTool({ name: 't', description: 'd', parameters: anything, handler: throws }));
+    const session = registry.createSession({ sessionId: 's' });
+    expect(await session.call('t')).toMatchObject({ success: false, error: { code: 'handler_error', message: 'a text' } });
   });
 
   test('a schema that refuses what it has accepted leaves no gate without an input', async () => {

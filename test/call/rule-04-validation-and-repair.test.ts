@@ -242,6 +242,35 @@ describe('repair: "safe"', () => {
 });
 
 describe('rule 4: what repair reads from texts', () => {
+  // Counted in copies of the whole object, each of which would take the engine some milliseconds.
+  test('is put in its places in one go, however many they are', async () => {
+    const names = Array.from({ length: 2_000 }, (_, index) => `k${index}`);
+    const properties = Object.fromEntries(names.map((name) => [name, { type: 'object' }]));
+    const registry = new HostToolRegistry();
+    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object', properties }, handler: () => 'ran' }));
+    const session = registry.createSession({ sessionId: 's', repair: 'safe' });
+    const more = Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`m${index}`, 1]));
+    const input = { ...Object.fromEntries(names.map((name) => [name, '{}'])), ...more };
+    const from = process.cpuUsage();
+    const result = await session.call('t', input);
+    const { user, system } = process.cpuUsage(from);
+    expect(result.success && result.metadata.repaired).toHaveLength(2_000);
+    expect((user + system) / 1_000).toBeLessThan(1_500);
+  });
+
+  test('is given up after a hundred texts that hold none', async () => {
+    const registry = new HostToolRegistry();
+    const list = { type: 'array', items: { type: 'object' } };
+    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object', properties: { list } }, handler: () => 'ran' }));
+    const session = registry.createSession({ sessionId: 's', repair: 'safe' });
+    const parse = vi.spyOn(JSON, 'parse');
+    const result = await session.call('t', { list: ['x', '{}', ...Array.from({ length: 40_000 }, () => '{x')] });
+    const asked = parse.mock.calls.length;
+    parse.mockRestore();
+    expect(result).toMatchObject({ success: false, error: { code: 'invalid_input' } });
+    expect(asked).toBe(101);
+  });
+
   test('counts with the rest of the arguments', async () => {
     const registry = new HostToolRegistry();
     let ran = 0;

@@ -578,6 +578,12 @@ describe('an edit at approval is validated and judged again', () => {
     expect(ran).not.toHaveBeenCalled();
   });
 
+  test('an answer whose arguments are misspelt runs nothing: what was shown first is not what the person wanted', async () => {
+    const { session, runs } = bench({ session: { approver: () => ({ decision: 'allow_once', inputs: { amount: 1 } }) as never } });
+    expect(why(await session.call('pay', { amount: 5 }))).toEqual(['approval_denied', 'invalid_answer']);
+    expect(runs).toEqual([]);
+  });
+
   test('a grant given with it is for the edited input, as it was filled in', async () => {
     const answers: ApprovalAnswer[] = [{ decision: 'allow_always', input: { amount: 1 } }];
     const approver = vi.fn<Approver>(() => answers.shift() ?? 'reject_once');

@@ -74,6 +74,17 @@ describe('who asks', () => {
   });
 });
 
+test('a misspelt member of a surface is refused: one that was meant to be an outsider is never taken for an insider', async () => {
+  const registry = new HostToolRegistry();
+  let ran = 0;
+  registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, handler: () => ++ran }));
+  const session = registry.createSession({ sessionId: 's' });
+  expect(await session.call('t', {}, { surface: { name: 'x', outsider: true } as never })).toMatchObject({
+    error: { code: 'invalid_input', reason: 'invalid_option', message: "Unknown member of a call's `surface`: `outsider`; did you mean `outside`?" },
+  });
+  expect(ran).toBe(0);
+});
+
 describe('options of a call that cannot be read', () => {
   const half = { aborted: false, addEventListener: () => {} };
   test.each<[string, unknown, RegExp]>([

@@ -242,6 +242,13 @@ describe('YAML is bounded before anything is built from it', () => {
 describe('the optional package `yaml`', () => {
   const failing = (): Promise<never> => Promise.reject(Object.assign(new Error(`Cannot find package 'yaml'`), { code: 'ERR_MODULE_NOT_FOUND' }));
 
+  test('that is there and fails to load is not to be installed again', async () => {
+    await expect(yamlReader(() => Promise.reject(new TypeError('no such export')))).rejects.toMatchObject({
+      code: 'missing_dependency',
+      message: expect.stringContaining('`yaml`, which reads YAML files, is installed and failed to load: no such export'),
+    });
+  });
+
   test('missing, it is named with the line that installs it', async () => {
     await expect(yamlReader(failing)).rejects.toMatchObject({
       code: 'missing_dependency',

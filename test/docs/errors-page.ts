@@ -107,7 +107,7 @@ const misuse: Readonly<Record<MisuseCode, string>> = {
   invalid_rule: 'A rule is malformed.',
   foreign_definition: 'The definition was made by another installed copy of the library, or by none.',
   closed: 'The registry, session or scope is closed.',
-  missing_dependency: 'A package cannot be loaded; the message has the line that installs it.',
+  missing_dependency: 'A package cannot be loaded. The message has the line that installs it, or says why it failed to load though it is installed.',
   invalid_file: 'A file of tools, profiles, rules, a trace or a tape cannot be read, or is not what it should be.',
 };
 

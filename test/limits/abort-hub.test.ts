@@ -57,6 +57,21 @@ describe('an abort hub', () => {
     expect(told).toEqual(['b']);
   });
 
+  test('a signal that throws when it is let go keeps nobody from being told', () => {
+    const hub = new AbortHub();
+    const controller = new AbortController();
+    controller.signal.removeEventListener = () => {
+      throw new Error('a signal of its own');
+    };
+    const told: unknown[] = [];
+    const early = recorder(told, 'early');
+    hub.add(controller.signal, early);
+    expect(() => hub.remove(controller.signal, early)).not.toThrow();
+    hub.add(controller.signal, recorder(told, 'a'));
+    expect(() => controller.abort()).not.toThrow();
+    expect(told).toEqual(['a']);
+  });
+
   test('an entry that is removed, before or while others are told, is not told', () => {
     const hub = new AbortHub();
     const controller = new AbortController();

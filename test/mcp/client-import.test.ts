@@ -306,7 +306,8 @@ describe('options that cannot be meant are refused', () => {
 });
 
 test('without the SDK the message says what to install', async () => {
-  const missing = (): Promise<never> => Promise.reject(new Error('not found'));
+  const missing = (): Promise<never> =>
+    Promise.reject(Object.assign(new Error("Cannot find package '@modelcontextprotocol/client' imported from x"), { code: 'ERR_MODULE_NOT_FOUND' }));
   for (const load of [() => loadSdk(missing), () => loadSdkStdio(missing)]) {
     const error = await load().catch((thrown: unknown) => thrown);
     expect(isMisuseError(error) && [error.code, error.message]).toEqual([

@@ -410,7 +410,9 @@ describe('misuse', () => {
   });
 
   test('a missing package is named with the line that installs it', async () => {
-    const error: unknown = await loadSdk(() => Promise.reject(new Error('Cannot find package'))).catch((thrown: unknown) => thrown);
+    const error: unknown = await loadSdk(() => Promise.reject(Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' }))).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(isMisuseError(error) && error.code).toBe('missing_dependency');
     expect(String(error)).toContain('npm install @modelcontextprotocol/server');
   });

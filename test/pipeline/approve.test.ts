@@ -26,7 +26,7 @@ describe('an event of an approval holds what was said, and no member for what wa
     ['a no', 'reject_once', 'approval:denied', { reason: 'rejected' }],
     ['a no of somebody', { decision: 'reject_once', by: 'ann' }, 'approval:denied', { reason: 'rejected', by: 'ann' }],
     ['a no and why', { decision: 'reject_once', message: 'No.' }, 'approval:denied', { reason: 'rejected', message: 'No.' }],
-    ['no answer at all', 'perhaps', 'approval:denied', { reason: 'invalid_answer' }],
+    ['no answer at all', 'perhaps', 'approval:denied', { reason: 'invalid_answer', message: expect.stringContaining('answered in a wrong form') }],
   ])('%s', async (_, answer, type, told) => {
     const { session, events } = bench({ session: { approver: says(answer) } });
     await session.call('pay', { amount: 5 }, { callId: 'c' });
@@ -99,7 +99,7 @@ describe('the approver', () => {
     expect(why(await called)).toEqual(['approval_timeout', 'timeout']);
     answer.reject(error);
     await vi.advanceTimersByTimeAsync(1);
-    expect(JSON.stringify(warnings).includes('an approver threw after its time was over')).toBe(logged);
+    expect(JSON.stringify(warnings).includes('an approver threw after its question was closed')).toBe(logged);
   });
 
   test('that fails, and one that answers what is no answer, are logged, and the caller finds out why', async () => {

@@ -99,6 +99,32 @@ describe('over the budget', () => {
   });
 });
 
+describe('JSON that was sent as text', () => {
+  const redactor = redactorOf(undefined, ['password']);
+  const spentOn = (text: string): number => {
+    const budget = createBudget();
+    redactor.redact({ text }, budget);
+    return budget.spent;
+  };
+
+  test('costs what its values cost, not only what its characters do', () => {
+    expect(spentOn(`[${'1,'.repeat(10_000)}1]`)).toBeGreaterThan(10_000 * 12);
+    expect(spentOn(`[${'[],'.repeat(10_000)}1]`)).toBeGreaterThan(10_000 * 13);
+  });
+
+  test('costs more where more is open than any text needs', () => {
+    const budget = createBudget();
+    expect(redactor.redact({ text: '['.repeat(1_000_000) }, budget)).toBe(redacted);
+    expect(budget.spent).toBe(budget.limit);
+  });
+
+  test('costs what the paths of its secrets are long', () => {
+    const text = `${'{"b":'.repeat(30_000)}[${'{"password":1},'.repeat(1_000)}1]${'}'.repeat(30_000)}`;
+    expect(redactor.redact({ text })).not.toBe(redacted);
+    expect(redactor.show({ text }, true)).toBeUndefined();
+  });
+});
+
 test('an input at its limits is redacted precisely', () => {
   const list = times(24_000, (index) => ({ open: `user ${index} ${'.'.repeat(20)}` }));
   const secrets = new Secrets();

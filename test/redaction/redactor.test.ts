@@ -105,6 +105,13 @@ describe('what is marked', () => {
       { auth: redacted },
     ],
     [
+      'text that does not even begin like JSON stays as it was written',
+      { properties: { auth: { properties: { token: secret } } } },
+      [],
+      { auth: 'Bearer of {"token":"t"}' },
+      { auth: 'Bearer of {"token":"t"}' },
+    ],
+    [
       'a path reaches into text, at any depth of text',
       undefined,
       ['token'],
@@ -203,6 +210,11 @@ describe('paths', () => {
     const value = { a: { b: 1, c: 2, d: 3 }, list: [{ e: 1, f: 2, g: 3 }] };
     const hidden = { a: { b: redacted, c: redacted, d: 3 }, list: [{ e: redacted, f: redacted, g: 3 }] };
     expect(redactor(undefined, ['a.b', 'a.c', 'list.*.e', 'list.*.f']).redact(value)).toEqual(hidden);
+  });
+
+  test('tell places of a list apart', () => {
+    const value = { a: ['x', { b: 1, c: 2 }, 'y', { b: 3 }] };
+    expect(redactor(undefined, ['a.0', 'a.1.b']).redact(value)).toEqual({ a: [redacted, { b: redacted, c: 2 }, 'y', { b: 3 }] });
   });
 
   test('work beside a schema', () => {

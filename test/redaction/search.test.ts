@@ -92,6 +92,26 @@ describe('a search', () => {
   });
 });
 
+test('a long form is found wherever it stands, also in a text that it almost fits everywhere', () => {
+  const letter = fc.constantFrom('a', 'b');
+  const form = fc
+    .tuple(fc.string({ unit: letter, minLength: 1, maxLength: 4 }), fc.string({ unit: letter, maxLength: 4 }), fc.integer({ min: 33, max: 48 }))
+    .map(([unit, middle, length]) => `${unit.repeat(24).slice(0, length - 6)}${middle}${unit.repeat(6)}`.slice(0, length));
+  const cuts = fc.array(fc.oneof(fc.constant(0), fc.constant(0), fc.integer({ min: -12, max: -1 }), fc.integer({ min: 1, max: 8 })), {
+    minLength: 3,
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(form, cuts, (whole, pieces) => {
+      fc.pre(whole.length > longestPrefix);
+      const text = pieces.map((cut) => (cut < 0 ? whole.slice(0, cut) : whole.slice(cut))).join('');
+      const expected = [...text].map((_, at) => (text.startsWith(whole, at) ? whole.length : 0));
+      expect(found(searchFor(whole), text) ?? expected.map(() => 0)).toEqual(expected);
+    }),
+    { numRuns: 400 },
+  );
+});
+
 describe('what a search costs', () => {
   const cost = (work: (budget: Budget) => void): number => {
     const budget = createBudget();

@@ -23,11 +23,21 @@ interface World {
   readonly loadWs?: () => Promise<never>;
   readonly admit?: (request: Request) => Response | undefined;
   readonly warn?: (data: object, message?: string) => void;
+  readonly error?: (data: object, message?: string) => void;
 }
 
-async function world({ stream = application, respond = stored, heartbeatMs = 30_000, closingMs = 5_000, loadWs, admit, warn = () => {} }: World = {}) {
+async function world({
+  stream = application,
+  respond = stored,
+  heartbeatMs = 30_000,
+  closingMs = 5_000,
+  loadWs,
+  admit,
+  warn = () => {},
+  error = () => {},
+}: World = {}) {
   const streams = fakeStreams();
-  const logger = { ...silent, warn };
+  const logger = { ...silent, warn, error };
   const server = await open.serve(
     {
       logger,
@@ -104,11 +114,15 @@ describe('a WebSocket of a session', () => {
     });
   });
 
-  test('is 501 with what to install where the package is not there', async () => {
-    const { connect } = await world({ loadWs: () => Promise.reject(new Error('Cannot find package')) });
+  test('is 501 with what to install where the package is not there, and with nothing of why, which the log has once', async () => {
+    const error = vi.fn();
+    const { connect } = await world({ loadWs: () => Promise.reject(new Error('Cannot find package')), error });
     const { status, body } = await connect().refused;
     expect([status, JSON.parse(body)]).toMatchObject([501, { error: 'web_sockets_unavailable', message: expect.stringContaining('npm install ws') }]);
+    expect(body).not.toContain('Cannot find');
     expect((await connect().refused).status).toBe(501);
+    const err = expect.objectContaining({ message: expect.stringContaining('failed to load: Cannot find package') });
+    expect(error.mock.calls).toEqual([[{ err }, 'relay: WebSockets are not available']]);
   });
 
   test('is 500 with nothing of why when the relay fails', async () => {

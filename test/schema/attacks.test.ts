@@ -1,17 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { attacks, launch, limitMs } from './attacks.ts';
+import { attacks, launch } from './attacks.ts';
 
-describe('hostile schemas and arguments end fast and closed', () => {
+describe('hostile schemas and arguments end closed, and within the time of a test', () => {
   for (const attack of attacks) {
     test(`${attack.name}: from outside ${attack.outside}, as the host's own ${attack.trusted ?? attack.outside}`, () => {
       for (const trusted of [false, true]) {
-        const start = performance.now();
         const outcome = launch(attack, trusted);
-        const elapsed = performance.now() - start;
         expect({ trusted, outcome }).toEqual({ trusted, outcome: trusted ? (attack.trusted ?? attack.outside) : attack.outside });
-        // What the host's own schema costs is the host's affair, as long as it ends.
-        expect(elapsed, `${attack.name} took ${elapsed} ms`).toBeLessThan(trusted ? 10 * limitMs : limitMs);
       }
     });
   }

@@ -17,9 +17,6 @@ export interface Attack {
   readonly trusted?: Outcome;
 }
 
-/** Milliseconds that any attack from outside may take; generous, for the machine may be busy. */
-export const limitMs = 1_000;
-
 function nest(depth: number, wrap: (inner: unknown) => unknown, core: unknown): unknown {
   let value = core;
   for (let level = 0; level < depth; level++) value = wrap(value);

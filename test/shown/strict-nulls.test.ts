@@ -105,3 +105,32 @@ describe('nulls of a strict dialect', () => {
     );
   });
 });
+
+test('however many values stand in a place, what its schemas say is worked out once', () => {
+  let reads = 0;
+  const branches = Array.from({ length: 300 }, (_, index) => {
+    const branch = { type: 'object', properties: { [`p${index}`]: { type: 'string' }, k: { anyOf: [{ type: 'object' }, { type: 'string' }] } } };
+    return new Proxy(branch, {
+      get(target, key) {
+        reads++;
+        return Reflect.get(target, key) as unknown;
+      },
+    });
+  });
+  const schema = { type: 'object', properties: { list: { type: 'array', items: { anyOf: branches } } } } as JsonObject;
+  const strip = (length: number): number => {
+    reads = 0;
+    const list = Array.from({ length }, () => ({ p1: null, k: {} }));
+    expect(withoutStrictNulls({ list }, schema, () => {})).toEqual({ list: list.map(() => ({ k: {} })) });
+    return reads;
+  };
+  expect(strip(1_000)).toBe(strip(1));
+});
+
+test('where the schemas of an input are too many to be looked at, its nulls stay', () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => `n${index}`);
+  const parts = Array.from({ length: 500 }, () => ({ properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) }));
+  const schema = { properties: { wide: { anyOf: parts }, list: { items: { properties: { a: { type: 'string' } } } } } } as unknown as JsonObject;
+  expect(withoutStrictNulls({ list: [{ a: null }], wide: {} }, schema, () => {})).toEqual({ list: [{}], wide: {} });
+  expect(withoutStrictNulls({ wide: {}, list: [{ a: null }] }, schema, () => {})).toEqual({ wide: {}, list: [{ a: null }] });
+});
