@@ -85,7 +85,6 @@ function endExtra(call: Call, extra: NonNullable<Call['extra']>, result: ToolRes
   if (extra.idle?.dlList !== undefined) registry.deadlines.remove(extra.idle);
   call.parent?.extra?.children?.delete(call);
   const { cleanups, children } = extra;
-  extra.cleanups = undefined;
   if (cleanups !== undefined) for (const cleanup of cleanups) cleanup();
   if (extra.holds !== undefined) {
     // A handler that goes on after its call has ended keeps its slots until it settles, but not for ever.

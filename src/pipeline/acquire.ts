@@ -17,12 +17,10 @@ const defaultQueueTimeoutMs = 30_000;
 
 /** Takes the session's slot, the tool's slot and the resource locks, in this order, waiting where it must. */
 export function acquire(call: Call): Step {
-  const { entry } = call.binding as Binding;
+  const { slots } = (call.binding as Binding).entry;
   // A call that comes again, for a slot that there was none of before, must not wait for it with a lock in its hands.
   releaseAll(call);
   const { slots: concurrency } = call.session;
-  const { slots, internals } = entry;
-  if (concurrency === undefined && slots === undefined && internals.resourceKey === undefined && call.options?.resourceKey === undefined) return undefined;
   const key = keyOf(call);
   return key instanceof Promise ? key.then((settled) => takeAll(call, concurrency, slots, settled)) : takeAll(call, concurrency, slots, key);
 }

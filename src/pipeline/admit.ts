@@ -70,7 +70,7 @@ export function readInput(call: Call): ToolError | undefined {
   }
   return toolError(
     'invalid_input',
-    `Expected the arguments to be a JSON object, got ${value === null || typeof value !== 'string' ? describe(value) : 'a string'}. Send an object with the tool's parameters as its members.`,
+    `Expected the arguments to be a JSON object, got ${typeof value === 'string' ? 'a string' : describe(value)}. Send an object with the tool's parameters as its members.`,
     { reason: 'not_an_object' },
   );
 }

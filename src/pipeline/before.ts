@@ -12,11 +12,10 @@ import { isThenable } from '../maybe-promise.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 
-/** Runs each hook once a call: not again after an edit or a resume. */
+/** Runs each hook once a call: not again after a resume; an edit goes back to what comes after the hooks. */
 export function before(call: Call): Step {
   const { hooks } = call.session;
-  if (hooks.length === 0 || call.resumed !== undefined || call.more.hooked) return undefined;
-  call.more.hooked = true;
+  if (call.resumed !== undefined) return undefined;
   // A hook may speak of what it saw.
   collectSecrets(call);
   return runFrom(call, hooks, 0);

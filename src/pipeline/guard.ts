@@ -12,7 +12,7 @@ import type { Call } from '../state/call.ts';
 export function guard(call: Call): Step {
   const { session } = call;
   const { loopGuard } = session.limits;
-  if (loopGuard === undefined || loopGuard === false || call.parent !== undefined || call.resumed !== undefined || call.more.guarded) return undefined;
+  if (typeof loopGuard !== 'number' || call.parent !== undefined || call.resumed !== undefined || call.more.guarded) return undefined;
   call.more.guarded = true;
   const key = canonicalJson([call.toolName, call.canonical]);
   if (session.loop?.key === key) session.loop.count++;

@@ -18,7 +18,6 @@ function stop(call: Call, error: ToolError, reason: unknown): void {
 export const spine: Spine = {
   callChild,
   expired(call, idleMs) {
-    if (call.ended) return;
     const seconds = (idleMs ?? call.timeoutMs) / 1000;
     const message =
       idleMs === undefined

@@ -42,9 +42,12 @@ function newResource(uri: string, root: JsonSchemaDocument): Resource {
   return { uri, root, anchors: new Map(), dynamicAnchors: new Map(), ambiguous: new Set() };
 }
 
-function indexSchema(schema: JsonValue, parent: Resource, references: References, pointer: string): void {
-  if (!isJsonObject(schema) || references.owner.has(schema)) return;
-  const { dialect } = references;
+/** The resource that holds the schema. Indexes what is below it, the first time. */
+function indexSchema(schema: JsonValue, parent: Resource, references: References, pointer: string): Resource {
+  if (!isJsonObject(schema)) return parent;
+  const { dialect, owner } = references;
+  const known = owner.get(schema);
+  if (known !== undefined) return known;
   let resource = parent;
   if (!isLoneReference(schema, dialect)) {
     const id = Object.hasOwn(schema, '$id') ? schema.$id : undefined;
@@ -61,8 +64,9 @@ function indexSchema(schema: JsonValue, parent: Resource, references: References
       }
     }
   }
-  references.owner.set(schema, resource);
+  owner.set(schema, resource);
   for (const child of childrenOf(schema, dialect)) indexSchema(child.schema, resource, references, pointer + child.pointer);
+  return resource;
 }
 
 function addAnchor(resource: Resource, name: string, schema: JsonObject): void {
@@ -141,6 +145,5 @@ function followPointer(path: string, start: Resource, references: References, po
   }
   if (typeof value !== 'boolean' && !isJsonObject(value)) throw schemaError(pointer, 'the reference leads to something that is no schema');
   // A place that no keyword names may hold a schema too; its own $id and anchors count from here on.
-  indexSchema(value, resource, references, path);
-  return { schema: value, resource: isJsonObject(value) ? (references.owner.get(value) ?? resource) : resource };
+  return { schema: value, resource: indexSchema(value, resource, references, path) };
 }

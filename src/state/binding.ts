@@ -112,9 +112,12 @@ export class Binding {
 
   /** Disposes a session-scoped handler that was made; resolves when it has been, however that went. */
   discard(): Promise<void> | undefined {
-    const made = this.handler?.made;
+    const { handler } = this;
+    const made = handler?.made;
     this.handler = undefined;
-    if (made === undefined) return undefined;
+    if (handler === undefined || made === undefined) return undefined;
+    // One that cannot be made after all has nothing left to give back.
+    handler.made = undefined;
     const { registry, sessionId } = this.session;
     this.session.releaseHold();
     return made

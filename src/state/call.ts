@@ -182,8 +182,6 @@ export class Call implements Deadline, Holder, AbortEntry {
 /** The rarely used half of a call. */
 export class CallExtra {
   resumed: Resumed | undefined;
-  /** Before hooks ran. */
-  hooked = false;
   /** The loop guard counted the call. */
   guarded = false;
   /** A person changed the input: it is validated and judged again. */

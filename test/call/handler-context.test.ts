@@ -84,6 +84,13 @@ describe('an event of a handler', () => {
     expect(warnings.map(([, message]) => message)).toEqual(['an event was dropped']);
   });
 
+  test('is the last of 1 000 without a warning, as long as none is dropped', async () => {
+    const { events, warnings } = await told(({ emit }) => {
+      for (let count = 0; count < 1_000; count++) emit('tick');
+    });
+    expect([events.length, warnings]).toEqual([1_000, []]);
+  });
+
   test('is one of at most 1 000 of its call, progress included; the first that is dropped is warned of', async () => {
     const { events, progress, warnings } = await told(({ emit, progress: tell }) => {
       tell(1);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { takesNull, withoutStrictNulls } from '../../src/call/strict-nulls.ts';
+import { nullReader, takesNull, withoutStrictNulls } from '../../src/call/strict-nulls.ts';
 import type { JsonObject } from '../../src/json.ts';
 
 /** What is left of an input, and the places that were taken out. */
@@ -96,4 +96,20 @@ describe('whether a schema takes null', () => {
     const root = { $defs: { text: { type: 'string' }, none: { type: 'null' }, self: { $ref: '#/$defs/self' } }, properties: { a: schema } };
     expect(takesNull(schema as JsonObject, root as unknown as JsonObject)).toBe(takes);
   });
+});
+
+test('a definition says the same of null wherever it is referred to, and in however many places', () => {
+  const root: JsonObject = { $defs: { any: { description: 'Anything.' } } };
+  const any = { $ref: '#/$defs/any' };
+  expect(takesNull({ allOf: [any], anyOf: [{ type: 'string' }, any] }, root)).toBe(true);
+  expect(takesNull({ ...any, oneOf: [{ type: 'string' }, any] }, root)).toBe(true);
+});
+
+test('what a circle cut short is not taken for what the definition says', () => {
+  const a = { anyOf: [{ $ref: '#/$defs/b' }, { type: 'null' }] };
+  const b = { anyOf: [{ $ref: '#/$defs/a' }, { type: 'string' }] };
+  const read = nullReader({ $defs: { a, b } });
+  expect([read(a), read(b)]).toEqual([true, true]);
+  const other = nullReader({ $defs: { a, b } });
+  expect([other(b), other(a)]).toEqual([true, true]);
 });

@@ -171,6 +171,45 @@ describe('a schema whose code misbehaves', () => {
     expect((await bind(standard(validate)).validate({})).issues).toHaveLength(1);
   });
 
+  test.each([undefined, null, 7, true, 'text', {}])('one that answers %j is told what is wanted, and why it failed', async (answer) => {
+    for (const validate of [() => answer, async () => answer])
+      expect(await bind(standard(validate)).validate({})).toEqual({
+        issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }],
+        fault: { thrown: expect.objectContaining({ message: expect.stringMatching(/^Expected the schema to answer \{ value \} or \{ issues \}, got /) }) },
+      });
+  });
+
+  test('one that throws says what, and not whose value it was', async () => {
+    const error = new RangeError('CANARY');
+    for (const [thrown, name] of [
+      [error, 'RangeError'],
+      ['CANARY', 'a value'],
+    ])
+      for (const validate of [
+        () => {
+          throw thrown;
+        },
+        () => Promise.reject(thrown as Error),
+      ])
+        expect(await bind(standard(validate)).validate({})).toEqual({
+          issues: [{ path: '', message: `validation itself failed (${name} was thrown); correct the schema` }],
+          fault: { thrown },
+        });
+  });
+
+  test('a value that its answer inherits counts, and so does one beside `issues` that say nothing', async () => {
+    expect(await bind(standard(() => Object.create({ value: 5 }))).validate({})).toEqual({ value: 5 });
+    expect(await bind(standard(async () => ({ value: 5, issues: undefined }))).validate({})).toEqual({ value: 5 });
+    expect(await bind(standard(() => ({ issues: undefined, value: undefined }))).validate({})).toMatchObject({ value: undefined });
+  });
+
+  test('twenty issues are told, and no more', async () => {
+    const issues = Array.from({ length: 21 }, (_, index) => ({ message: 'm', path: [index] }));
+    expect((await bind(standard(() => ({ issues }))).validate({})).issues?.map(({ path }) => path)).toEqual(
+      issues.slice(0, 20).map(({ path }) => String(path)),
+    );
+  });
+
   test('issues without a path or a message, and paths of objects and symbols', async () => {
     const issues = [{}, { message: 'm', path: [{ key: 'a' }, 0, Symbol('s')] }, { message: 7 }];
     expect(await bind(standard(() => ({ issues }))).validate({})).toEqual({
@@ -223,7 +262,9 @@ describe('where a schema stands', () => {
   });
 
   test('a schema without a type is one of an object where objects are wanted', () => {
-    expect(bind({ properties: { a: {} } }).json).toEqual({ type: 'object', properties: { a: {} } });
+    const { json } = bind({ properties: { a: {} } });
+    expect(json).toEqual({ type: 'object', properties: { a: {} } });
+    expect(Object.isFrozen(json)).toBe(true);
     expect(bind({}).validate({ a: 1 })).toEqual({ value: { a: 1 } });
     expect(bind({}).validate([] as never)).toMatchObject({ issues: [{ path: '' }] });
     expect(bind({}, { objectOnly: false }).validate([] as never)).toEqual({ value: [] });

@@ -263,6 +263,24 @@ describe('a schema is taken', () => {
       'whose parts refer to themselves where no keyword names them',
       { $ref: '#/x/a', x: { a: { properties: { b: { $ref: '#/x/a' }, c: { $ref: '#/x/a' } } } } },
     ],
+    [
+      'in which a place that no keyword names has anchors of its own, once a reference leads there',
+      { $ref: '#/x/a', x: { a: { $ref: '#n', $defs: { b: { $anchor: 'n' } } } } },
+    ],
+    [
+      'in which a place that no keyword names is the base of its own references, once a reference leads there',
+      { $ref: '#/x/a', x: { a: { $id: 'folder/', $ref: 'item', $defs: { b: { $id: 'item' } } } } },
+    ],
+    [
+      'in which several references lead to a part with an `$id`, whose own references go on from that `$id`',
+      {
+        properties: { a: { $ref: '#/$defs/part' }, b: { $ref: '#/$defs/part' } },
+        $defs: { part: { $id: 'folder/', properties: { c: { $ref: '../other' } } }, other: { $id: 'other' } },
+      },
+    ],
+    ['whose `$id` is the base that stands for none', { $id: 'schema://document/', properties: { a: { $ref: 'schema://document/' } } }],
+    ['with an anchor that draft-07 writes as `$id`', { $schema: draft07, properties: { a: { $ref: '#b' } }, definitions: { b: { $id: '#b' } } }],
+    ['with a reference to a boolean', { $ref: '#/$defs/a', $defs: { a: true } }],
     ['with nonsense beside a $ref of draft-07', { $schema: draft07, $ref: '#/definitions/a', type: 'any', pattern: '(', definitions: { a: true } }],
   ])('%s', (_rule, schema) => {
     expect(refusal(schema)).toBe('accepted');
@@ -281,6 +299,14 @@ describe('a schema without a meaning is refused, by the check and the compiler a
     ['a $ref to what only the prototype has', { $ref: '#/constructor' }, /leads nowhere/],
     ['a $ref to an anchor that is missing', { $ref: '#a' }, /no such anchor/],
     ['a $ref to something else than a schema', { $ref: '#/title', title: 'a' }, /no schema/],
+    ['a $ref into text', { $ref: '#/title/0', title: 'a' }, /leads nowhere: no such place/],
+    ['a $ref into null', { $ref: '#/default/a', default: null }, /leads nowhere: no such place/],
+    ['a $ref to a member of a list that is no place in it', { $ref: '#/allOf/length', allOf: [true] }, /leads nowhere: no such place/],
+    ['a $ref that is not well encoded', { $ref: '#/%' }, /`\/\$ref`: the reference is not well encoded/],
+    ['a $ref that is not a URI', { $ref: 'http://[' }, /`\/\$ref`: is not a URI reference/],
+    ['an `$id` that is not a URI', { $defs: { a: { $id: 'http://[' } } }, /`\/\$defs\/a\/\$id`: is not a URI reference/],
+    ['an `$id` with a fragment, which is an anchor in draft-07 alone', { $defs: { a: { $id: '#a' } } }, /`\/\$defs\/a\/\$id`: an \$id has no fragment/],
+    ['a $ref to an `$id` that two schemas have', { $ref: 'a', $defs: { a: { $id: 'a' }, b: { $id: 'a' } } }, /two schemas of the document have this \$id/],
     ['an anchor that two schemas claim', { $defs: { a: { $anchor: 'x' }, b: { $anchor: 'x' } }, $ref: '#x' }, /two schemas/],
     ['a $ref to itself', { $ref: '#' }, /circle/],
     ['a circle through not', { $defs: { a: { not: { $ref: '#/$defs/a' } } } }, /circle/],
@@ -378,4 +404,9 @@ describe('the cache', () => {
     expect(cache.compile({ const: 'a' }, { trusted: true })).toBe(a);
     expect(cache.compile({ const: 'b' }, { trusted: true })).not.toBe(b);
   });
+});
+
+test('a schema that holds what is no JSON is not compiled, and the place is named', () => {
+  const schema = { properties: { a: { default: 1n } } } as unknown as JsonSchemaDocument;
+  expect(() => compileSchema(schema, { trusted: true })).toThrow(/`\/properties\/a\/default`: a bigint is not JSON/);
 });
