@@ -129,18 +129,40 @@ export function readCalls(calls: unknown, where: string): ToolCall[] {
 }
 
 function readCall(call: unknown, index: number, where: string): ToolCall {
-  const fault = (field: string, text: string): MisuseError => new MisuseError('invalid_option', `${where}: \`calls[${index}]${field}\`: ${text}`);
   if (typeof call !== 'object' || call === null || Array.isArray(call))
-    throw fault('', `expected { id, name, arguments, resourceKey? }, got ${describe(call)}.`);
-  for (const key of Object.keys(call))
-    if (!(callFields as readonly string[]).includes(key)) throw fault('', `unknown field \`${key.slice(0, 60)}\`${suggestion(key, callFields)}`);
-  const id = own(call as ToolCall, 'id');
-  const name = own(call as ToolCall, 'name');
-  const resourceKey = own(call as ToolCall, 'resourceKey');
-  if (typeof id !== 'string') throw fault('.id', `expected a string, got ${describe(id)}.`);
-  if (typeof name !== 'string') throw fault('.name', `expected a string, got ${describe(name)}.`);
-  if (resourceKey !== undefined && typeof resourceKey !== 'string') throw fault('.resourceKey', `expected a string, got ${describe(resourceKey)}.`);
-  return { id, name, arguments: own(call as ToolCall, 'arguments'), resourceKey };
+    throw callFault(where, index, '', `expected { id, name, arguments, resourceKey? }, got ${describe(call)}.`);
+  const given = call as Readonly<Record<string, unknown>>;
+  let id: unknown;
+  let name: unknown;
+  let args: unknown;
+  let resourceKey: unknown;
+  for (const key of Object.keys(given)) {
+    switch (key) {
+      case 'id':
+        id = given.id;
+        break;
+      case 'name':
+        name = given.name;
+        break;
+      case 'arguments':
+        args = given.arguments;
+        break;
+      case 'resourceKey':
+        resourceKey = given.resourceKey;
+        break;
+      default:
+        throw callFault(where, index, '', `unknown field \`${key.slice(0, 60)}\`${suggestion(key, callFields)}`);
+    }
+  }
+  if (typeof id !== 'string') throw callFault(where, index, '.id', `expected a string, got ${describe(id)}.`);
+  if (typeof name !== 'string') throw callFault(where, index, '.name', `expected a string, got ${describe(name)}.`);
+  if (resourceKey !== undefined && typeof resourceKey !== 'string')
+    throw callFault(where, index, '.resourceKey', `expected a string, got ${describe(resourceKey)}.`);
+  return { id, name, arguments: args as JsonValue, resourceKey };
+}
+
+function callFault(where: string, index: number, field: string, text: string): MisuseError {
+  return new MisuseError('invalid_option', `${where}: \`calls[${index}]${field}\`: ${text}`);
 }
 
 function readSpecs(tools: readonly ToolSpec[] | ReadonlyMap<string, ToolSpec>): ReadonlyMap<string, ToolSpec> {

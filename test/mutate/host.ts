@@ -65,6 +65,15 @@ const vitest = await createVitest(
 );
 const specifications = new Map((await vitest.globTestSpecifications()).map((specification) => [relative(root, specification.moduleId), specification]));
 
+/** An error without a prototype has no text of its own. */
+function described(error: unknown): string {
+  try {
+    return String(error);
+  } catch {
+    return 'an error that cannot be read';
+  }
+}
+
 async function answerTo(request: Request): Promise<Answer> {
   const now = new Map(Object.entries(request.texts).map(([file, text]) => [isAbsolute(file) ? file : resolve(root, file), text]));
   for (const file of [...texts.keys(), ...now.keys()]) vitest.invalidateFile(file);
@@ -85,7 +94,7 @@ async function answerTo(request: Request): Promise<Answer> {
     durations[module.relativeModuleId] = module.diagnostic().duration + module.diagnostic().collectDuration;
     if (module.state() === 'failed') failed.push(module.relativeModuleId);
   }
-  failed.push(...unhandledErrors.map(String));
+  failed.push(...unhandledErrors.map(described));
   return { failed, durations };
 }
 
