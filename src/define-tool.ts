@@ -4,7 +4,7 @@ import { isDefinition, longestTimeoutMs, type OutsideOrigin, type RawHandler, se
 import { describe, MisuseError } from './errors.ts';
 import type { JsonPrimitive } from './json.ts';
 import { checkToolName } from './names.ts';
-import { readOptions } from './options.ts';
+import { checkSpelling, readOptions } from './options.ts';
 import { bindSchema } from './schema/bind.ts';
 import type { AnyTool, DefineTool, Executor, FactRule } from './tool-config.ts';
 import type { ToolAnnotations } from './tool-summary.ts';
@@ -74,6 +74,7 @@ export function createDefinition(given: LooseConfig, extras?: PropertyDescriptor
   const executor = config.executor as Executor | undefined;
   if (executor !== undefined && (typeof executor !== 'object' || executor === null || typeof executor.execute !== 'function'))
     throw fault('executor', 'an object with `kind` and `execute`');
+  if (executor !== undefined) checkSpelling(`Tool \`${name}\`: \`executor\``, executor, ['kind', 'execute', 'dispose'], 'invalid_definition');
   for (const field of ['timeoutMs', 'idleTimeoutMs'] as const) {
     const value = config[field];
     if (value !== undefined && !(typeof value === 'number' && value > 0 && value <= longestTimeoutMs))

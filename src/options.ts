@@ -89,10 +89,10 @@ export function readOptions<T extends object>(where: string, options: T | undefi
  * Refuses a member that was probably meant to be another, which the object lacks. What resembles nothing is the host's own: a policy or a hook may keep its state
  * beside its functions. @throws MisuseError as {@link readOptions} does.
  */
-export function checkSpelling(where: string, value: object, known: readonly string[]): void {
+export function checkSpelling(where: string, value: object, known: readonly string[], code: MisuseCode = 'invalid_option'): void {
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue;
     const meant = probablyMeant(key, known);
-    if (meant !== undefined && !(meant in value)) throw new MisuseError('invalid_option', `${where}: unknown field \`${key}\`; did you mean \`${meant}\`?`);
+    if (meant !== undefined && !(meant in value)) throw new MisuseError(code, `${where}: unknown field \`${key}\`; did you mean \`${meant}\`?`);
   }
 }

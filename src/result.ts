@@ -3,6 +3,7 @@
 import type { PendingApproval } from './approval/request.ts';
 import { type CallStatus, describe, MisuseError, type ToolError } from './errors.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+import { checkSpelling } from './options.ts';
 
 /** What is known about a call beside its outcome. */
 export interface ResultMetadata {
@@ -103,10 +104,13 @@ export function ok<T>(output: T, metadata?: JsonObject): Ok<T> {
   return brand({ kind: 'ok', output, metadata: kept }) as unknown as Ok<T>;
 }
 
-/** A handler's failure, with a stable reason. The call ends as `handler_error`. A string is the message. */
+/**
+ * A handler's failure, with a stable reason. The call ends as `handler_error`. A string is the message.
+ * @throws MisuseError inside the handler for a misspelt member, such as `retriable`; the call then fails as `handler_error` with that as its cause.
+ */
 export function fail(failure: string | Failure): Fail {
-  const { message, reason, details, retryable } =
-    typeof failure === 'string' ? { message: failure, reason: undefined, details: undefined, retryable: undefined } : failure;
+  const { message, reason, details, retryable }: { readonly [K in keyof Failure]?: unknown } =
+    typeof failure === 'string' ? { message: failure } : readFailure(failure);
   const kept: { -readonly [K in keyof Failure]: Failure[K] } = {
     message: typeof message === 'string' && message.trim() !== '' ? message : 'The tool failed without a message.',
   };
@@ -117,6 +121,17 @@ export function fail(failure: string | Failure): Fail {
   }
   if (retryable === true) kept.retryable = true;
   return brand({ kind: 'fail', failure: deepFreeze(kept) }) as unknown as Fail;
+}
+
+const failureMembers = ['message', 'reason', 'details', 'retryable'] as const;
+
+/** An error may be given as it is, whatever it holds beside its message: only what was probably meant to be a member of ours is refused. */
+function readFailure(failure: Failure): { readonly [K in keyof Failure]?: unknown } {
+  if (typeof failure !== 'object' || failure === null)
+    throw new MisuseError('invalid_option', `fail: expected a message or an object with \`message\`, got ${describe(failure)}.`);
+  checkSpelling('fail', failure, failureMembers);
+  const { message } = failure;
+  return { ...Object.fromEntries(failureMembers.filter((name) => Object.hasOwn(failure, name)).map((name) => [name, failure[name]])), message };
 }
 
 function brand(outcome: HandlerOutcome): HandlerOutcome {

@@ -1,5 +1,6 @@
 /** The events of calls as the runtime's hook stream: its names, its field names, its order. */
-import type { Emitter, ToolEvents } from '../index.ts';
+import { type Emitter, MisuseError, type ToolEvents } from '../index.ts';
+import { describe } from '../internal.ts';
 
 interface HookEventBase {
   readonly tool: string;
@@ -51,7 +52,9 @@ interface Open {
  * `hook.tool.before`. A listener that throws or rejects affects nothing. Returns the function that stops it.
  */
 export function hookEvents(source: { readonly events: Emitter<ToolEvents> }, listener: (event: HookEvent) => unknown): () => void {
-  const { events } = source;
+  const events = source?.events;
+  if (typeof events?.on !== 'function') throw new MisuseError('invalid_option', `hookEvents: expected a session or a registry, got ${describe(source)}.`);
+  if (typeof listener !== 'function') throw new MisuseError('invalid_option', `hookEvents: expected \`listener\` to be a function, got ${describe(listener)}.`);
   const open = new Map<string, Open>();
   let stopped = false;
 

@@ -28,15 +28,27 @@ export function ownOptions<T extends object>(where: string, options: T, known: r
   return own as Partial<T>;
 }
 
+/** Refuses a member that was probably meant to be another, which the object lacks. What resembles nothing may stay: an object may hold more than we know. */
+export function checkSpelling(where: string, value: object, known: readonly string[]): void {
+  for (const key of Object.keys(value)) {
+    const meant = known.includes(key) ? undefined : probablyMeant(key, known);
+    if (meant !== undefined && !(meant in value)) throw relayClientError('invalid_options', `${where}: unknown field \`${key}\`; did you mean \`${meant}\`?`);
+  }
+}
+
 function suggestion(unknown: string, known: readonly string[]): string {
-  const word = wordsOfOthers.get(unknown);
-  const most = Math.min(3, Math.max(1, Math.floor(unknown.length / 3)));
-  const near = known
-    .map((name) => ({ name, away: unknown.length > longestName ? most + 1 : distance(unknown.toLowerCase(), name.toLowerCase()) }))
-    .sort((one, other) => one.away - other.away)[0];
-  if (word !== undefined && known.includes(word)) return `; did you mean \`${word}\`?`;
-  if (near !== undefined && near.away <= most) return `; did you mean \`${near.name}\`?`;
+  const meant = probablyMeant(unknown, known);
+  if (meant !== undefined) return `; did you mean \`${meant}\`?`;
   return `; expected ${known.length === 1 ? '' : 'one of '}${known.map((name) => `\`${name}\``).join(', ')}`;
+}
+
+function probablyMeant(unknown: string, known: readonly string[]): string | undefined {
+  const word = wordsOfOthers.get(unknown);
+  if (word !== undefined && known.includes(word)) return word;
+  if (unknown.length > longestName) return undefined;
+  const [near] = known.map((name) => ({ name, away: distance(unknown.toLowerCase(), name.toLowerCase()) })).sort((one, other) => one.away - other.away);
+  const most = Math.min(3, Math.max(1, Math.floor(unknown.length / 3)));
+  return near !== undefined && near.away <= most ? near.name : undefined;
 }
 
 /** How many letters have to be added, left out or changed to make one text of the other. */

@@ -1,8 +1,8 @@
 /** The application's tools made ready: checked, as JSON, and told apart from what the relay knows. */
 import { canonicalJson, isJsonObject, type JsonObject } from './json.ts';
-import { ownOptions } from './own-options.ts';
+import { checkSpelling, ownOptions } from './own-options.ts';
 import { relayClientError } from './relay-client-error.ts';
-import type { RelayTool } from './tool.ts';
+import type { RelayTool, RelayToolAnnotations } from './tool.ts';
 
 /** A definition as it goes to the relay. */
 export interface PreparedTool {
@@ -24,6 +24,7 @@ export interface ToolDifference {
   readonly modified: readonly JsonObject[];
 }
 
+const hintFields: readonly (keyof RelayToolAnnotations)[] = ['readOnly', 'destructive', 'idempotent', 'openWorld'];
 const toolFields: readonly (keyof RelayTool)[] = ['name', 'description', 'parameters', 'outputSchema', 'title', 'annotations', 'handler'];
 
 /** Checks and copies a list: later changes of the objects change nothing. Throws `invalid_options`. */
@@ -38,6 +39,8 @@ export function prepareTools(tools: readonly RelayTool[]): ToolList {
     // An object may hold more than a tool does. But where a field is missing, another name was probably meant for it.
     if (typeof tool.handler !== 'function' || !isJsonObject(tool.parameters)) ownOptions(`tools[${index}]`, tool, toolFields, 'field');
     if (typeof tool.handler !== 'function') throw invalid(`The handler of ${JSON.stringify(name)} must be a function, not ${kindOf(tool.handler)}.`);
+    checkSpelling(`tools[${index}]`, tool, toolFields);
+    if (isJsonObject(tool.annotations)) checkSpelling(`tools[${index}].annotations`, tool.annotations, hintFields);
     const definition = asJson(tool);
     prepared.set(name, { definition, canonical: canonicalJson(definition) });
     handlers.set(name, (args, context) => tool.handler(args, context));

@@ -174,3 +174,10 @@ describe('over many calls', () => {
     expect(events).toEqual([]);
   });
 });
+
+test('what has no events, and what is no listener, is refused by name', () => {
+  const refusal = (message: string) => expect.objectContaining({ name: 'MisuseError', code: 'invalid_option', message: expect.stringContaining(message) });
+  for (const source of [undefined, null, {}, { events: {} }])
+    expect(() => hookEvents(source as never, () => {})).toThrow(refusal('hookEvents: expected a session or a registry'));
+  expect(() => hookEvents(createTestSession({ tools: [] }), undefined as never)).toThrow(refusal('`listener` to be a function'));
+});

@@ -44,6 +44,27 @@ describe('rule 11: what a handler returns', () => {
     expect((await w.run(async () => fail(' '))).error?.message).toMatch(/\S/);
   });
 
+  test('a misspelt member of fail() is a handler_error that says so; an error that is given as it is may hold what it likes', async () => {
+    const w = world();
+    const misspelt = await w.run(() => fail({ message: 'busy', retriable: true } as never));
+    expect(misspelt.error?.cause).toMatchObject({ name: 'MisuseError', message: 'fail: unknown field `retriable`; did you mean `retryable`?' });
+    expect((await w.run(() => fail(null as never))).error?.cause).toMatchObject({
+      message: expect.stringMatching(/^fail: expected a message or an object .*got null/),
+    });
+    const missing = Object.assign(new Error('ENOENT: no such file'), { code: 'ENOENT', errno: -2, syscall: 'open', path: '/a' });
+    expect((await w.run(() => fail(missing))).error).toEqual({ code: 'handler_error', message: 'ENOENT: no such file', retryable: false });
+  });
+
+  test('what everything inherits is no member of a failure', async () => {
+    const w = world();
+    Object.defineProperty(Object.prototype, 'retryable', { value: true, configurable: true });
+    try {
+      expect((await w.run(() => fail({ message: 'no' }))).error?.retryable).toBe(false);
+    } finally {
+      delete (Object.prototype as { retryable?: unknown }).retryable;
+    }
+  });
+
   test.each([
     ['a BigInt', { a: [1n] }, '/a/0'],
     ['a function', { f: () => 1 }, '/f'],

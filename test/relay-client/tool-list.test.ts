@@ -15,6 +15,8 @@ describe('a list of tools', () => {
     ['a name twice', [tool('a'), tool('a')], /Two tools are called "a"/],
     ['no handler', [tool('a', { handler: undefined })], /handler of "a" must be a function, not undefined/],
     ['no schema', [tool('a', { parameters: [] })], /parameters of "a".*not an array/],
+    ['a misspelt field', [tool('a', { outputSchem: {} })], /tools\[0\]: unknown field `outputSchem`; did you mean `outputSchema`\?/],
+    ['a misspelt hint', [tool('a', { annotations: { readonly: true } })], /tools\[0\]\.annotations: unknown field `readonly`; did you mean `readOnly`\?/],
     ['a schema that is no JSON', [tool('a', { parameters: { n: 1n } })], /"a" is no JSON/],
   ])('is refused with %s', (_, tools, message) => {
     expect(() => prepareTools(tools as RelayTool[])).toThrow(expect.objectContaining({ code: 'invalid_options', message: expect.stringMatching(message) }));
