@@ -224,13 +224,17 @@ export function cloneJson(value: JsonValue): JsonValue {
 
 /** Canonical JSON text: keys sorted by code unit, no white space, numbers as ECMAScript writes them (RFC 8785). */
 export function canonicalJson(value: JsonValue): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((item: JsonValue) => canonicalJson(item)).join(',')}]`;
+  if (isScalar(value)) return JSON.stringify(value);
+  // Long lists are mostly of numbers or texts, and the engine writes those several times as fast.
+  if (Array.isArray(value)) return value.every(isScalar) ? JSON.stringify(value) : `[${value.map((item: JsonValue) => canonicalJson(item)).join(',')}]`;
   const object = value as JsonObject;
-  const members = Object.keys(object)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key] as JsonValue)}`);
-  return `{${members.join(',')}}`;
+  let members = '';
+  for (const key of Object.keys(object).sort()) members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(object[key] as JsonValue)}`;
+  return `{${members}}`;
+}
+
+function isScalar(value: JsonValue): boolean {
+  return typeof value !== 'object' || value === null;
 }
 
 /** A frozen copy of a value that is JSON already. Written member by member: engines keep frozen copies made by spreading in five times the memory. */

@@ -18,6 +18,7 @@ export function sealRecord(signer: TokenSigner, call: SuspendedCall): { record: 
   const { request, principal, input, idempotencyKey } = call;
   const { id, sessionId, expiresAt, callId, tool } = request;
   const body: JsonObject = { id, sessionId, principal, expiresAt, input, idempotencyKey, request: JSON.parse(JSON.stringify(request)) as JsonObject };
+  const digest = jsonDigest(input);
   const claims: TokenClaims = {
     v: 1,
     id,
@@ -27,12 +28,17 @@ export function sealRecord(signer: TokenSigner, call: SuspendedCall): { record: 
     tool: tool.name,
     fingerprint: tool.fingerprint,
     source: tool.source,
-    input: jsonDigest(input),
-    record: jsonDigest(body),
+    input: digest,
+    record: recordDigest(body, digest),
     expiresAt,
   };
   const token = signer.sign(claims);
   return { record: { ...body, id, expiresAt, token }, token };
+}
+
+/** Of all that the store keeps. The input has a digest already, and may be long: it is not written out again. */
+function recordDigest(body: JsonObject, inputDigest: string): string {
+  return jsonDigest({ ...body, input: inputDigest });
 }
 
 /** An input twice, as it is and as it was shown, and what stands around them. */
@@ -49,12 +55,13 @@ export function openRecord(
   const { token, ...body } = copy.value;
   const claims = signer.verify(token);
   if (claims === undefined || typeof token !== 'string') return undefined;
+  const { request, input, idempotencyKey, principal } = body;
+  if (!isJsonObject(request) || !isJsonObject(input)) return undefined;
   try {
-    if (claims.record !== jsonDigest(body)) return undefined;
+    if (claims.input !== jsonDigest(input) || claims.record !== recordDigest(body, claims.input)) return undefined;
   } catch {
     return undefined;
   }
-  const { request, input, idempotencyKey, principal } = body;
-  if (!isJsonObject(request) || !isJsonObject(input) || typeof idempotencyKey !== 'string' || typeof principal !== 'string') return undefined;
+  if (typeof idempotencyKey !== 'string' || typeof principal !== 'string') return undefined;
   return { call: { request: request as unknown as PendingApproval, principal, input, idempotencyKey }, claims, token };
 }

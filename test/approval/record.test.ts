@@ -95,11 +95,22 @@ describe('a record', () => {
   ])('that was signed does not open where %s', (_, edit) => {
     const open = (changed: object): unknown => {
       const { token: _token, ...body } = { ...stored(), ...changed } as JsonObject;
-      const signed = signer.sign({ ...(openRecord(signer, stored())?.claims as TokenClaims), record: jsonDigest(body) });
+      const input = jsonDigest(body.input as JsonObject);
+      const signed = signer.sign({ ...(openRecord(signer, stored())?.claims as TokenClaims), input, record: jsonDigest({ ...body, input }) });
       return openRecord(signer, { ...body, token: signed });
     };
     expect(open({})).toBeDefined();
     expect(open(edit)).toBeUndefined();
+  });
+
+  test('does not open with another input under the same digest of all else', () => {
+    const { claims } = openRecord(signer, stored()) as { claims: TokenClaims };
+    const { token: _token, ...body } = stored() as JsonObject;
+    const signed = signer.sign(claims);
+    expect(openRecord(signer, { ...body, token: signed })).toBeDefined();
+    expect(openRecord(signer, { ...body, input: { amount: 6 }, token: signed })).toBeUndefined();
+    const other = { ...claims, input: jsonDigest({ amount: 6 }) };
+    expect(openRecord(signer, { ...body, input: { amount: 6 }, token: signer.sign(other) })).toBeUndefined();
   });
 
   test('may be 128 deep, and no deeper', () => {
