@@ -2,14 +2,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { redisBus, redisStore } from '../../src/redis.ts';
-import { serveRelay } from '../../src/relay.ts';
+import { type RelayOptions, serveRelay } from '../../src/relay.ts';
 import { settledHeap } from '../harness.ts';
 import { serveEcho } from './echo.ts';
 import type { Asked, ServerKind, Told } from './server-process.ts';
 
 /** Nothing that is measured meets a limit. */
 const most = 1_000_000_000;
-const limits = { updatesPerMinute: most, requestsPerMinute: most, responsesPerMinute: most, sessionsPerMinute: most };
+const limits: NonNullable<RelayOptions['limits']> = {
+  updatesPerMinute: most,
+  requestsPerMinute: most,
+  responsesPerMinute: most,
+  sessionsPerMinute: most,
+  metadataPerMinute: most,
+  readsPerMinute: most,
+  streamsPerMinute: most,
+  mcpMessagesPerMinute: most,
+};
 
 async function open(kind: ServerKind): Promise<{ readonly port: number; close(): Promise<void> }> {
   if (kind === 'echo') return serveEcho();
