@@ -1,4 +1,5 @@
 /** What the package's own subpaths may use beside the public list. No export of the package names this module. */
+export { takeAnswer } from './approval/wrong-answer.ts';
 export { readArguments } from './bind-host-tool.ts';
 export { idsInFlight, newId } from './call/call-id.ts';
 export { alternatives, nullReader, takesNull } from './call/strict-nulls.ts';

@@ -41,7 +41,8 @@ export async function resumeCall(
       `A call with the id \`${claims.callId}\` is in flight. Resume when it has ended; the token stays good.`,
       'duplicate_call_id',
     );
-  const read = safeAnswer(answer);
+  // Read now: whoever gave it may change it while the store is asked. One that cannot be read rejects, like any unknown one.
+  const read = readAnswer(answer, session.limits.maxInputBytes);
   let record: unknown;
   try {
     record = await inTime(
@@ -99,15 +100,6 @@ const unknownAnswer: ReadAnswer = Object.freeze({
   input: undefined,
   grant: undefined,
 });
-
-/** An answer that cannot be read rejects, like any unknown one. */
-function safeAnswer(answer: unknown): ReadAnswer | undefined {
-  try {
-    return readAnswer(answer);
-  } catch {
-    return undefined;
-  }
-}
 
 function isOurs(session: SessionState, { sessionId, principal }: TokenClaims): boolean {
   return sessionId === session.sessionId && principal === session.principal;

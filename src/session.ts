@@ -1,6 +1,6 @@
 /** Sessions: one agent conversation over a registry's shared table. Cheap to make; a tool is bound when it is first asked for. */
 import type { ApprovalAnswer } from './approval/request.ts';
-import { checkAnswer } from './approval/wrong-answer.ts';
+import { takeAnswer } from './approval/wrong-answer.ts';
 import { type BatchOptions, type BatchResult, executeBatch, planCalls } from './batch.ts';
 import { createHostTool } from './bind-host-tool.ts';
 import { pendingOf } from './call/pending.ts';
@@ -174,8 +174,8 @@ export class Session<S> implements ToolSession<S> {
     return Object.freeze({
       pending: async () => [...[...(state.desk?.waiting.values() ?? [])].map(({ request }) => request), ...(await pendingOf(state))],
       answer: (id: string, answer: ApprovalAnswer) => {
-        checkAnswer(answer, state.limits.maxInputBytes);
-        return state.desk?.answer(id, answer) ?? false;
+        const read = takeAnswer('approvals.answer', answer, state.limits.maxInputBytes);
+        return state.desk?.answer(id, read) ?? false;
       },
       resume: (token: string, answer: ApprovalAnswer) => resumeCall(state, token, answer),
       grants: () => state.desk?.grants.list(state.registry.now()) ?? [],

@@ -1,7 +1,8 @@
 /** Standing answers of one session. A grant answers an ask; it never beats a deny. */
 import type { Grant, ReadAnswer } from './request.ts';
 
-interface Held {
+/** A grant, as it is kept. */
+export interface Held {
   readonly id: string;
   readonly tool: string;
   readonly effect: 'allow' | 'reject';
@@ -14,12 +15,12 @@ interface Held {
   revoked: boolean;
 }
 
-/** What a call that a grant let through must still look at. */
+/** A use of a grant, by a call whose handler has not started yet. */
 export interface Standing {
-  /** Taken back, or replaced by another answer to the same question. */
-  readonly revoked: boolean;
-  /** Epoch milliseconds; undefined where it does not end by itself. */
-  readonly expiresAt: number | undefined;
+  readonly held: Held;
+  readonly subject: GrantSubject;
+  /** How many rejections there had been by then. */
+  readonly rejections: number;
 }
 
 /** What a grant is for: a definition from a source, with one input or any. */
@@ -36,13 +37,17 @@ const mostGrants = 1_000;
 
 export class Grants {
   readonly #held = new Map<string, Held>();
+  /** Used up by a call whose handler has not started: until then it can be taken back. */
+  readonly #lastUses = new Map<string, Held>();
+  #rejections = 0;
 
   /** Remembers an answer that was given for always. */
   add(id: string, subject: GrantSubject, answer: ReadAnswer, now: number): void {
     const { grant, allowed, by } = answer;
     if (grant === undefined) return;
     const key = keyOf(subject, grant.match);
-    for (const [other, held] of this.#held) if (held.key === key) this.revoke(other);
+    for (const [other, held] of [...this.#held, ...this.#lastUses]) if (held.key === key) this.revoke(other);
+    if (!allowed) this.#rejections++;
     if (this.#held.size >= mostGrants) this.#held.delete(this.#held.keys().next().value as string);
     const expiresAt = grant.expiresInMs === undefined ? undefined : now + grant.expiresInMs;
     this.#held.set(id, { id, tool: subject.tool, effect: allowed ? 'allow' : 'reject', by, key, usesLeft: grant.uses, expiresAt, revoked: false });
@@ -60,11 +65,26 @@ export class Grants {
     return found && publicView(found);
   }
 
-  /** Uses a grant up by one. What comes back says later on whether it was revoked. Undefined when it is gone. */
-  use(id: string): Standing | undefined {
+  /** Uses a grant that was found up by one, for what it was found for. Undefined when it is gone. */
+  use(id: string, subject: GrantSubject): Standing | undefined {
     const held = this.#held.get(id);
-    if (held?.usesLeft !== undefined && --held.usesLeft <= 0) this.#held.delete(id);
-    return held;
+    if (held === undefined) return undefined;
+    if (held.usesLeft !== undefined && --held.usesLeft <= 0) {
+      this.#held.delete(id);
+      if (held.effect === 'allow') this.#lastUses.set(id, held);
+    }
+    return { held, subject, rejections: this.#rejections };
+  }
+
+  /** Whether a call that it let through may still start: it was not taken back or replaced, has not run out, and nothing that came later rejects the call. */
+  holds({ held, subject, rejections }: Standing, now: number): boolean {
+    if (held.revoked || (held.expiresAt !== undefined && held.expiresAt <= now)) return false;
+    return rejections === this.#rejections || this.find(subject, now)?.effect !== 'reject';
+  }
+
+  /** The call has started, or never will. */
+  release({ held }: Standing): void {
+    this.#lastUses.delete(held.id);
   }
 
   list(now: number): readonly Grant[] {
@@ -74,9 +94,10 @@ export class Grants {
 
   /** Takes an answer back, also from a call that it let through and whose handler has not started. False when it is gone. */
   revoke(id: string): boolean {
-    const held = this.#held.get(id);
-    if (held !== undefined) held.revoked = true;
-    return this.#held.delete(id);
+    const held = this.#held.get(id) ?? this.#lastUses.get(id);
+    if (held === undefined) return false;
+    held.revoked = true;
+    return this.#held.delete(id) || this.#lastUses.delete(id);
   }
 
   #expire(now: number): void {

@@ -1,5 +1,5 @@
 /** What a person is asked, and what they may answer. */
-import { deepFreeze, type JsonObject } from '../json.ts';
+import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json.ts';
 import { probablyMeant } from '../options.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 
@@ -92,13 +92,21 @@ export interface Grant {
   readonly expiresAt?: number;
 }
 
-/** An answer in one shape, checked. */
+/** Arguments that an answer gives instead of those that were shown. */
+export interface AnsweredInput {
+  readonly value: JsonObject;
+  /** As {@link copyJson} says it: it has names such as `__proto__`. */
+  readonly unsafe: boolean;
+}
+
+/** An answer in one shape, checked, and a copy to the bottom: what was checked is what counts, whatever its giver does with the original. */
 export interface ReadAnswer {
   readonly allowed: boolean;
   readonly always: boolean;
   readonly by: string | undefined;
   readonly message: string | undefined;
-  readonly input: JsonObject | undefined;
+  /** A copy; "unreadable" where what came is no JSON object, or is over the limits of an input. */
+  readonly input: AnsweredInput | 'unreadable' | undefined;
   readonly grant: { readonly match: 'input' | 'tool'; readonly uses: number | undefined; readonly expiresInMs: number | undefined } | undefined;
 }
 
@@ -134,8 +142,16 @@ export function misspeltAnswer(answer: object): string | undefined {
   return misspeltIn(answer, nothing);
 }
 
-/** Reads an answer exactly; anything unknown is undefined, which rejects. No substring is ever matched. */
-export function readAnswer(answer: unknown): ReadAnswer | undefined {
+/** Reads an answer exactly, each member once; anything unknown, and what cannot even be read, is undefined, which rejects. No substring is ever matched. */
+export function readAnswer(answer: unknown, maxInputChars?: number): ReadAnswer | undefined {
+  try {
+    return read(answer, maxInputChars);
+  } catch {
+    return undefined;
+  }
+}
+
+function read(answer: unknown, maxInputChars = 1_048_576): ReadAnswer | undefined {
   if (typeof answer === 'string') {
     const choice = choices.get(answer);
     return (
@@ -168,9 +184,14 @@ export function readAnswer(answer: unknown): ReadAnswer | undefined {
     ...choice,
     by: typeof by === 'string' ? by : undefined,
     message: typeof message === 'string' ? message : undefined,
-    input: input as JsonObject | undefined,
+    input: input === undefined ? undefined : answeredInput(input, maxInputChars),
     grant: readGrant,
   };
+}
+
+function answeredInput(input: object, maxChars: number): AnsweredInput | 'unreadable' {
+  const copy = copyJson(input, { maxDepth: 64, maxValues: 50_000, maxChars });
+  return copy.ok && !copy.overflow && isJsonObject(copy.value) ? { value: copy.value, unsafe: copy.unsafe } : 'unreadable';
 }
 
 /** Reads an approval prompt exactly; undefined when it is none. */

@@ -1,39 +1,28 @@
 /** Answers that are none, told apart before they close a question; and what is wrong with them, in words for the host. */
 import { describe, MisuseError } from '../errors.ts';
-import { copyJson, isJsonObject, type JsonObject } from '../json.ts';
-import { approvalChoices, misspeltAnswer, readAnswer } from './request.ts';
+import { approvalChoices, misspeltAnswer, type ReadAnswer, readAnswer } from './request.ts';
 
 const expected = `${approvalChoices.map((choice) => `"${choice}"`).join(', ')} or { decision, by?, message?, input?, grant?: { match?, uses?, expiresInMs? } }`;
 
 /** What came, where the input of an answer is none. */
 export const wrongInput = 'an `input` that is no JSON object within the limits of an input';
 
-/** The arguments that an answer gives, as JSON; undefined where they are none, or too large. */
-export function answeredInput(input: unknown, maxChars = 1_048_576): { readonly value: JsonObject; readonly unsafe: boolean } | undefined {
-  const copy = copyJson(input, { maxDepth: 64, maxValues: 50_000, maxChars });
-  return copy.ok && !copy.overflow && isJsonObject(copy.value) ? { value: copy.value, unsafe: copy.unsafe } : undefined;
-}
-
 /** What the log and `error.cause` hold where an approver's answer is none. */
 export function wrongAnswer(came: string): MisuseError {
   return new MisuseError('invalid_option', `Expected the approver to answer ${expected}, got ${came}.`);
 }
 
-/** @throws MisuseError `invalid_option` for an answer that no call could take. */
-export function checkAnswer(answer: unknown, maxInputChars?: number): void {
-  try {
-    const read = readAnswer(answer);
-    if (read !== undefined && (read.input === undefined || answeredInput(read.input, maxInputChars) !== undefined)) return;
-  } catch {
-    // It cannot even be read.
-  }
-  throw new MisuseError('invalid_option', `approvals.answer: expected ${expected}, got ${whatCame(answer)}. The question stays open: answer it again.`);
+/** Reads an answer before its question is looked for. @throws MisuseError `invalid_option` for an answer that no call could take. */
+export function takeAnswer(where: string, answer: unknown, maxInputChars?: number): ReadAnswer {
+  const read = readAnswer(answer, maxInputChars);
+  if (read !== undefined && read.input !== 'unreadable') return read;
+  throw new MisuseError('invalid_option', `${where}: expected ${expected}, got ${whatCame(answer)}. The question stays open: answer it again.`);
 }
 
 /** What came: the first field at fault, where the answer has fields. */
 export function whatCame(answer: unknown): string {
-  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return describe(answer);
   try {
+    if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return describe(answer);
     const misspelt = misspeltAnswer(answer);
     if (misspelt !== undefined) return `the unknown member \`${misspelt.slice(0, 60)}\``;
     const { decision, input, grant } = { decision: undefined, input: undefined, grant: undefined, ...answer };

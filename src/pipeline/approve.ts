@@ -5,13 +5,14 @@ import { sealRecord } from '../approval/record.ts';
 import { type ReadAnswer, readAnswer } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
 import { jsonDigest, type TokenSigner } from '../approval/token.ts';
-import { answeredInput, whatCame, wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
+import { whatCame, wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
 import { pendingOf } from '../call/pending.ts';
 import { announceQuestion, requestFor } from '../call/question.ts';
 import { reportFault } from '../call/report-fault.ts';
 import { scrubText } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { toldName } from '../call/told-name.ts';
+import { letGo } from '../call/withdrawn.ts';
 import { errorName, type ToolError, toolError, withCause } from '../errors.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { Binding } from '../state/binding.ts';
@@ -36,9 +37,10 @@ export function approve(call: Call): Step {
   const subject = { tool: call.toolName, fingerprint: summary.fingerprint, source: summary.source, input: jsonDigest(call.canonical) };
   const grant = desk.grants.find(subject, session.registry.now());
   if (grant !== undefined) {
-    const standing = desk.grants.use(grant.id);
+    const use = desk.grants.use(grant.id, subject);
     if (grant.effect === 'reject') return rejected(call, grant.id, 'rejected_always', grant.by, undefined);
-    call.more.grant = standing;
+    call.more.grant = use;
+    call.onEnd(() => letGo(call));
     granted(call, grant.id, grant.by);
     return undefined;
   }
@@ -49,6 +51,9 @@ export function approve(call: Call): Step {
   }
   return askNow(call, verdict, desk);
 }
+
+/** What an approver gave, read. */
+type Answered = { readonly read: ReadAnswer } | { readonly wrong: string };
 
 function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
   const { session } = call;
@@ -66,18 +71,26 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
   call.waited = true;
   const controller = new AbortController();
   let over = false;
-  let settle: (answer: unknown) => void = () => {};
+  let settle: (answered: Answered | undefined) => void = () => {};
   let fail: (error: unknown) => void = () => {};
-  const answered = new Promise<unknown>((resolve, reject) => {
+  const answered = new Promise<Answered | undefined>((resolve, reject) => {
     settle = resolve;
     fail = reject;
   });
-  // Whoever is still asked learns that the question is closed.
-  const close = (answer: unknown): void => {
+  // The first answer closes the question, and whoever is still asked learns that it is closed.
+  const close = (answer: Answered | undefined): void => {
     over = true;
     desk.waiting.delete(request.id);
     settle(answer);
     controller.abort();
+  };
+  const came = (answer: unknown): void => {
+    if (over) return;
+    over = true;
+    desk.waiting.delete(request.id);
+    // Read at once: what is told to nobody else is also changed by nobody else.
+    const read = readAnswer(answer, session.limits.maxInputBytes);
+    settle(read === undefined ? { wrong: whatCame(answer) } : { read });
   };
   const threw = (error: unknown): void => {
     if (!over) fail(error);
@@ -87,29 +100,26 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
   const stop = (): void => close(undefined);
   call.onEnd(stop);
   // Waits before anybody hears of it: a listener may answer at once.
-  desk.waiting.set(request.id, { request, answer: close });
+  desk.waiting.set(request.id, { request, answer: (read) => close({ read }) });
   announceQuestion(call, request);
   if (desk.waiting.has(request.id)) {
     try {
-      Promise.resolve(approver(request, { signal: controller.signal })).then(settle, threw);
+      Promise.resolve(approver(request, { signal: controller.signal })).then(came, threw);
     } catch (error) {
       threw(error);
     }
   }
-  const late = Symbol('late');
-  return withDeadline(answered, approvalTimeoutMs, () => late).then(
+  return withDeadline(answered, approvalTimeoutMs, () => 'late' as const).then(
     (answer) => {
       call.offEnd(stop);
       desk.waiting.delete(request.id);
-      if (call.ended) return undefined;
-      if (answer === late) {
+      if (call.ended || answer === undefined) return undefined;
+      if (answer === 'late') {
         over = true;
         controller.abort();
         return timedOut(call, request.id);
       }
-      const read = safeAnswer(answer);
-      if (read !== undefined) return take(call, request.id, read);
-      return invalid(call, request.id, whatCame(answer), undefined);
+      return 'read' in answer ? take(call, request.id, answer.read) : invalid(call, request.id, answer.wrong, undefined);
     },
     (error: unknown) => {
       call.offEnd(stop);
@@ -129,22 +139,13 @@ function invalid(call: Call, approvalId: string, came: string, by: string | unde
   return withCause(rejected(call, approvalId, 'invalid_answer', by, message), fault);
 }
 
-function safeAnswer(answer: unknown): ReadAnswer | undefined {
-  try {
-    return readAnswer(answer);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Acts on an answer: grants, edits, lets through or rejects. */
 function take(call: Call, approvalId: string, answer: ReadAnswer): Outcome {
   if (answer.input !== undefined) {
-    const copy = answeredInput(answer.input, call.session.limits.maxInputBytes);
-    if (copy === undefined) return invalid(call, approvalId, wrongInput, answer.by);
+    if (answer.input === 'unreadable') return invalid(call, approvalId, wrongInput, answer.by);
     if (answer.allowed) {
-      call.canonical = copy.value;
-      call.unsafe = copy.unsafe;
+      call.canonical = answer.input.value;
+      call.unsafe = answer.input.unsafe;
       call.more.edited = true;
     }
   }

@@ -6,7 +6,7 @@ import { releaseAll } from '../call/release.ts';
 import { collectParsedSecrets, collectSecrets, shareSecrets } from '../call/secrets.ts';
 import type { Outcome, Step } from '../call/step.ts';
 import { tellVerdict } from '../call/tell-verdict.ts';
-import { withdrawn } from '../call/withdrawn.ts';
+import { letGo, withdrawn } from '../call/withdrawn.ts';
 import type { CallOptions } from '../context.ts';
 import { type ToolError, toolError } from '../errors.ts';
 import { cloneJson } from '../json.ts';
@@ -272,6 +272,7 @@ function again(call: Call): Outcome {
 }
 
 function start(call: Call): void {
+  letGo(call);
   // A handler may change its input, and its parse may share parts with the canonical one, which after hooks are still to see.
   if (call.session.hooks.length > 0) call.canonical = cloneJson(call.canonical);
   run(call, runOptions);

@@ -1,6 +1,6 @@
 /** A person's answer to a call that waits: found on whichever node, run on the one that was asked. */
 import { type ApprovalAnswer, isMisuseError, type Surface, type ToolResult, type ToolSession } from '../index.ts';
-import { resumeCall, stateOf } from '../internal.ts';
+import { resumeCall, stateOf, takeAnswer } from '../internal.ts';
 import type { RequestDocument, SessionDocument } from './documents.ts';
 import type { LiveSession, LiveSessions } from './live-sessions.ts';
 import { relayError } from './relay-error.ts';
@@ -30,10 +30,10 @@ export interface Deciding {
   readonly run: RunRequest;
 }
 
-/** The form was read from the request's body; what the session's limits do not take is the sender's mistake all the same. */
-function answerNow(session: ToolSession, approvalId: string, answer: ApprovalAnswer): boolean {
+/** The form was read from the request's body; what the session's limits do not take is the sender's mistake all the same, and uses nothing up. */
+function check(session: ToolSession, answer: ApprovalAnswer): void {
   try {
-    return session.approvals.answer(approvalId, answer);
+    takeAnswer('approval', answer, stateOf(session).limits.maxInputBytes);
   } catch (error) {
     if (isMisuseError(error)) throw relayError(400, 'invalid_decision', error.message, { cause: error });
     throw error;
@@ -50,8 +50,9 @@ export function createDecide({ store, documents, live, dueMs, run }: Deciding): 
       const { session } = entry;
       const asked = (await session.approvals.pending()).find(({ id }) => id === approvalId);
       if (asked === undefined) return undefined;
+      check(session, answer);
       const { callId: requestId, token } = asked;
-      if (token === undefined) return answerNow(session, approvalId, answer) ? { approvalId, requestId, status: 'queued' } : undefined;
+      if (token === undefined) return session.approvals.answer(approvalId, answer) ? { approvalId, requestId, status: 'queued' } : undefined;
       const resume = (surface: Surface): Promise<ToolResult> => resumeCall(stateOf(session), token, answer, { surface });
       const found = await documents.find(code, requestId);
       let passed = (): void => {};

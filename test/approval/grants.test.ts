@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type GrantSubject, Grants } from '../../src/approval/grants.ts';
+import { type GrantSubject, Grants, type Standing } from '../../src/approval/grants.ts';
 import { type ApprovalAnswer, type ReadAnswer, readAnswer } from '../../src/approval/request.ts';
 
 const subject = (input = 'i', fingerprint = 'f', source = 'host'): GrantSubject => ({ tool: 't', fingerprint, source, input });
@@ -76,35 +76,82 @@ describe('a grant', () => {
     grants.add('a', subject(), answer('allow_always'), 0);
     const shown = { id: 'a', tool: 't', effect: 'allow' };
     expect(grants.find(subject(), 0)).toStrictEqual(shown);
-    grants.use('a');
+    grants.use('a', subject());
     expect(grants.list(0)).toStrictEqual([shown]);
   });
 
   test('with a use left counts down, and with the last use it is gone', () => {
     const grants = new Grants();
     grants.add('a', subject(), answer({ decision: 'allow_always', grant: { uses: 2 } }), 0);
-    expect(grants.use('a')).toMatchObject({ usesLeft: 1, revoked: false });
+    const first = grants.use('a', subject()) as Standing;
     expect(grants.list(0)).toMatchObject([{ usesLeft: 1 }]);
-    // The call that has it may still look at it.
-    expect(grants.use('a')).toMatchObject({ usesLeft: 0, revoked: false });
+    const second = grants.use('a', subject()) as Standing;
     expect(grants.list(0)).toEqual([]);
-    expect(grants.use('a')).toBeUndefined();
+    expect(grants.use('a', subject())).toBeUndefined();
+    // Both calls were let through by it.
+    expect([first, second].map((use) => grants.holds(use, 0))).toEqual([true, true]);
   });
 
-  test('that was taken back, or answered otherwise, says so to the call that it let through', () => {
+  test('that was taken back, or answered otherwise, no longer holds for the call that it let through', () => {
     const grants = new Grants();
     grants.add('a', subject(), answer('allow_always'), 0);
-    const first = grants.use('a');
+    const first = grants.use('a', subject()) as Standing;
     expect(grants.revoke('a')).toBe(true);
-    expect(first?.revoked).toBe(true);
+    expect(grants.holds(first, 0)).toBe(false);
     expect(grants.revoke('a')).toBe(false);
     grants.add('b', subject(), answer('allow_always'), 0);
-    const second = grants.use('b');
+    const second = grants.use('b', subject()) as Standing;
     grants.add('c', subject('j'), answer('reject_always'), 0);
-    expect(second?.revoked).toBe(false);
+    expect(grants.holds(second, 0)).toBe(true);
     grants.add('d', subject(), answer('reject_always'), 0);
-    expect(second?.revoked).toBe(true);
+    expect(grants.holds(second, 0)).toBe(false);
     expect(grants.list(0).map(({ id }) => id)).toEqual(['c', 'd']);
+  });
+
+  test.each<[what: string, decision: 'allow_always' | 'reject_always', held: boolean]>([
+    ['is overruled', 'reject_always', false],
+    ['is not', 'allow_always', true],
+  ])('for one input %s by a later %s for the whole tool, also for the call that it let through', (_, decision, held) => {
+    const grants = new Grants();
+    grants.add('a', subject(), answer('allow_always'), 0);
+    const use = grants.use('a', subject()) as Standing;
+    grants.add('b', subject('j'), answer({ decision, grant: { match: 'tool' } }), 0);
+    expect(grants.holds(use, 0)).toBe(held);
+    // The rejection ends, and the allowance stands again.
+    grants.revoke('b');
+    expect(grants.holds(use, 0)).toBe(true);
+  });
+
+  test('can be taken back after its last use until the call has started', () => {
+    const once = answer({ decision: 'allow_always', grant: { uses: 1 } });
+    const grants = new Grants();
+    grants.add('a', subject(), once, 0);
+    const use = grants.use('a', subject()) as Standing;
+    expect(grants.revoke('a')).toBe(true);
+    expect(grants.holds(use, 0)).toBe(false);
+    expect(grants.revoke('a')).toBe(false);
+    grants.add('b', subject(), once, 0);
+    const other = grants.use('b', subject()) as Standing;
+    grants.add('c', subject(), answer('reject_always'), 0);
+    expect(grants.holds(other, 0)).toBe(false);
+    grants.revoke('c');
+    grants.add('d', subject(), once, 0);
+    grants.release(grants.use('d', subject()) as Standing);
+    expect(grants.revoke('d')).toBe(false);
+  });
+
+  test('that rejects is gone with its last use: no call waits on it', () => {
+    const grants = new Grants();
+    grants.add('a', subject(), answer({ decision: 'reject_always', grant: { uses: 1 } }), 0);
+    grants.use('a', subject());
+    expect(grants.revoke('a')).toBe(false);
+  });
+
+  test('that has run out no longer holds', () => {
+    const grants = new Grants();
+    grants.add('a', subject(), answer({ decision: 'allow_always', grant: { expiresInMs: 10 } }), 0);
+    const use = grants.use('a', subject()) as Standing;
+    expect([9, 10].map((now) => grants.holds(use, now))).toEqual([true, false]);
   });
 
   test('is forgotten, the oldest first, before a session holds more than 1 000', () => {
@@ -181,7 +228,10 @@ describe('grants behave as this model says', () => {
               expect(found?.id).toBe(expected?.id);
               expect(found?.effect).toBe(expected?.effect);
               if (found !== undefined && expected !== undefined) {
-                expect(grants.use(found.id)).toMatchObject({ revoked: false });
+                const use = grants.use(found.id, subject(step.input, step.fingerprint)) as Standing;
+                expect(grants.holds(use, now)).toBe(true);
+                // Its call starts at once.
+                grants.release(use);
                 expected.uses--;
               }
               break;

@@ -1,20 +1,20 @@
 /** What a host changes while a session lives: grants, definitions, registrations, rules. */
 import { describe, expect, test } from 'vitest';
-import { defineTool, HostToolRegistry } from '../../src/index.ts';
+import { type ApprovalAnswer, defineTool, HostToolRegistry } from '../../src/index.ts';
 import { gate, turns } from './world.ts';
 
 const anything = { type: 'object' } as const;
 
 describe('a grant that is taken back before its call has started', () => {
-  function world() {
+  function world(first: ApprovalAnswer = 'allow_always', second: ApprovalAnswer = 'reject_once') {
     const held = gate<number>();
     const registry = new HostToolRegistry();
     let runs = 0;
     registry.register(defineTool({ name: 'hold', description: 'd', parameters: anything, resourceKey: 'k', handler: () => held.promise }));
     registry.register(defineTool({ name: 'pay', description: 'd', parameters: anything, resourceKey: 'k', requiresApproval: true, handler: () => ++runs }));
-    const answers = ['allow_always', 'reject_once'] as const;
+    const answers = [first, second] as const;
     let asked = 0;
-    const session = registry.createSession({ sessionId: 's', approver: () => answers[Math.min(asked++, 1)] as 'allow_always' });
+    const session = registry.createSession({ sessionId: 's', approver: () => answers[Math.min(asked++, 1)] as ApprovalAnswer });
     return { held, registry, session, runs: () => runs, asked: () => asked };
   }
 
@@ -29,6 +29,49 @@ describe('a grant that is taken back before its call has started', () => {
     await holding;
     expect(await waiting).toMatchObject({ success: false, error: { code: 'approval_denied', reason: 'rejected' } });
     expect({ runs: runs(), asked: asked() }).toEqual({ runs: 1, asked: 2 });
+  });
+
+  test('while it waits for a lock, with its last use: a person is asked again', async () => {
+    const { held, session, runs, asked } = world({ decision: 'allow_always', grant: { uses: 1 } });
+    await session.call('pay');
+    const [grant] = session.approvals.grants();
+    const holding = session.call('hold');
+    const waiting = session.call('pay');
+    await turns();
+    expect(session.approvals.grants()).toEqual([]);
+    expect(session.approvals.revoke(grant?.id as string)).toBe(true);
+    held.open(1);
+    await holding;
+    expect(await waiting).toMatchObject({ success: false, error: { code: 'approval_denied', reason: 'rejected' } });
+    expect({ runs: runs(), asked: asked() }).toEqual({ runs: 1, asked: 2 });
+  });
+
+  test('with its last use, and whose call has started or ended, is gone', async () => {
+    const { held, session } = world({ decision: 'allow_always', grant: { uses: 1 } });
+    await session.call('pay');
+    const [grant] = session.approvals.grants();
+    const holding = session.call('hold');
+    const controller = new AbortController();
+    const waiting = session.call('pay', {}, { signal: controller.signal });
+    await turns();
+    controller.abort();
+    await waiting;
+    expect(session.approvals.revoke(grant?.id as string)).toBe(false);
+    held.open(1);
+    await holding;
+  });
+
+  test('by a later rejection of the whole tool: it stays rejected', async () => {
+    const { held, session, runs } = world('allow_always', { decision: 'reject_always', grant: { match: 'tool' } });
+    await session.call('pay');
+    const holding = session.call('hold');
+    const waiting = session.call('pay');
+    await turns();
+    await session.call('pay', { other: 1 });
+    held.open(1);
+    await holding;
+    expect(await waiting).toMatchObject({ success: false, error: { code: 'approval_denied', reason: 'rejected_always' } });
+    expect(runs()).toBe(1);
   });
 
   test('by whoever hears that it was granted', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { memoryApprovalStore } from '../../src/approval/store.ts';
 import type { AnyEvent, ApprovalAnswer, ApprovalStore, Approver, JsonObject, ToolResult } from '../../src/index.ts';
-import { type Bench, bench, deferred, suspending, why } from '../approval/kit.ts';
+import { type Bench, bench, deferred, suspending, suspendOne, why } from '../approval/kit.ts';
 import { andThen } from '../call/define.ts';
 
 const says =
@@ -147,6 +147,82 @@ describe('the approver', () => {
       },
     });
     expect(why(await bench({ session: { approver: says(hostile) } }).session.call('pay', { amount: 5 }))).toEqual(['approval_denied', 'invalid_answer']);
+  });
+});
+
+describe('an answer is read when it is given, once', () => {
+  /** Two calls that wait, and the ids of their questions. */
+  async function asked(): Promise<Bench & { readonly ids: readonly string[]; readonly called: readonly Promise<ToolResult>[] }> {
+    const bed = bench({ session: { approver: () => new Promise(() => {}) } });
+    const called = [1, 2].map((amount) => bed.session.call('pay', { amount }));
+    await vi.waitFor(async () => expect(await bed.session.approvals.pending()).toHaveLength(2));
+    return { ...bed, called, ids: (await bed.session.approvals.pending()).map(({ id }) => id) };
+  }
+
+  test('the object that it came in may serve for the next question', async () => {
+    const { session, ids, called, runs } = await asked();
+    const form = { decision: 'reject_once' as 'reject_once' | 'allow_once' };
+    session.approvals.answer(ids[0] as string, form);
+    form.decision = 'allow_once';
+    session.approvals.answer(ids[1] as string, form);
+    expect((await Promise.all(called)).map(({ success }) => success)).toEqual([false, true]);
+    expect(runs).toEqual([{ amount: 2 }]);
+  });
+
+  test('an input that it gave runs as it was, whatever becomes of it', async () => {
+    const { session, ids, called, runs } = await asked();
+    const input = { amount: 3, to: 'ann' };
+    session.approvals.answer(ids[0] as string, { decision: 'allow_once', input });
+    input.to = 'mallory';
+    await called[0];
+    expect(runs).toEqual([{ amount: 3, to: 'ann' }]);
+    await session.close();
+  });
+
+  test('so does one that a suspended call is resumed with', async () => {
+    const bed = suspending();
+    const { token } = await suspendOne(bed);
+    const input = { amount: 3, to: 'ann' };
+    const resumed = bed.session.approvals.resume(token, { decision: 'allow_once', input });
+    input.to = 'mallory';
+    await resumed;
+    expect(bed.runs).toEqual([{ amount: 3, to: 'ann' }]);
+  });
+
+  test('what would settle as a promise does is no promise here', async () => {
+    const { session, ids, called, runs } = await asked();
+    const form = Object.fromEntries([
+      ['decision', 'reject_once'],
+      ['then', (settle: (answer: string) => void) => settle('allow_once')],
+    ]);
+    session.approvals.answer(ids[0] as string, form as never);
+    expect(why(await (called[0] as Promise<ToolResult>))).toEqual(['approval_denied', 'rejected']);
+    expect(runs).toEqual([]);
+    await session.close();
+  });
+
+  test('what cannot be read at all is refused as any wrong form, and the question stays open', async () => {
+    const { session, ids } = await asked();
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    expect(() => session.approvals.answer(ids[0] as string, proxy as never)).toThrow(expect.objectContaining({ name: 'MisuseError', code: 'invalid_option' }));
+    expect(await session.approvals.pending()).toHaveLength(2);
+    await session.close();
+  });
+
+  test('the first answer wins, also against the host that answers a moment after the approver', async () => {
+    const { session, runs } = bench({ session: { approver: says('reject_once') } });
+    let id = '';
+    session.events.on('approval:required', ({ request }) => {
+      id = request.id;
+    });
+    const called = session.call('pay', { amount: 5 });
+    expect(id).not.toBe('');
+    // The approver has answered; the call has not gone on yet.
+    await Promise.resolve();
+    await Promise.resolve();
+    const late = session.approvals.answer(id, 'allow_once');
+    expect([late, (await called).success, runs.length]).toEqual([false, false, 0]);
   });
 });
 

@@ -130,6 +130,17 @@ describe('an approval', () => {
     expect(await asked).toMatchObject({ body: { result: { error: { code: 'approval_denied', reason: 'rejected' } } } });
   });
 
+  test('with arguments that no session takes is refused, and uses nothing up where the call is suspended', async () => {
+    const all = await world(suspending);
+    const approvalId = await suspended(all, 'r-1');
+    const deep = JSON.parse(`${'{"a":'.repeat(70)}1${'}'.repeat(70)}`) as object;
+    expect(await all.host(`approvals/${approvalId}`, { decision: 'allow_once', input: deep })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_decision' },
+    });
+    expect(await all.host(`approvals/${approvalId}`, { decision: 'reject_once' })).toMatchObject({ status: 200, body: { approvalId } });
+  });
+
   test.each([
     ['by its decision', { decision: 'reject_once', by: 'ann', message: 'Not now.' }],
     ['by an answer in the place of the decision', { decision: { decision: 'reject_once', by: 'ann', message: 'Not now.' } }],
