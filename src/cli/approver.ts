@@ -1,9 +1,9 @@
 /** Asks for an approval on the terminal. Everything that is shown is escaped: a tool or a model cannot draw on the screen, nor put words into the question. */
-import { createInterface } from 'node:readline/promises';
 import type { ApprovalAnswer, ApprovalRequest, Approver } from '../index.ts';
 import { approvalInput, shortLine, unshowableInput } from '../shown/approval-input.ts';
 import type { CliIo } from './cli-io.ts';
 import { columns, printable } from './printable.ts';
+import { discardTyped, readLine } from './read-line.ts';
 import type { Screen } from './screen.ts';
 
 /** Undefined without a terminal: then nobody can be asked, and the call is refused. One question at a time; anything but a yes is a no. */
@@ -25,6 +25,8 @@ async function askOne(request: ApprovalRequest, signal: AbortSignal, stdin: CliI
     screen.note(`\`${request.tool.name}\` needs an approval and was refused without a question. ${unshowableInput}`);
     return { decision: 'reject_once', message: unshowableInput };
   }
+  await discardTyped(stdin, signal);
+  if (signal.aborted) return 'reject_once';
   const release = screen.ask(questionOf(request, input, screen));
   let broken = false;
   try {
@@ -50,23 +52,4 @@ function questionOf({ title, message, risk, tool, ruleId, source, hiddenFields }
     `  input ${input.replaceAll('\n', '\n  ')}`,
     `Allow \`${printable(tool.name)}\` to run once with this input? [y/N] `,
   ].join('\n');
-}
-
-/** One line; undefined at the end of input, and when the question is closed. */
-export function readLine(stdin: CliIo['stdin'], signal: AbortSignal): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    // The terminal itself echoes and edits: no raw mode, so nothing has to be put back, and Ctrl-C stays a signal.
-    const lines = createInterface({ input: stdin, terminal: false });
-    const stop = (): void => lines.close();
-    lines.once('line', (line) => {
-      resolve(line);
-      lines.close();
-    });
-    lines.once('close', () => {
-      signal.removeEventListener('abort', stop);
-      resolve(undefined);
-    });
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
 }

@@ -2,7 +2,6 @@
 import { isMisuseError } from '../index.ts';
 import { messageOf } from '../internal.ts';
 import type { ImportedMcpTools, McpConnection } from '../mcp.ts';
-import { readLine } from './approver.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
@@ -10,6 +9,7 @@ import { type Change, changeLines, changeOf } from './mcp-pin-changes.ts';
 import { type PinnedTool, pinnedOf, readPinFile, writePinFile } from './mcp-pin-file.ts';
 import type { Options } from './options.ts';
 import { printable } from './printable.ts';
+import { discardTyped, readLine } from './read-line.ts';
 import type { Screen } from './screen.ts';
 
 export const mcpPin: Command = {
@@ -114,6 +114,8 @@ async function review(imported: ImportedMcpTools, before: ReadonlyMap<string, Pi
 /** Shows a change and asks; no, where nobody can be asked. */
 async function agrees(change: Change, { stdin, stderr, signal }: CliIo, screen: Screen): Promise<boolean> {
   if (stdin.isTTY !== true || stderr.isTTY !== true || signal.aborted) return false;
+  await discardTyped(stdin, signal);
+  if (signal.aborted) return false;
   const release = screen.ask(
     [...changeLines(change), `Accept \`${printable(change.name)}\`${change.kind === 'gone' ? ' as gone' : ' as it is now'}? [y/N] `].join('\n'),
   );

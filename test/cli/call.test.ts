@@ -239,6 +239,23 @@ describe('approvals', () => {
     expect(stderr.split(question)).toHaveLength(3);
   });
 
+  test('what was typed before a question stood is no answer to it', async () => {
+    let open = 0;
+    const { stdout } = await cli(['call', 'pair', ...tools, '--json'], {
+      terminal: true,
+      typed: 'y\n',
+      onStderr: (text, type) => {
+        const asked = text.split(question).length - 1;
+        if (asked === open) return;
+        open = asked;
+        // The second yes is typed while the first question stands.
+        for (const line of asked === 1 ? ['n\n', 'y\n'] : ['n\n']) type(line);
+      },
+    });
+    expect(open).toBe(2);
+    expect(JSON.parse(stdout).output).toEqual([false, false]);
+  });
+
   test('an interruption closes the question', async () => {
     const abort = new AbortController();
     const { exit, stdout } = await cli(argv, { terminal: true, signal: abort.signal, onStderr: (text) => text.endsWith(question) && abort.abort() });

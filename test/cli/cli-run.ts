@@ -17,6 +17,8 @@ export interface RunSetup {
   readonly stdin?: string;
   readonly terminal?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** Typed before the command has begun; standard input stays open. */
+  readonly typed?: string;
   readonly cwd?: string;
   readonly signal?: AbortSignal;
   /** Called after each write to standard error, with all of it so far. */
@@ -31,9 +33,10 @@ export interface Ran {
   readonly writes: readonly string[];
 }
 
-export async function cli(argv: readonly string[], { stdin, terminal = false, env = {}, cwd = worlds, signal, onStderr }: RunSetup = {}): Promise<Ran> {
+export async function cli(argv: readonly string[], { stdin, typed, terminal = false, env = {}, cwd = worlds, signal, onStderr }: RunSetup = {}): Promise<Ran> {
   const input = Object.assign(new PassThrough(), { isTTY: terminal });
   if (stdin !== undefined) input.end(stdin);
+  if (typed !== undefined) input.write(typed);
   const out = memory(false);
   const written = new EventEmitter();
   const err = memory(terminal, (text) => written.emit('text', text));

@@ -1,0 +1,49 @@
+/** A line that a person types as the answer to a question. */
+import { createInterface } from 'node:readline/promises';
+import type { CliIo } from './cli-io.ts';
+
+/** Milliseconds in which nothing may come before a question is asked. A terminal hands its lines over one after the other, some at each turn. */
+const quietMs = 30;
+
+/**
+ * Throws away what was typed before: it cannot be an answer to a question that nobody has seen. Resolves when nothing has come for a moment, at the end of
+ * input, and when the question is closed.
+ */
+export function discardTyped(stdin: CliIo['stdin'], signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      stdin.off('data', again).off('end', done).off('close', done);
+      signal.removeEventListener('abort', done);
+      stdin.pause();
+      resolve();
+    };
+    const again = (): void => void timer.refresh();
+    const timer = setTimeout(done, quietMs);
+    if (signal.aborted || stdin.readableEnded || stdin.destroyed) return done();
+    signal.addEventListener('abort', done, { once: true });
+    stdin.on('end', done).on('close', done).on('data', again);
+    stdin.resume();
+  });
+}
+
+/** One line; undefined at the end of input, and when the question is closed. */
+export function readLine(stdin: CliIo['stdin'], signal: AbortSignal): Promise<string | undefined> {
+  // An ended input would never say so again.
+  if (stdin.readableEnded || stdin.destroyed) return Promise.resolve(undefined);
+  return new Promise((resolve) => {
+    // The terminal itself echoes and edits: no raw mode, so nothing has to be put back, and Ctrl-C stays a signal.
+    const lines = createInterface({ input: stdin, terminal: false });
+    const stop = (): void => lines.close();
+    lines.once('line', (line) => {
+      resolve(line);
+      lines.close();
+    });
+    lines.once('close', () => {
+      signal.removeEventListener('abort', stop);
+      resolve(undefined);
+    });
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
