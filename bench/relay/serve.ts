@@ -58,4 +58,6 @@ process.on('message', async (asked: Asked) => {
     process.exit();
   }
 });
+// Whoever asks has died: nobody would end this process.
+process.once('disconnect', () => process.exit());
 process.send?.(server.port);
