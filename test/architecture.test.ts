@@ -68,7 +68,9 @@ const layers: readonly Layer[] = [
   { name: 'frameworks', files: ['ai-sdk', 'ai-sdk/*', 'langchain', 'langchain/*'], surface: true },
   { name: 'mcp', files: ['mcp', 'mcp/*'], surface: true },
   { name: 'redis', files: ['redis', 'redis/*'], surface: true },
-  // For browsers: it imports nothing but its own folder.
+  // What a relay takes of a text: the client looks before it sends.
+  { name: 'relay bounds', files: ['relay/json-bounds'], surface: true },
+  // For browsers: it imports nothing but its own folder and those bounds.
   { name: 'relay client', files: ['relay/client', 'relay-client/*'], surface: true },
   { name: 'relay', files: ['relay', 'relay/*'], surface: true },
   { name: 'command line', files: ['cli', 'cli/*'], surface: true },

@@ -1,5 +1,7 @@
 /** What a handler gave, as the answer that goes to the relay. */
 
+import { excessOf, type JsonBounds, maxAnswerValues, maxBodyDepth } from '../relay/json-bounds.ts';
+
 /** An answer as text. */
 export interface Answer {
   readonly requestId: string;
@@ -11,6 +13,8 @@ export interface Answer {
 
 /** Most bytes of an answer. */
 export const maxAnswerBytes = 4 * 1_048_576;
+/** How much a relay takes. */
+const bounds: JsonBounds = { maxDepth: maxBodyDepth, maxValues: maxAnswerValues };
 /** Most characters of an error's message. */
 const maxMessageChars = 8_192;
 
@@ -18,6 +22,11 @@ const maxMessageChars = 8_192;
 export function resultAnswer(requestId: string, tool: string, result: unknown): Answer {
   try {
     const answer = answerOf(requestId, 'result', jsonOf(result));
+    if (excessOf(answer.body, bounds) !== undefined)
+      return errorAnswer(
+        requestId,
+        `The result of ${tool} has too many values, or is nested too deep; a relay takes at most ${maxAnswerValues} values and ${maxBodyDepth} levels. Return less, or a part at a time.`,
+      );
     if (answer.bytes <= maxAnswerBytes) return answer;
     const megabytes = (answer.bytes / 1_048_576).toFixed(1);
     return errorAnswer(requestId, `The result of ${tool} is ${megabytes} MB as JSON; a relay takes at most 4 MB. Return less, or a part at a time.`);

@@ -2,8 +2,8 @@
 import type { ApprovalAnswer, JsonObject, JsonValue } from '../index.ts';
 import { isJsonObject } from '../internal.ts';
 import { answer } from './answers.ts';
-import { fieldOf, parseBody, readObject } from './bodies.ts';
-import { type RelayError, relayError } from './relay-error.ts';
+import { beforeBody, callBody, fieldOf, parseBody, readObject } from './bodies.ts';
+import { isRelayError, type RelayError, relayError } from './relay-error.ts';
 import type { RelayParts, SessionHandlers } from './relay-parts.ts';
 
 interface ReadRequest {
@@ -18,9 +18,9 @@ const decisions: ReadonlySet<unknown> = new Set(['allow_once', 'allow_always', '
 /** Handlers of these routes. */
 export function agentRoutes({ limits, requests, counters }: RelayParts): Pick<SessionHandlers, 'request' | 'request-status' | 'approval'> {
   return {
-    async request({ request, maxBody, document }) {
-      const call = readRequest(await readObject(request, maxBody));
-      await limits.request(document.code);
+    async request({ request, bounds, document }) {
+      await beforeBody(request, limits.request(document.code));
+      const call = readRequest(await readObject(request, bounds));
       const given = await requests.submit(document, call);
       if (!('result' in given)) return answer(202, given);
       counters.called(given.result);
@@ -34,8 +34,8 @@ export function agentRoutes({ limits, requests, counters }: RelayParts): Pick<Se
       return answer(200, status);
     },
 
-    async approval({ request, maxBody, params: { approvalId = '' }, document }) {
-      const decision = readDecision(await readObject(request, maxBody));
+    async approval({ request, bounds, params: { approvalId = '' }, document }) {
+      const decision = readDecision(await readObject(request, bounds));
       const decided = approvalId === '' || approvalId.length > 1_024 ? undefined : await requests.decide(document, approvalId, decision);
       if (decided === undefined) throw relayError(404, 'approval_not_found', 'Nothing of this id waits for a person in this session.');
       return answer(200, decided);
@@ -57,13 +57,14 @@ function readRequest(body: JsonObject): ReadRequest {
   return { tool, wait, ...(requestId === undefined ? {} : { requestId }), ...(args === undefined ? {} : { args: readArgs(args) }) };
 }
 
-/** A string that holds an object is that object; another one is for the tool's own schema to refuse. */
+/** A string that holds an object is that object; another one is for the tool's own schema to refuse. @throws RelayError 413 for too many values */
 function readArgs(args: JsonValue): JsonValue {
   if (typeof args !== 'string') return args;
   try {
-    const read = parseBody(args);
+    const read = parseBody(args, callBody);
     return isJsonObject(read) ? read : args;
-  } catch {
+  } catch (error) {
+    if (isRelayError(error) && error.status === 413) throw error;
     return args;
   }
 }

@@ -1,23 +1,39 @@
-/** Bodies of requests: JSON objects, read up to a limit of size, depth and time. */
+/** Bodies of requests: JSON objects, read up to a limit of size, values, depth and time. */
 import type { JsonObject, JsonValue } from '../index.ts';
 import { describe, isJsonObject } from '../internal.ts';
 import { directBody, headerOf, type ReadDirectly } from './direct-body.ts';
+import { excessOf, maxAnswerValues, maxBodyDepth } from './json-bounds.ts';
 import { isRelayError, type RelayError, relayError } from './relay-error.ts';
+import { nextTurn } from './stretches.ts';
 
-/** Bytes of most bodies. */
-export const maxBodyBytes = 1_048_576;
+/** How much a body may hold. */
+export interface BodyBounds {
+  readonly maxBytes: number;
+  /** As {@link excessOf} counts them. */
+  readonly maxValues: number;
+}
+
 /** Bytes of an application's result, as JSON. */
 export const maxResultBytes = 4 * 1_048_576;
-/** Bytes of the body that a result comes in. */
-export const maxResponseBodyBytes = maxResultBytes + 65_536;
-/** Deepest nesting of arrays and objects in a body. */
-export const maxBodyDepth = 100;
+
+/** Of a body that says one thing or nothing, from whoever comes. */
+export const smallBody: BodyBounds = { maxBytes: 1_024, maxValues: 1_024 };
+/** Of a call, of MCP messages and of an approval: the 50 000 values that an input may have, and what is around them. */
+export const callBody: BodyBounds = { maxBytes: 1_048_576, maxValues: 50_100 };
+/** Of a registration and an update. */
+export const toolsBody: BodyBounds = { maxBytes: 1_048_576, maxValues: 150_000 };
+/** Of an application's answer. */
+export const responseBody: BodyBounds = { maxBytes: maxResultBytes + 65_536, maxValues: maxAnswerValues };
+/** Characters of a body from which on what is done with it has a turn of its own. */
+const longBody = 65_536;
 const bodyTimeoutMs = 30_000;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The JSON object of a body. @throws RelayError 400 `invalid_json` or `invalid_request`, 408, 413, 415 */
-export async function readObject(request: Request, maxBytes: number): Promise<JsonObject> {
-  const body = parseBody(await readText(request, maxBytes));
+export async function readObject(request: Request, bounds: BodyBounds): Promise<JsonObject> {
+  const text = await readText(request, bounds.maxBytes);
+  const body = parseBody(text, bounds);
+  if (text.length > longBody) await nextTurn();
   if (!isJsonObject(body)) throw relayError(400, 'invalid_request', `Expected the body to be a JSON object, got ${describe(body)}.`);
   return body;
 }
@@ -73,14 +89,39 @@ async function readWhole(read: ReadDirectly, maxBytes: number): Promise<string> 
   throw tooLarge(maxBytes);
 }
 
-/** @throws RelayError 400 `invalid_json`, also for what is nested too deep */
-export function parseBody(text: string): JsonValue {
-  if (isTooDeep(text)) throw invalidJson(`The body is nested deeper than ${maxBodyDepth} levels.`);
+/**
+ * Waits for a limit that needs nothing of the body, before it is read. Where the limit refuses, the body is let go of.
+ * @throws RelayError what the limit throws
+ */
+export async function beforeBody(request: Request, limit: Promise<void>): Promise<void> {
+  try {
+    await limit;
+  } catch (error) {
+    // A server that reads bodies itself lets go of them itself.
+    if (directBody(request) === undefined) await request.body?.cancel().catch(() => {});
+    throw error;
+  }
+}
+
+/** @throws RelayError 400 `invalid_json`, also for what is nested too deep; 413 for too many values */
+export function parseBody(text: string, bounds: Pick<BodyBounds, 'maxValues'>): JsonValue {
+  checkText(text, bounds);
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
     throw invalidJson('The body is not valid JSON.');
   }
+}
+
+/**
+ * Looks at the text, so that nothing is built that is too deep or too large.
+ * @throws RelayError 400 `invalid_json` for what is nested too deep; 413 `payload_too_large` for too many values
+ */
+export function checkText(text: string, { maxValues }: Pick<BodyBounds, 'maxValues'>): void {
+  const excess = excessOf(text, { maxDepth: maxBodyDepth, maxValues });
+  if (excess === 'depth') throw invalidJson(`The body is nested deeper than ${maxBodyDepth} levels.`);
+  if (excess === 'values')
+    throw relayError(413, 'payload_too_large', `A body may hold at most ${maxValues} values here. A member with a key that is new in it counts as five.`);
 }
 
 /** The first of these members that the object has itself. */
@@ -97,23 +138,6 @@ function checkContentType(request: Request): void {
     throw relayError(415, 'unsupported_media_type', 'Expected a body with `Content-Type: application/json`, in UTF-8.');
   if ((headerOf(request, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity')
     throw relayError(415, 'unsupported_media_type', 'Expected a body without `Content-Encoding`.');
-}
-
-/** True for JSON text that is nested deeper than a body may be. Looks at the text, so that nothing deep is ever built. */
-export function isTooDeep(text: string): boolean {
-  let depth = 0;
-  let quoted = false;
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (quoted) {
-      if (char === 0x5c) at++;
-      else if (char === 0x22) quoted = false;
-    } else if (char === 0x22) quoted = true;
-    else if (char === 0x5b || char === 0x7b) {
-      if (++depth > maxBodyDepth) return true;
-    } else if (char === 0x5d || char === 0x7d) depth--;
-  }
-  return false;
 }
 
 function tooLate(): RelayError {

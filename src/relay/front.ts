@@ -2,6 +2,7 @@
 import { authorize, bearerOf, checkHostKey, findSession } from './access.ts';
 import { agentRoutes } from './agent-routes.ts';
 import { commonHeaders, errorAnswer, toRelayError } from './answers.ts';
+import type { BodyBounds } from './bodies.ts';
 import { addressOf } from './client-address.ts';
 import { checkHost, checkOrigin, corsOf, preflightOf } from './door.ts';
 import { mcpRoute } from './mcp-route.ts';
@@ -41,6 +42,7 @@ export interface Front {
 }
 
 const openNames: ReadonlySet<string> = new Set<OpenRouteName>(['create', 'pair', 'openapi', 'healthz', 'readyz']);
+const noBody: BodyBounds = { maxBytes: 0, maxValues: 0 };
 const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /** Makes the front of a node. */
@@ -62,7 +64,7 @@ export function createFront(parts: RelayParts): Front {
     if (code !== undefined && !isCode(code)) throw relayError(400, 'invalid_session_code', 'Session code must be 8-character Base32 format');
     const route = routeOf(place, request.method);
     if ((parts.draining.aborted && !route.late) || (parts.closed.aborted && route.access !== 'anyone')) throw leaving();
-    const exchange: Exchange = { request, params: place.params, address: await addressOf(request, info.address, door, report), maxBody: route.maxBody ?? 0 };
+    const exchange: Exchange = { request, params: place.params, address: await addressOf(request, info.address, door, report), bounds: route.body ?? noBody };
     return { route, exchange: await authorized(route, exchange) };
   };
 

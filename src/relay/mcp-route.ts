@@ -2,7 +2,7 @@
 import { isMisuseError, type JsonValue } from '../index.ts';
 import { isJsonObject } from '../internal.ts';
 import { createMcpHandler, type McpHandler } from '../mcp.ts';
-import { readText } from './bodies.ts';
+import { checkText, readText } from './bodies.ts';
 import type { LiveSession } from './live-sessions.ts';
 import { mcpSessionStore } from './mcp-sessions.ts';
 import { relayError } from './relay-error.ts';
@@ -26,8 +26,9 @@ export function mcpRoute({ live, limits, report, settings: { store } }: RelayPar
     return made;
   };
   return {
-    async mcp({ request, maxBody, document }) {
-      const text = request.method === 'POST' ? await readText(request, maxBody) : undefined;
+    async mcp({ request, bounds, document }) {
+      const text = request.method === 'POST' ? await readText(request, bounds.maxBytes) : undefined;
+      if (text !== undefined) checkText(text, bounds);
       const { messages, calls } = countOf(text);
       if (request.method === 'GET') await limits.stream(document.code, 'agent');
       else await limits.mcp(document.code, messages);

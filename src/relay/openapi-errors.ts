@@ -83,8 +83,8 @@ const ofRoute: Readonly<Partial<Record<Route['name'], readonly string[]>>> = {
 };
 
 /** What a route can refuse a request with. */
-export function errorsOf({ name, path, access, maxBody }: Route): readonly string[] {
+export function errorsOf({ name, path, access, body }: Route): readonly string[] {
   const ofCode = path.includes('/:code') ? ['invalid_session_code', 'store_unavailable'] : [];
   const ofStore = name === 'create' ? ['store_unavailable'] : [];
-  return [...new Set([...ofAll, ...ofCode, ...ofStore, ...ofAccess[access], ...(maxBody === undefined ? [] : ofBodies), ...(ofRoute[name] ?? [])])];
+  return [...new Set([...ofAll, ...ofCode, ...ofStore, ...ofAccess[access], ...(body === undefined ? [] : ofBodies), ...(ofRoute[name] ?? [])])];
 }

@@ -4,6 +4,7 @@ import { checkToolName, copyJson, describe, gateSchema, isJsonObject, nameSkelet
 import { cleanLine, cleanSchema, cleanText } from '../shown/outside-text.ts';
 import type { RelayedDefinition } from './documents.ts';
 import { defineRelayedTool } from './relayed-tool.ts';
+import { createPause, type Pause } from './stretches.ts';
 
 /** Most bytes of a description. */
 const maxDescriptionBytes = 8_192;
@@ -30,16 +31,22 @@ export interface ReadOptions {
   readonly taken: (name: string) => string | undefined;
   /** The application's own tools that stay: a name again is the next definition of that tool, a twin of one is refused. @default none */
   readonly standing?: readonly RelayedDefinition[];
+  /** Called before each. @default one that lets others run every 10 ms */
+  readonly pause?: Pause;
 }
 
 /** @param raw of any shape; how many there may be is the caller's business */
-export function readDefinitions(raw: readonly unknown[], { taken, standing = [] }: ReadOptions): { definitions: RelayedDefinition[]; failed: FailedTool[] } {
+export async function readDefinitions(
+  raw: readonly unknown[],
+  { taken, standing = [], pause = createPause() }: ReadOptions,
+): Promise<{ definitions: RelayedDefinition[]; failed: FailedTool[] }> {
   const definitions: RelayedDefinition[] = [];
   const failed: FailedTool[] = [];
   const names = new Map(standing.map(({ name }) => [nameSkeleton(name), name]));
   const read = new Set<string>();
   const patterns: SharedPatterns = { left: standing.reduce((left, { patternSize = 0 }) => left - patternSize, maxPatternSize) };
   for (const one of raw) {
+    await pause();
     let toolName = reportedName(one);
     try {
       const entry = copied(one);

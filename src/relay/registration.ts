@@ -68,10 +68,14 @@ export interface Registered<Response> {
  * leaves its tool out.
  * @throws RelayError 413 `too_many_tools`; 422 `registration_failed` with `failedTools` where none can be taken: everything stays as it was
  */
-export function registerTools(before: ToolsDocument | undefined, registration: Registration, options: RegistrationOptions): Registered<RegistrationResponse> {
+export async function registerTools(
+  before: ToolsDocument | undefined,
+  registration: Registration,
+  options: RegistrationOptions,
+): Promise<Registered<RegistrationResponse>> {
   const { pluginType, pluginVersion, capabilities, environment, availableTools } = registration;
   refuseTooMany('availableTools', availableTools.length, options);
-  const read = readDefinitions(availableTools, { taken: options.taken });
+  const read = await readDefinitions(availableTools, { taken: options.taken });
   const pinned = pinIf(options.pinDefinitions, read.definitions, before);
   const failedTools = [...read.failed, ...pinned.failed];
   if (pinned.definitions.length === 0)
@@ -100,7 +104,7 @@ export function registerTools(before: ToolsDocument | undefined, registration: R
  * definition standing. A list that is longer than a session may have tools is refused as a whole; where only the sum is too large, those beyond it fail.
  * @throws RelayError 409 `no_tools_registered`; 413 `too_many_tools`
  */
-export function updateTools(before: ToolsDocument | undefined, update: ToolsUpdate, options: RegistrationOptions): Registered<UpdateResponse> {
+export async function updateTools(before: ToolsDocument | undefined, update: ToolsUpdate, options: RegistrationOptions): Promise<Registered<UpdateResponse>> {
   if (before === undefined) throw relayError(409, 'no_tools_registered', 'This session has no tools yet. Register with register-tools before you update.');
   refuseTooMany('added` and `modified', update.added.length + update.modified.length, options);
   refuseTooMany('removed', update.removed.length, options);
@@ -114,7 +118,7 @@ export function updateTools(before: ToolsDocument | undefined, update: ToolsUpda
     notFound.add(name);
     return false;
   });
-  const read = readDefinitions([...known, ...update.added], { taken: options.taken, standing: [...tools.values()] });
+  const read = await readDefinitions([...known, ...update.added], { taken: options.taken, standing: [...tools.values()] });
   const pinned = pinIf(options.pinDefinitions, read.definitions, before);
   const beyond = addWithin(tools, pinned.definitions, options.maxTools);
   const failedTools = [...read.failed, ...pinned.failed, ...beyond];

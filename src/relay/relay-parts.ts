@@ -1,4 +1,5 @@
 /** What the routes of a relay work with, and what they are given of a request. */
+import type { BodyBounds } from './bodies.ts';
 import type { Calls } from './calls.ts';
 import type { Counters } from './counters.ts';
 import type { SessionDocument, Side } from './documents.ts';
@@ -43,8 +44,7 @@ export interface Exchange {
   readonly params: RouteParams;
   /** For limits an address; undefined where nobody knows it. */
   readonly address: string | undefined;
-  /** Most bytes of the body. */
-  readonly maxBody: number;
+  readonly bounds: BodyBounds;
 }
 
 /** A request of a session, by somebody who may make it. */

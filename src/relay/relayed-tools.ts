@@ -4,6 +4,7 @@ import { canonicalJson, type OutsidePlace } from '../internal.ts';
 import type { RelayedDefinition, ToolsDocument } from './documents.ts';
 import { defineRelayedTool } from './relayed-tool.ts';
 import type { RelayLogger } from './settings.ts';
+import { createPause } from './stretches.ts';
 
 /** The tools of one session. */
 export interface RelayedTools {
@@ -23,9 +24,6 @@ export interface RelayedToolsOptions {
   readonly logger: RelayLogger;
   run(input: JsonObject, context: ToolContext, idempotent: boolean): Promise<unknown>;
 }
-
-/** Milliseconds at a stretch that the tools of one session may take of the node's one thread. */
-const stretchMs = 10;
 
 interface Shown {
   /** Of the definition: what is the same is left alone. */
@@ -68,7 +66,7 @@ export function createRelayedTools({ code, session, requestTimeoutMs, logger, ru
 
   return {
     async show({ definitions, pluginType }) {
-      let since = performance.now();
+      const pause = createPause();
       const wanted = new Set(definitions.map(({ name }) => name));
       for (const [name, { registration }] of shown) {
         if (wanted.has(name)) continue;
@@ -84,9 +82,7 @@ export function createRelayedTools({ code, session, requestTimeoutMs, logger, ru
           shown.delete(definition.name);
           logger.warn({ tool: definition.name, error: error instanceof Error ? error.message : typeof error }, 'relay: a registered tool cannot be shown');
         }
-        if (performance.now() - since < stretchMs) continue;
-        await new Promise<void>((resolve) => void setImmediate(resolve));
-        since = performance.now();
+        await pause();
       }
     },
     has: (name) => shown.has(name),

@@ -3,7 +3,6 @@ import type { JsonObject } from '../index.ts';
 import { describe, isJsonObject } from '../internal.ts';
 import { findSession } from './access.ts';
 import { errorBody, toRelayError } from './answers.ts';
-import { isTooDeep } from './bodies.ts';
 import type { Front } from './front.ts';
 import { type RelayError, relayError } from './relay-error.ts';
 import type { RelayParts } from './relay-parts.ts';
@@ -21,7 +20,9 @@ export function createSocketEntry(front: Front, parts: RelayParts): SocketPort {
     let body: JsonObject;
     try {
       if (parts.closed.aborted) throw relayError(503, 'shutting_down', 'This node has shut down. Connect again.');
-      body = await takeResponse(parts, await findSession(store, now(), code), readFrame(data));
+      const document = await findSession(store, now(), code);
+      await limits.response(code);
+      body = await takeResponse(parts, document, readFrame(data));
     } catch (error) {
       refusal = toRelayError(error, (fault) => report('internal', fault));
       body = errorBody(refusal);
@@ -50,15 +51,8 @@ export function createSocketEntry(front: Front, parts: RelayParts): SocketPort {
   };
 }
 
-/** What a frame holds: nothing deeper than a body may be. */
+/** What a frame holds. How much it may hold was looked at when the frame came. */
 function readFrame(data: unknown): JsonObject {
   if (!isJsonObject(data)) throw relayError(400, 'invalid_request', `Expected \`data\` to be a JSON object, got ${describe(data)}.`);
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(data);
-  } catch {
-    // Deeper than the stack.
-  }
-  if (text === undefined || isTooDeep(text)) throw relayError(400, 'invalid_json', 'The data is nested too deep.');
   return data;
 }

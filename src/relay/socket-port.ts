@@ -8,7 +8,7 @@ export interface SocketAdmission {
   readonly stream: StreamRequest;
   readonly streams: EventStreams;
   /**
-   * Does what `POST /:code/response` does with this body, and answers what that does: status and body; never rejects. Checks again what may have changed
+   * Does what `POST /:code/response` does with this body, which is within the bounds of one, and answers what that does: status and body; never rejects. Checks again what may have changed
    * since, such as a session that has ended. Called for `stream.side` `application` alone.
    */
   respond(data: unknown): Promise<{ readonly status: number; readonly body: JsonObject }>;

@@ -1,6 +1,6 @@
 /** The application's tools: registered, updated, described. */
 import { answer } from './answers.ts';
-import { readObject } from './bodies.ts';
+import { beforeBody, readObject } from './bodies.ts';
 import { keys, type LogRecord, logKeep, type SessionDocument, type Side, type ToolsDocument } from './documents.ts';
 import { isNamed, negotiateVersion } from './metadata.ts';
 import { createMetadataCache } from './metadata-cache.ts';
@@ -30,14 +30,14 @@ export function toolRoutes({ settings, limits, hub, live }: RelayParts): Pick<Se
   const change = async <R extends object>(
     { code, toolsRevision: told }: SessionDocument,
     reason: string,
-    work: (before: ToolsDocument | undefined, options: RegistrationOptions) => Registered<R>,
+    work: (before: ToolsDocument | undefined, options: RegistrationOptions) => Promise<Registered<R>>,
   ): Promise<R & { toolsRevision: number }> => {
     for (let tries = 0; tries < mostTries; tries++) {
       const found = await readTools(store, code);
       const before = found?.document;
       const at = Math.floor(now());
       const options = { at, taken: live.taken, maxTools: settings.limits.toolsPerSession, pinDefinitions };
-      const { document, change: names, response } = work(before, options);
+      const { document, change: names, response } = await work(before, options);
       const { revision } = document;
       const isNew = document !== before;
       if (isNew && !(await writeTools(store, code, document, found))) {
@@ -69,14 +69,14 @@ export function toolRoutes({ settings, limits, hub, live }: RelayParts): Pick<Se
   };
 
   return {
-    async 'register-tools'({ request, maxBody, document }) {
-      const registration = readRegistration(await readObject(request, maxBody));
-      await limits.update(document.code);
+    async 'register-tools'({ request, bounds, document }) {
+      await beforeBody(request, limits.update(document.code));
+      const registration = readRegistration(await readObject(request, bounds));
       return answer(201, await change(document, registrationReason, (before, options) => registerTools(before, registration, options)));
     },
-    async 'update-tools'({ request, maxBody, document }) {
-      const update = readUpdate(await readObject(request, maxBody));
-      await limits.update(document.code);
+    async 'update-tools'({ request, bounds, document }) {
+      await beforeBody(request, limits.update(document.code));
+      const update = readUpdate(await readObject(request, bounds));
       return answer(200, await change(document, update.reason, (before, options) => updateTools(before, update, options)));
     },
     metadata: describe,

@@ -3,6 +3,7 @@ import type { RawData, WebSocket } from 'ws';
 import type { JsonObject } from '../index.ts';
 import { isJsonObject } from '../internal.ts';
 import type { OpenStream, StreamEvent } from './event-stream.ts';
+import { excessOf, type JsonBounds, type JsonExcess, maxAnswerValues, maxBodyDepth } from './json-bounds.ts';
 import { isRelayError } from './relay-error.ts';
 import { faultOf } from './report.ts';
 import { logName } from './secrets.ts';
@@ -30,6 +31,12 @@ export const closeCodes = {
 const mostAtOnce = 16;
 /** Frames that cannot be read, after which the socket is closed. */
 const mostFaults = 5;
+/** Of a frame: an answer within `data`. */
+const frameBounds: JsonBounds = { maxDepth: maxBodyDepth + 1, maxValues: maxAnswerValues + 20 };
+const tooMuch: Readonly<Record<JsonExcess, string>> = {
+  depth: `Expected the data of a frame to be nested at most ${maxBodyDepth} levels deep.`,
+  values: `An answer may hold at most ${maxAnswerValues} values. A member with a key that is new in it counts as five.`,
+};
 /** Milliseconds that a client has for its part of the closing. */
 const closingMs = 5_000;
 /** Most bytes of a reason, by the protocol. */
@@ -120,6 +127,8 @@ export function serveSocket(socket: WebSocket, { stream, streams, respond }: Soc
       });
   };
   const take = (text: string): void => {
+    const excess = excessOf(text, frameBounds);
+    if (excess !== undefined) return fault('invalid_frame', tooMuch[excess]);
     const frame = parse(text);
     if (!isJsonObject(frame) || typeof frame.event !== 'string') return fault('invalid_frame', 'Expected a text frame with the JSON of `{ event, data }`.');
     if (frame.event !== 'response') return fault('unknown_event', 'Expected the event `response`; a client sends no other.');

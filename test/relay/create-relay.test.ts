@@ -179,14 +179,11 @@ describe('the port for sockets', () => {
   test('takes answers as the route does', async () => {
     const { relay, ask, code, sessionToken } = await world();
     const { respond } = (await serverPortOf(relay)!.sockets.open(at(`/api/sessions/${code}/stream`, sessionToken), {})) as SocketAdmission;
-    let deep: unknown[] = [];
-    for (let level = 0; level < 20_000; level++) deep = [deep];
     for (const [data, status, error] of [
       [{ requestId: 'x', result: 1 }, 404, 'request_not_found'],
       [{ requestId: 'x' }, 400, 'missing_result_or_error'],
       [[], 400, 'invalid_request'],
       [undefined, 400, 'invalid_request'],
-      [{ requestId: 'x', result: deep }, 400, 'invalid_json'],
     ] as const)
       expect(await respond(data)).toMatchObject({ status, body: { error, code: error } });
     await ask('DELETE', `/${code}`, { token: sessionToken });

@@ -1,7 +1,7 @@
 /** Hostile bodies and requests: refused in words, and never a 500. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { maxBodyBytes } from '../../src/relay/bodies.ts';
+import type { BodyBounds } from '../../src/relay/bodies.ts';
 import { markDirect } from '../../src/relay/direct-body.ts';
 import { toResponse } from '../../src/relay/reply.ts';
 import { routes } from '../../src/relay/route-table.ts';
@@ -16,7 +16,7 @@ async function doors(options: Parameters<typeof frontKit>[0] = {}) {
   const { code, sessionToken, agentToken } = (await kit.ask('POST', '', { token: hostKey, body: {} })).body as unknown as Made;
   const tokens = { application: sessionToken, agent: agentToken, either: agentToken, host: hostKey, creator: hostKey, anyone: hostKey };
   const url = (path: string): string => `http://relay.test${path.replace(':code', code).replace(':approvalId', 'a-1')}`;
-  return { ...kit, code, doors: posts.map(({ name, path, access }) => ({ name, url: url(path), token: tokens[access] })) };
+  return { ...kit, code, doors: posts.map(({ name, path, access, body }) => ({ name, url: url(path), token: tokens[access], ...(body as BodyBounds) })) };
 }
 
 afterEach(() => {
@@ -35,7 +35,7 @@ describe('a body', () => {
     ['a number', '1e999', 400, 'invalid_request'],
     ['a string', '"{}"', 400, 'invalid_request'],
     ['101 levels', `${'{"a":'.repeat(100)}[]${'}'.repeat(100)}`, 400, 'invalid_json'],
-    ['a million levels', '['.repeat(1_000_000), 400, 'invalid_json'],
+    ['as many levels as a small body has room for', '['.repeat(1_000), 400, 'invalid_json'],
     ['brackets without end in strings', `{"a":"${'['.repeat(500)}\\"${'{'.repeat(500)}"`, 400, 'invalid_json'],
   ])('that is %s is refused everywhere', async (_what, body, status, error) => {
     const { ask, doors: all } = await doors();
@@ -63,15 +63,51 @@ describe('a body', () => {
     },
   );
 
-  test('may have 1 MB and no more, whatever it says', async () => {
+  test('may have the bytes of its route and no more, whatever it says', async () => {
     const { ask, doors: all } = await doors();
-    const most = `{"x":"${'x'.repeat(maxBodyBytes - 8)}"}`;
-    for (const { name, url, token } of all.filter((door) => door.name !== 'response')) {
+    for (const { name, url, token, maxBytes } of all) {
+      const most = `{"x":"${'x'.repeat(maxBytes - 8)}"}`;
       expect((await ask('POST', url, { token, body: most })).status, name).not.toBe(413);
       const told = await ask('POST', url, { token, body: `${most} ` });
       expect(told).toMatchObject({ status: 413, body: { error: 'payload_too_large' } });
       expect(told.headers.get('connection')).toBe('close');
       expect((await ask('POST', url, { token, body: '{}', headers: { 'Content-Length': '99999999999' } })).status).toBe(413);
+    }
+  });
+
+  test('may have the values of its route and no more', async () => {
+    const { ask, doors: all } = await doors();
+    for (const { name, url, token, maxValues, maxBytes } of all) {
+      // The object, its array, and a new key that counts four.
+      const body = (values: number): string => `{"x":[${Array.from({ length: values - 6 }, () => 0).join(',')}]}`;
+      if (body(maxValues).length >= maxBytes) continue;
+      expect((await ask('POST', url, { token, body: body(maxValues) })).status, name).not.toBe(413);
+      expect(await ask('POST', url, { token, body: body(maxValues + 1) }), name).toMatchObject({
+        status: 413,
+        body: { error: 'payload_too_large', message: expect.stringContaining(`at most ${maxValues} values`) },
+      });
+    }
+  });
+
+  test('is not read while its route is over its limit, and one that is refused counts', async () => {
+    const one = { sessionsPerMinute: 2, updatesPerMinute: 1, requestsPerMinute: 1, responsesPerMinute: 1 };
+    // Registrations and updates share theirs.
+    const tries = new Map<string, number>([
+      ['create', 2],
+      ['pair', 10],
+      ['update-tools', 0],
+    ]);
+    const { front, doors: all } = await doors({ limits: one });
+    for (const { name, url, token } of all.filter((door) => door.name !== 'approval')) {
+      const send = async (body: string | ReadableStream<Uint8Array>): Promise<number> => {
+        const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` };
+        return (await front.fetch(new Request(url, { method: 'POST', headers, body, duplex: 'half' } as RequestInit), { address: '192.0.2.1' })).status;
+      };
+      for (let left = tries.get(name) ?? 1; left > 0; left--) expect(await send('{"a"'), name).toBe(400);
+      const cancel = vi.fn();
+      const unread = new ReadableStream<Uint8Array>({ cancel }, { highWaterMark: 0 });
+      expect(await send(unread), name).toBe(429);
+      expect(cancel, name).toHaveBeenCalledOnce();
     }
   });
 

@@ -152,8 +152,8 @@ describe('the document', () => {
   });
 
   test('knows a body where the table has one', () => {
-    for (const { path, method, maxBody } of routes)
-      expect(document.paths[path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()].requestBody !== undefined, `${method} ${path}`).toBe(maxBody !== undefined);
+    for (const { path, method, body } of routes)
+      expect(document.paths[path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()].requestBody !== undefined, `${method} ${path}`).toBe(body !== undefined);
   });
 
   test('knows every error that the source can answer with, under its status, at some route', () => {

@@ -8,22 +8,22 @@ const object = { type: 'object', properties: { a: { type: 'string' } } };
 const definition = (more: object = {}): Record<string, unknown> => ({ name: 'one', description: 'Does one thing.', parameters: object, ...more });
 const free: ReadOptions = { taken: () => undefined };
 
-const readOne = (raw: unknown, options = free): object => {
-  const { definitions, failed } = readDefinitions([raw], options);
+const readOne = async (raw: unknown, options = free): Promise<object> => {
+  const { definitions, failed } = await readDefinitions([raw], options);
   expect(definitions.length + failed.length).toBe(1);
   return (definitions[0] ?? failed[0]) as object;
 };
-const refusal = (raw: unknown): string => (readOne(raw) as FailedTool).error ?? 'taken';
+const refusal = async (raw: unknown): Promise<string> => ((await readOne(raw)) as FailedTool).error ?? 'taken';
 
 describe('a definition', () => {
-  test('is taken as it is', () => {
+  test('is taken as it is', async () => {
     const full = definition({ outputSchema: { type: 'number' }, title: 'One', annotations: { destructive: true, openWorld: true } });
-    expect(readDefinitions([full], free)).toEqual({ definitions: [full], failed: [] });
+    expect(await readDefinitions([full], free)).toEqual({ definitions: [full], failed: [] });
   });
 
-  test('is copied: what is changed later is not what was checked', () => {
+  test('is copied: what is changed later is not what was checked', async () => {
     const raw = definition({ parameters: structuredClone(object) });
-    const { definitions } = readDefinitions([raw], free);
+    const { definitions } = await readDefinitions([raw], free);
     (raw.parameters as { properties: object }).properties = {};
     expect(definitions[0]?.parameters).toEqual(object);
   });
@@ -33,21 +33,21 @@ describe('a definition', () => {
     ['input_schema', { input_schema: object }],
     ['parameters before the older names', { parameters: object, inputSchema: { type: 'string' } }],
     ['parameters that are null beside an older name', { parameters: null, inputSchema: object }],
-  ])('is read by older names: %s', (_, fields) => {
-    expect(readOne({ name: 'one', description: 'Does one thing.', ...fields })).toEqual(definition());
+  ])('is read by older names: %s', async (_, fields) => {
+    expect(await readOne({ name: 'one', description: 'Does one thing.', ...fields })).toEqual(definition());
   });
 
-  test('may name its output schema the older way', () => {
-    expect(readOne(definition({ output_schema: { type: 'string' } }))).toEqual(definition({ outputSchema: { type: 'string' } }));
+  test('may name its output schema the older way', async () => {
+    expect(await readOne(definition({ output_schema: { type: 'string' } }))).toEqual(definition({ outputSchema: { type: 'string' } }));
   });
 
-  test('has no field that nobody knows', () => {
-    expect(readOne(definition({ handler: 'x', policy: {}, tags: ['trusted'], timeoutMs: 1, patternSize: -1e9 }))).toEqual(definition());
+  test('has no field that nobody knows', async () => {
+    expect(await readOne(definition({ handler: 'x', policy: {}, tags: ['trusted'], timeoutMs: 1, patternSize: -1e9 }))).toEqual(definition());
   });
 
-  test('loses characters that cannot be seen', () => {
+  test('loses characters that cannot be seen', async () => {
     expect(
-      readOne(
+      await readOne(
         definition({
           description: 'Reads\u202e a \u{e0041}file.\u0000\n\nWell.',
           title: ' O\u200bne\nline ',
@@ -75,13 +75,13 @@ describe('a definition', () => {
     ['that are no booleans go', { destructive: 'yes', openWorld: 1, idempotent: {} }, undefined],
     ['that are no object go', ['destructive'], undefined],
     ['that nobody knows go', { trusted: true, __proto__: { destructive: true } }, undefined],
-  ])('annotations %s', (_, annotations, kept) => {
-    expect(readOne(definition({ annotations }))).toEqual(definition(kept === undefined ? {} : { annotations: kept }));
+  ])('annotations %s', async (_, annotations, kept) => {
+    expect(await readOne(definition({ annotations }))).toEqual(definition(kept === undefined ? {} : { annotations: kept }));
   });
 
-  test('takes its title from the annotations of MCP, and a long one is cut', () => {
-    expect(readOne(definition({ annotations: { title: 'One' } }))).toEqual(definition({ title: 'One' }));
-    expect((readOne(definition({ title: 'x'.repeat(1_000) })) as { title: string }).title).toHaveLength(254);
+  test('takes its title from the annotations of MCP, and a long one is cut', async () => {
+    expect(await readOne(definition({ annotations: { title: 'One' } }))).toEqual(definition({ title: 'One' }));
+    expect(((await readOne(definition({ title: 'x'.repeat(1_000) }))) as { title: string }).title).toHaveLength(254);
   });
 });
 
@@ -108,20 +108,20 @@ describe('a definition is refused, with what was expected,', () => {
     ['with a bad output schema', definition({ outputSchema: { pattern: '(?=a)' } }), /`outputSchema`.*Lookahead/],
     ['with an output schema that is none', definition({ outputSchema: 'text' }), /`outputSchema` to be a JSON Schema object/],
     ['that holds what JSON cannot', definition({ parameters: { default: 1n } }), /bigint/],
-  ])('%s', (_, raw, says) => {
-    expect(refusal(raw)).toMatch(says);
-    expect(readOne(raw)).toMatchObject({ recoverable: true });
+  ])('%s', async (_, raw, says) => {
+    expect(await refusal(raw)).toMatch(says);
+    expect(await readOne(raw)).toMatchObject({ recoverable: true });
   });
 
-  test('and the others stand', () => {
+  test('and the others stand', async () => {
     const raw = [definition({ name: 'a' }), 7, definition({ name: 'b', parameters: { type: 'thing' } }), definition({ name: 'c' })];
-    const { definitions, failed } = readDefinitions(raw, free);
+    const { definitions, failed } = await readDefinitions(raw, free);
     expect(definitions.map(({ name }) => name)).toEqual(['a', 'c']);
     expect(failed.map(({ toolName }) => toolName)).toEqual(['(no name)', 'b']);
   });
 
-  test('naming it in one visible line', () => {
-    const { failed } = readDefinitions([definition({ name: `a\u202e\n${'x'.repeat(5_000)}` })], free);
+  test('naming it in one visible line', async () => {
+    const { failed } = await readDefinitions([definition({ name: `a\u202e\n${'x'.repeat(5_000)}` })], free);
     expect(failed[0]?.toolName).toMatch(/^a x+…$/);
     expect(failed[0]?.toolName.length).toBeLessThanOrEqual(200);
     expect(failed[0]?.error).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
@@ -129,39 +129,42 @@ describe('a definition is refused, with what was expected,', () => {
 });
 
 describe('a name', () => {
-  test('that the host has cannot be had, whatever is mended', () => {
+  test('that the host has cannot be had, whatever is mended', async () => {
     const taken = (name: string): string | undefined => (name.toLowerCase() === 'bash' ? 'bash' : undefined);
-    expect(readOne(definition({ name: 'bash' }), { taken })).toEqual({
+    expect(await readOne(definition({ name: 'bash' }), { taken })).toEqual({
       toolName: 'bash',
       error: 'Its name is a tool of the host. Choose another name.',
       recoverable: false,
     });
-    expect(readOne(definition({ name: 'Bash' }), { taken })).toMatchObject({ error: expect.stringContaining('could be taken for `bash`'), recoverable: false });
+    expect(await readOne(definition({ name: 'Bash' }), { taken })).toMatchObject({
+      error: expect.stringContaining('could be taken for `bash`'),
+      recoverable: false,
+    });
   });
 
-  test('that comes twice is the first one’s', () => {
-    const { definitions, failed } = readDefinitions([definition(), definition({ description: 'Does another.' })], free);
+  test('that comes twice is the first one’s', async () => {
+    const { definitions, failed } = await readDefinitions([definition(), definition({ description: 'Does another.' })], free);
     expect(definitions).toEqual([definition()]);
     expect(failed).toEqual([{ toolName: 'one', error: expect.stringContaining('came twice'), recoverable: true }]);
   });
 
-  test.each(['One', '0ne', 'оne', 'ｏne'])('that could be taken for another is refused: %s', (name) => {
-    const { failed } = readDefinitions([definition(), definition({ name: name.normalize('NFC') })], free);
+  test.each(['One', '0ne', 'оne', 'ｏne'])('that could be taken for another is refused: %s', async (name) => {
+    const { failed } = await readDefinitions([definition(), definition({ name: name.normalize('NFC') })], free);
     expect(failed).toEqual([{ toolName: name, error: expect.stringContaining('could be taken for `one`'), recoverable: true }]);
   });
 
-  test('of a definition that failed is free', () => {
-    expect(readDefinitions([definition({ name: 'One', parameters: 1 }), definition()], free).definitions).toEqual([definition()]);
+  test('of a definition that failed is free', async () => {
+    expect((await readDefinitions([definition({ name: 'One', parameters: 1 }), definition()], free)).definitions).toEqual([definition()]);
   });
 
-  test('that stands already is the next definition of its tool; its twin is refused', () => {
-    const standing = readDefinitions([definition()], free).definitions;
-    expect(readOne(definition({ description: 'Does more.' }), { ...free, standing })).toMatchObject({ description: 'Does more.' });
-    expect(readOne(definition({ name: 'ONE' }), { ...free, standing })).toMatchObject({ recoverable: true });
+  test('that stands already is the next definition of its tool; its twin is refused', async () => {
+    const standing = (await readDefinitions([definition()], free)).definitions;
+    expect(await readOne(definition({ description: 'Does more.' }), { ...free, standing })).toMatchObject({ description: 'Does more.' });
+    expect(await readOne(definition({ name: 'ONE' }), { ...free, standing })).toMatchObject({ recoverable: true });
   });
 
-  test.each(['constructor', 'toString', 'hasOwnProperty', 'math.gcd', 'Größe', 'a b'])('of an ordinary kind is taken: %s', (name) => {
-    expect(readOne(definition({ name }))).toMatchObject({ name });
+  test.each(['constructor', 'toString', 'hasOwnProperty', 'math.gcd', 'Größe', 'a b'])('of an ordinary kind is taken: %s', async (name) => {
+    expect(await readOne(definition({ name }))).toMatchObject({ name });
   });
 });
 
@@ -170,10 +173,10 @@ describe('a hostile definition', () => {
   const limitMs = 5_000;
   const hostile = attacks.filter(({ outside }) => outside === 'refused');
 
-  test.each(attacks.map(({ name, schema, outside }) => [name, schema, outside] as const))('ends fast, and costs no other: %s', (_, schema) => {
+  test.each(attacks.map(({ name, schema, outside }) => [name, schema, outside] as const))('ends fast, and costs no other: %s', async (_, schema) => {
     const raw = [definition({ parameters: schema() }), definition({ name: 'two' }), definition({ name: 'three', outputSchema: schema() })];
     const start = performance.now();
-    const { definitions, failed } = readDefinitions(raw, free);
+    const { definitions, failed } = await readDefinitions(raw, free);
     expect(performance.now() - start).toBeLessThan(limitMs);
     expect(definitions.map(({ name }) => name)).toContain('two');
     expect(definitions.length + failed.length).toBe(3);
@@ -181,31 +184,41 @@ describe('a hostile definition', () => {
     for (const { toolName } of failed) expect(['one', 'three']).toContain(toolName);
   });
 
-  test('is refused wherever the gate says so', () => {
+  test('is refused wherever the gate says so', async () => {
     for (const { name, schema, data } of hostile) {
       // Some attack with data only.
       if (data !== undefined && /as data|data |^NaN|^a BigInt/.test(name)) continue;
-      expect(refusal(definition({ parameters: schema() })), name).not.toBe('taken');
+      expect(await refusal(definition({ parameters: schema() })), name).not.toBe('taken');
     }
   });
 
-  test('of patterns is stopped over all definitions of a session, and those without any stand', () => {
+  test('of patterns is stopped over all definitions of a session, and those without any stand', async () => {
     const evil = (index: number): object => ({ type: 'object', allOf: Array.from({ length: 12 }, (_, at) => ({ pattern: `(?i)[!-\uffff]${index}x${at}` })) });
     const raw = Array.from({ length: 1_000 }, (_, index) => definition({ name: `t${index}`, parameters: index % 2 === 0 ? evil(index) : object }));
     const start = performance.now();
-    const { definitions, failed } = readDefinitions(raw, free);
+    const { definitions, failed } = await readDefinitions(raw, free);
     expect(performance.now() - start).toBeLessThan(20_000);
     expect(definitions.filter(({ name }) => Number(name.slice(1)) % 2 === 1)).toHaveLength(500);
     expect(failed.length).toBeGreaterThan(480);
     expect(failed.at(-1)?.error).toMatch(/all schemas that came together are too complex/);
     // What stands has used its share.
-    const later = readDefinitions([definition({ parameters: evil(1) }), definition({ name: 'plain' })], { ...free, standing: definitions });
+    const later = await readDefinitions([definition({ parameters: evil(1) }), definition({ name: 'plain' })], { ...free, standing: definitions });
     expect(later.failed.map(({ toolName }) => toolName)).toEqual(['one']);
   });
 });
 
+describe('many definitions', () => {
+  test('let others run before each of them', async () => {
+    let pauses = 0;
+    const pause = async (): Promise<void> => void pauses++;
+    const raw = [definition(), 1, definition({ name: 'two' }), definition()];
+    expect((await readDefinitions(raw, { ...free, pause })).definitions).toHaveLength(2);
+    expect(pauses).toBe(4);
+  });
+});
+
 describe('a thousand ordinary definitions', () => {
-  test('are read at once', () => {
+  test('are read at once', async () => {
     const parameters = {
       type: 'object',
       properties: { path: { type: 'string', description: 'Where.' }, depth: { type: 'integer', minimum: 0 }, kind: { enum: ['a', 'b', 'c'] } },
@@ -213,9 +226,9 @@ describe('a thousand ordinary definitions', () => {
       additionalProperties: false,
     };
     const raw = Array.from({ length: 1_000 }, (_, index) => definition({ name: `tool_${index}`, parameters }));
-    readDefinitions(raw, free);
+    await readDefinitions(raw, free);
     const start = performance.now();
-    expect(readDefinitions(raw, free).definitions).toHaveLength(1_000);
+    expect((await readDefinitions(raw, free)).definitions).toHaveLength(1_000);
     expect(performance.now() - start).toBeLessThan(10_000);
   });
 });
@@ -229,13 +242,13 @@ describe('whatever comes', () => {
     ),
     fc.string({ minLength: 1 }).map((name) => definition({ name })),
   );
-  test('is a definition or a failure, and what was read is read again as the same', () => {
-    fc.assert(
-      fc.property(fc.array(entry, { maxLength: 8 }), (raw) => {
-        const { definitions, failed } = readDefinitions(raw, free);
+  test('is a definition or a failure, and what was read is read again as the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(entry, { maxLength: 8 }), async (raw) => {
+        const { definitions, failed } = await readDefinitions(raw, free);
         expect(definitions.length + failed.length).toBe(raw.length);
         for (const { toolName, error } of failed) expect(`${toolName}${error}`).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
-        expect(readDefinitions(definitions, free)).toEqual({ definitions, failed: [] });
+        expect(await readDefinitions(definitions, free)).toEqual({ definitions, failed: [] });
       }),
     );
   });
