@@ -58,6 +58,8 @@ const layers: readonly Layer[] = [
   { name: 'amplifier', files: ['amplifier', 'amplifier/*'], surface: true },
   // The rest of its folder is pure, and below: the core computes with it.
   { name: 'workflow', files: ['workflow', 'workflow/host-loop', 'workflow/tool-specs'], surface: true },
+  // How much may come in as JSON. They import nothing: the relay's client looks before it sends.
+  { name: 'bounds of what comes in', files: ['relay/answer-bounds', 'shown/json-bounds'], surface: true },
   // What surfaces have in common: how a session's tools and results are shown in somebody else's words.
   { name: 'shown', files: ['shown/*'], surface: true },
   // What a relay keeps, and how its nodes wake each other: ports that hosts may fill, and that `testing` has suites for.
@@ -68,8 +70,6 @@ const layers: readonly Layer[] = [
   { name: 'frameworks', files: ['ai-sdk', 'ai-sdk/*', 'langchain', 'langchain/*'], surface: true },
   { name: 'mcp', files: ['mcp', 'mcp/*'], surface: true },
   { name: 'redis', files: ['redis', 'redis/*'], surface: true },
-  // What a relay takes of a text: the client looks before it sends.
-  { name: 'relay bounds', files: ['relay/json-bounds'], surface: true },
   // For browsers: it imports nothing but its own folder and those bounds.
   { name: 'relay client', files: ['relay/client', 'relay-client/*'], surface: true },
   { name: 'relay', files: ['relay', 'relay/*'], surface: true },

@@ -1,6 +1,7 @@
 /** What a handler gave, as the answer that goes to the relay. */
 
-import { excessOf, type JsonBounds, maxAnswerValues, maxBodyDepth } from '../relay/json-bounds.ts';
+import { maxAnswerValues, maxBodyDepth } from '../relay/answer-bounds.ts';
+import { excessOf, type JsonBounds } from '../shown/json-bounds.ts';
 
 /** An answer as text. */
 export interface Answer {

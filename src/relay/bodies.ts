@@ -1,10 +1,11 @@
 /** Bodies of requests: JSON objects, read up to a limit of size, values, depth and time. */
 import type { JsonObject, JsonValue } from '../index.ts';
 import { describe, isJsonObject } from '../internal.ts';
+import { excessOf } from '../shown/json-bounds.ts';
+import { nextTurn } from '../shown/stretches.ts';
+import { maxAnswerValues, maxBodyDepth } from './answer-bounds.ts';
 import { directBody, headerOf, type ReadDirectly } from './direct-body.ts';
-import { excessOf, maxAnswerValues, maxBodyDepth } from './json-bounds.ts';
 import { isRelayError, type RelayError, relayError } from './relay-error.ts';
-import { nextTurn } from './stretches.ts';
 
 /** How much a body may hold. */
 export interface BodyBounds {

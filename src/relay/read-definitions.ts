@@ -2,9 +2,9 @@
 import { isMisuseError, type JsonObject, type JsonValue, MisuseError } from '../index.ts';
 import { checkToolName, copyJson, describe, gateSchema, isJsonObject, nameSkeleton, type SharedPatterns } from '../internal.ts';
 import { cleanLine, cleanSchema, cleanText } from '../shown/outside-text.ts';
+import { createPause, type Pause } from '../shown/stretches.ts';
 import type { RelayedDefinition } from './documents.ts';
 import { defineRelayedTool } from './relayed-tool.ts';
-import { createPause, type Pause } from './stretches.ts';
 
 /** Most bytes of a description. */
 const maxDescriptionBytes = 8_192;

@@ -1,10 +1,10 @@
 /** The application's tools in a governed session: what was registered is put there, what changed is replaced in its place, what went is taken away. */
 import { type AnyTool, type Executor, type JsonObject, MisuseError, type ToolContext, type ToolRegistration, type ToolSession } from '../index.ts';
 import { canonicalJson, type OutsidePlace } from '../internal.ts';
+import { createPause } from '../shown/stretches.ts';
 import type { RelayedDefinition, ToolsDocument } from './documents.ts';
 import { defineRelayedTool } from './relayed-tool.ts';
 import type { RelayLogger } from './settings.ts';
-import { createPause } from './stretches.ts';
 
 /** The tools of one session. */
 export interface RelayedTools {

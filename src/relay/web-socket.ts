@@ -2,8 +2,9 @@
 import type { RawData, WebSocket } from 'ws';
 import type { JsonObject } from '../index.ts';
 import { isJsonObject } from '../internal.ts';
+import { excessOf, type JsonBounds, type JsonExcess } from '../shown/json-bounds.ts';
+import { maxAnswerValues, maxBodyDepth } from './answer-bounds.ts';
 import type { OpenStream, StreamEvent } from './event-stream.ts';
-import { excessOf, type JsonBounds, type JsonExcess, maxAnswerValues, maxBodyDepth } from './json-bounds.ts';
 import { isRelayError } from './relay-error.ts';
 import { faultOf } from './report.ts';
 import { logName } from './secrets.ts';

@@ -1,7 +1,7 @@
 /** What a text holds is counted before it is parsed. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { excessOf } from '../../src/relay/json-bounds.ts';
+import { excessOf } from '../../src/shown/json-bounds.ts';
 
 /** The fewest values that a bound has to allow for this text. */
 function valuesOf(text: string): number {
