@@ -17,7 +17,7 @@ export type JsonExcess = 'depth' | 'values';
 /** Deepest nesting in a body of the relay. */
 export const maxBodyDepth = 100;
 /** Most values of an application's answer, which is its result and the id of the call. */
-export const maxAnswerValues = 150_000;
+export const maxAnswerValues = 125_000;
 
 /** What a member with a new key counts beside its value. */
 const newKey = 4;
