@@ -3,4 +3,4 @@
 /** Deepest nesting in a body of the relay. */
 export const maxBodyDepth = 100;
 /** Most values of an application's answer, which is its result and the id of the call. */
-export const maxAnswerValues = 150_000;
+export const maxAnswerValues = 125_000;

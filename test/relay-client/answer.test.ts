@@ -61,6 +61,13 @@ describe('an answer', () => {
     expect(result(deep)).toMatchObject({ error: { message: expect.stringContaining('is no JSON') } });
   });
 
+  test('is an error for more values or levels than a relay takes', () => {
+    const tooMuch = { error: { message: expect.stringContaining('at most 125000 values and 100 levels') } };
+    expect(result(Array.from({ length: 124_000 }, () => 0))).toMatchObject({ result: expect.any(Array) });
+    expect(result(Array.from({ length: 125_000 }, () => 0))).toMatchObject(tooMuch);
+    expect(result(JSON.parse('['.repeat(100) + ']'.repeat(100)))).toMatchObject(tooMuch);
+  });
+
   test('is at most 4 MB, counted in UTF-8', () => {
     const room = maxAnswerBytes - resultAnswer('r', 'tool', '').bytes;
     expect(resultAnswer('r', 'tool', 'x'.repeat(room)).bytes).toBe(maxAnswerBytes);

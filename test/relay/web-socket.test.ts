@@ -238,6 +238,21 @@ describe('an answer over a WebSocket', () => {
 });
 
 describe('a hostile client', () => {
+  test.each([
+    ['nested too deep', '['.repeat(100) + ']'.repeat(100), 'nested at most 100 levels'],
+    ['of too many values', `[${'0,'.repeat(125_050)}0]`, 'at most 125000 values'],
+  ])('that sends five frames %s is closed, and none of them is taken', async (_, result, message) => {
+    const respond = vi.fn(stored);
+    const { connect, fed } = await world({ respond });
+    const { frames: came, say, closed } = connect();
+    await fed();
+    for (let count = 0; count < 5; count++) say(`{"event":"response","data":{"requestId":"r","result":${result}}}`);
+    expect(await closed).toEqual([1008, 'Too many frames that cannot be read.']);
+    expect(came.filter(({ event }) => event === 'error')).toHaveLength(5);
+    expect(came.at(-1)?.data).toEqual({ error: 'invalid_frame', message: expect.stringContaining(message) });
+    expect(respond).not.toHaveBeenCalled();
+  });
+
   const frames = ['', 'no JSON', 'null', '[]', '7', '{}', '{"event":7}', '{"event":"__proto__"}', '{"event":"tool-request","data":{}}', '['.repeat(100_000)];
   test.each(frames)('that sends what is no frame (%#) is told so', async (frame) => {
     const { connect, fed } = await world();
