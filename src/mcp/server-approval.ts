@@ -45,7 +45,8 @@ export function approvalForm(request: ApprovalRequest, always: boolean): ElicitR
 /** Anything but a choice that was offered is a no. */
 export function approvalAnswer(result: unknown, always: boolean): ApprovalChoice {
   if (typeof result !== 'object' || result === null) return 'reject_once';
-  const { action, content } = result as { action?: unknown; content?: unknown };
+  // Own members alone: what it inherits nobody has answered.
+  const { action, content }: { action?: unknown; content?: unknown } = { action: undefined, content: undefined, ...result };
   if (action !== 'accept' || typeof content !== 'object' || content === null) return 'reject_once';
   const decision: unknown = Object.hasOwn(content, 'decision') ? (content as { decision?: unknown }).decision : undefined;
   return (always ? choices : choices.slice(0, 2)).find(([value]) => value === decision)?.[0] ?? 'reject_once';

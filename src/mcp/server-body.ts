@@ -1,6 +1,8 @@
 /** Bodies: what comes in is read up to a limit of size and time, what goes out is buffered up to one. */
+import { excessOf } from '../shown/json-bounds.ts';
 import { refusal } from './server-door.ts';
-import { rpcCodes } from './server-rpc.ts';
+import { maxDepth, maxValues, rpcCodes, tooDeep, tooFull } from './server-rpc.ts';
+import { idOfSkipped, keptOfLine } from './server-skipped-line.ts';
 
 /** Bytes of a request's body. */
 export const maxBodyBytes = 4 * 1_048_576;
@@ -38,12 +40,21 @@ export async function readBody(request: Request): Promise<{ readonly value: unkn
       text += decoder.decode(value, { stream: true });
     }
     if (late) return refusal(408, rpcCodes.server, 'The body did not arrive in time.', { Connection: 'close' });
-    return { value: JSON.parse(text + decoder.decode()) as unknown };
+    text += decoder.decode();
+    return excessive(text) ?? { value: JSON.parse(text) as unknown };
   } catch {
     return malformed();
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Looks at the text, so that nothing is built that is too deep or too large. */
+function excessive(text: string): Response | undefined {
+  const excess = excessOf(text, { maxDepth, maxValues });
+  if (excess === undefined) return undefined;
+  const id = idOfSkipped(text.slice(0, keptOfLine), text.slice(-keptOfLine));
+  return excess === 'depth' ? refusal(400, rpcCodes.invalidRequest, tooDeep, {}, id) : refusal(413, rpcCodes.server, tooFull, {}, id);
 }
 
 /**

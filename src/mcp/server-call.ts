@@ -22,6 +22,8 @@ export interface Serving {
   readonly clientApproves: boolean;
   /** Begins every call id, so that two clients of one session never have the same. */
   readonly idPrefix: string;
+  /** Told of a request whose handler begins. */
+  begun?(id: string | number): void;
   /** Told of a cancelled request once its call has ended: nothing answers it. */
   abandoned?(id: string | number): void;
 }
@@ -96,10 +98,15 @@ function askFor(approval: ApprovalRequest, token: string): InputRequiredResult |
 /** The same question again, for a request that brings the token and no answer: nobody said no. */
 async function unanswered(session: ToolSession, { mcpReq }: ServerContext): Promise<InputRequiredResult | undefined> {
   const token: unknown = mcpReq.requestState();
-  if (typeof token !== 'string' || mcpReq.inputResponses?.[approvalKey] !== undefined) return undefined;
+  if (typeof token !== 'string' || responseIn(mcpReq.inputResponses) !== undefined) return undefined;
   const pending = await session.approvals.pending().catch(() => []);
   const found = pending.find((one) => one.token === token);
   return found === undefined ? undefined : askFor(found, token);
+}
+
+/** The answer to our question. Only what the client itself has sent under its name is one. */
+function responseIn(responses: object | undefined): unknown {
+  return responses !== undefined && Object.hasOwn(responses, approvalKey) ? (responses as Record<string, unknown>)[approvalKey] : undefined;
 }
 
 /** The call, or the resume of the one that the request's state names. */
@@ -117,7 +124,7 @@ function firstResult(serving: Serving, request: CallRequest, ctx: ServerContext,
   const claims = core.registry.signer?.verify(state);
   // The answer is for the call that was asked about: whoever sends it with another tool's name has mixed something up.
   const token = serving.clientApproves && (claims === undefined || claims.tool === name) ? state : '';
-  const answer = approvalAnswer(inputResponses?.[approvalKey], false);
+  const answer = approvalAnswer(responseIn(inputResponses), false);
   return follow(serving, ctx, request, claims?.callId ?? '', () => resumeCall(core, token, answer, { signal, surface }));
 }
 

@@ -2,13 +2,15 @@
 
 import { MisuseError, type ToolSession } from '../index.ts';
 import { describe as describeValue, isJsonObject, stateOf } from '../internal.ts';
+import { nextTurn } from '../shown/stretches.ts';
 import { readBody } from './server-body.ts';
 import { authenticate, checkOrigin, corsOf, preflight, refusal } from './server-door.ts';
 import { createModernServing, type ModernServing } from './server-modern.ts';
+import type { OpenRequest } from './server-open-requests.ts';
 import { type HandlerSettings, type McpHandlerOptions, type McpSource, readHandlerOptions } from './server-options.ts';
 import { createPlaces } from './server-places.ts';
 import { createSessionFinder, type McpSessionFinder, tooMany } from './server-resume.ts';
-import { duplicateAnswer, isTooDeep, maxIdLength, type RpcMessage, readMessage, rpcCodes, rpcError, tooDeep } from './server-rpc.ts';
+import { duplicateAnswer, isTooFullBeside, maxIdLength, type RpcId, type RpcMessage, readMessage, rpcCodes, rpcError, tooFullBeside } from './server-rpc.ts';
 import { loadSdk, type Sdk } from './server-sdk.ts';
 import { createMcpSessions, type McpSession, type McpSessions, type Sourced } from './server-sessions.ts';
 
@@ -123,11 +125,12 @@ async function serve(request: Request, machine: Machine, settings: HandlerSettin
   const read = await readBody(request);
   if (read instanceof Response) return read;
   const body = read.value;
-  if (isTooDeep(body)) {
+  const parts: readonly unknown[] = Array.isArray(body) ? body : [body];
+  if (isTooFullBeside(parts)) {
     const message = readMessage(body);
-    return refusal(400, rpcCodes.invalidRequest, tooDeep, {}, message?.kind === 'request' ? message.id : null);
+    return refusal(413, rpcCodes.server, tooFullBeside, {}, message?.kind === 'request' ? message.id : null);
   }
-  const messages = (Array.isArray(body) ? body : [body]).map(readMessage);
+  const messages = parts.map(readMessage);
   if (messages.length === 0 || messages.includes(undefined))
     return refusal(400, rpcCodes.invalidRequest, `Invalid Request: the body is no JSON-RPC message, whose id has ${maxIdLength} characters at most.`);
   const era = (await sdk.isLegacyRequest(request, body)) ? 'legacy' : 'modern';
@@ -174,13 +177,16 @@ async function deliver(request: Request, body: unknown, messages: readonly RpcMe
   if (batched && (duplicate !== undefined || ids.size < requests.length))
     return refusal(400, rpcCodes.invalidRequest, 'Invalid Request: an id stands twice in the batch, or is in flight.');
   if (duplicate !== undefined) return Response.json(duplicateAnswer(duplicate));
-  const full = !mcp.inFlight.add(requests.map(({ id, method }) => [id, { method, batched }]));
+  const taken = new Map(requests.map(({ id, method }): [RpcId, OpenRequest] => [id, { method, batched, delivered: false, begun: false }]));
+  const full = !mcp.inFlight.add(taken);
   // Judged when all ids are known: a batch may cancel what stands in it. Where requests are too many, what came with them counts all the same.
   const passes = (message: RpcMessage): boolean => !isIdleCancel(message, mcp) && !(full && message.kind === 'request');
   const rest = batched ? (body as unknown[]).filter((_, index) => passes(messages[index] as RpcMessage)) : passes(messages[0] as RpcMessage) ? [body] : [];
   let response: Response | undefined;
   try {
     response = rest.length === 0 ? new Response(null, { status: 202 }) : await mcp.handle(request, batched ? rest : body);
+    for (const one of taken.values()) one.delivered = true;
+    for (const message of messages) if (passes(message)) void abandonUnbegun(message, mcp);
     if (!full || requests.length === 0 || !response.ok) return response;
     const refused = requests.map(({ id }) => rpcError(rpcCodes.server, 'Too many requests have no answer yet.', id));
     return Response.json(batched ? refused : refused[0]);
@@ -190,9 +196,26 @@ async function deliver(request: Request, body: unknown, messages: readonly RpcMe
   }
 }
 
+/**
+ * A call that is cancelled before its handler has begun never has one where its parameters are malformed: the package refuses it and, since it is cancelled,
+ * says nothing. Nobody else would give its place back.
+ */
+async function abandonUnbegun(message: RpcMessage, mcp: McpSession): Promise<void> {
+  const id = cancelledId(message);
+  const target = id === undefined ? undefined : mcp.inFlight.get(id);
+  if (id === undefined || target === undefined || !target.delivered) return;
+  await nextTurn();
+  if (!target.begun && mcp.inFlight.get(id) === target) mcp.abandon(id);
+}
+
+function cancelledId(message: RpcMessage): RpcId | undefined {
+  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled' || !isJsonObject(message.params)) return undefined;
+  return message.params.requestId as RpcId;
+}
+
 /** A cancellation of what is not a running call: what answers at once cannot be cancelled, and a request that is cancelled so gets no answer. */
 function isIdleCancel(message: RpcMessage, mcp: McpSession): boolean {
   if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return false;
-  const { requestId } = isJsonObject(message.params) ? message.params : {};
-  return mcp.inFlight.get(requestId as string | number)?.method !== 'tools/call';
+  const id = cancelledId(message);
+  return id === undefined || mcp.inFlight.get(id)?.method !== 'tools/call';
 }

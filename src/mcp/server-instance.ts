@@ -61,6 +61,7 @@ export function createInstance(sdk: Sdk, { name, version, instructions }: Server
   });
   server.setRequestHandler('tools/call', { params: anyParams }, async (params, ctx) => {
     const { id, signal } = ctx.mcpReq;
+    serving.begun?.(id);
     return answerCall(
       serving,
       {

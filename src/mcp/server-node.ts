@@ -50,7 +50,7 @@ async function answer(handler: { fetch(request: Request): Promise<Response> }, i
   outgoing.on('close', onClose);
   try {
     const request = toRequest(incoming, gone.signal);
-    const response = request === undefined ? refusal(400, rpcCodes.invalidRequest, 'Bad Request.') : await handler.fetch(request);
+    const response = request instanceof Response ? request : await handler.fetch(request);
     const headers: Record<string, string | string[]> = Object.fromEntries(response.headers);
     const cookies = response.headers.getSetCookie();
     if (cookies.length > 0) headers['set-cookie'] = cookies;
@@ -64,7 +64,7 @@ async function answer(handler: { fetch(request: Request): Promise<Response> }, i
   }
 }
 
-function toRequest(incoming: NodeRequest, signal: AbortSignal): Request | undefined {
+function toRequest(incoming: NodeRequest, signal: AbortSignal): Request | Response {
   const headers = new Headers();
   let authority: string | undefined;
   try {
@@ -72,11 +72,14 @@ function toRequest(incoming: NodeRequest, signal: AbortSignal): Request | undefi
       const name = incoming.rawHeaders[at] as string;
       const value = incoming.rawHeaders[at + 1] as string;
       if (name === ':authority') authority = value;
+      else if (name.toLowerCase().startsWith('mcp-param-') && headers.has(name))
+        // Joined, the two might say what the body says, while a gateway has judged the first.
+        return refusal(400, rpcCodes.headerMismatch, `Bad Request: the header ${name} is sent twice.`);
       else if (!name.startsWith(':')) headers.append(name, value);
     }
     // HTTP/2 names the host so; one that says two things is not to be believed, and without any the check of hosts would have nothing to look at.
     const host = headers.get('host') ?? authority;
-    if (host === undefined || (authority !== undefined && authority.toLowerCase() !== host.toLowerCase())) return undefined;
+    if (host === undefined || (authority !== undefined && authority.toLowerCase() !== host.toLowerCase())) return badRequest();
     headers.set('host', host);
     const { method = 'GET', url = '/' } = incoming;
     const bodyless = method === 'GET' || method === 'HEAD';
@@ -84,8 +87,12 @@ function toRequest(incoming: NodeRequest, signal: AbortSignal): Request | undefi
     const init: RequestInit & { duplex?: 'half' } = { method, headers, signal, ...(bodyless ? {} : { body: bodyOf(incoming), duplex: 'half' }) };
     return new Request(new URL(`http://localhost${url.startsWith('/') ? url : '/'}`), init);
   } catch {
-    return undefined;
+    return badRequest();
   }
+}
+
+function badRequest(): Response {
+  return refusal(400, rpcCodes.invalidRequest, 'Bad Request.');
 }
 
 /** The body as it comes, or as a parser before us has left it. */

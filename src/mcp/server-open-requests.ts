@@ -7,6 +7,10 @@ export interface OpenRequest {
   readonly method: string;
   /** It came with others, whose answers share its stream. */
   readonly batched: boolean;
+  /** It has been handed to the server. */
+  delivered: boolean;
+  /** Its handler has begun. */
+  begun: boolean;
 }
 
 /** Those requests, by id. */

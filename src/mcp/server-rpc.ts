@@ -29,6 +29,34 @@ export const rpcCodes = {
 /** Levels of a message. Arguments may have fewer; what reads a message takes a few calls for each. */
 export const maxDepth = 256;
 
+/** Values of a message, as {@link excessOf} counts them: the 50 000 that an input may have, and what is around them. */
+export const maxValues = 50_100;
+/** Values of a message beside the arguments of a call. What reads them looks at each by itself, and takes far longer for it. */
+export const maxValuesBeside = 4_000;
+
+/** What a message with too many values is answered. */
+export const tooFull = `Invalid Request: a message may have ${maxValues} values at most, where a member with a new name counts as five.`;
+/** What a message is answered that has too many of them elsewhere. */
+export const tooFullBeside = `Invalid Request: a message may have ${maxValuesBeside} values at most beside the arguments of a call.`;
+
+/** Whether messages hold too much beside the arguments of calls. They are not deep: that was looked at before. */
+export function isTooFullBeside(messages: readonly unknown[]): boolean {
+  let left = maxValuesBeside;
+  const within = (value: unknown): boolean => {
+    if (--left < 0) return false;
+    return typeof value !== 'object' || value === null || Object.values(value).every(within);
+  };
+  return !messages.every((message) => {
+    if (!isJsonObject(message as JsonObject)) return within(message);
+    // What every message has costs nothing: there may be many in a batch.
+    const { jsonrpc: _version, id: _id, method, params, ...rest } = message as JsonObject;
+    if (!Object.values(rest).every(within)) return false;
+    if (method !== 'tools/call' || !isJsonObject(params)) return params === undefined || within(params);
+    const { arguments: _arguments, ...beside } = params;
+    return Object.values(beside).every(within);
+  });
+}
+
 /** Whether a message is nested deeper than what reads it could follow. Without recursion, for that is what it guards. */
 export function isTooDeep(message: unknown): boolean {
   let level: unknown[] = [message];

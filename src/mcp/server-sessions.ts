@@ -8,6 +8,7 @@ import { createInstance, type Instance } from './server-instance.ts';
 import { createOpenRequests, type OpenRequests } from './server-open-requests.ts';
 import type { HandlerSettings } from './server-options.ts';
 import type { Places } from './server-places.ts';
+import type { RpcId } from './server-rpc.ts';
 import type { Sdk } from './server-sdk.ts';
 import { markAsks, watchAnswers } from './server-wire.ts';
 
@@ -26,6 +27,8 @@ export interface McpSession {
   /** The version that was agreed on. */
   version(): string | undefined;
   handle(request: Request, body: unknown): Promise<Response>;
+  /** Gives back the place of a cancelled request that nothing else answers. */
+  abandon(id: RpcId): void;
   close(): Promise<void>;
 }
 
@@ -147,12 +150,17 @@ async function openSession(
     clientApproves: settings.clientApproves,
     // The MCP session's id is as good as a credential: events carry another.
     idPrefix: `mcp-${randomBytes(6).toString('hex')}-`,
-    abandoned: (requestId) => {
-      if (inFlight.get(requestId)?.batched === false) transport.closeSSEStream(requestId);
-      // Nobody reads it: the transport forgets a request when it is answered, and in no other way.
-      transport.send({ jsonrpc: '2.0', id: requestId, error: { code: -32_800, message: 'The request was cancelled.' } }).catch(() => {});
+    begun: (requestId) => {
+      const request = inFlight.get(requestId);
+      if (request !== undefined) request.begun = true;
     },
+    abandoned: (requestId) => abandon(requestId),
   });
+  const abandon = (requestId: RpcId): void => {
+    if (inFlight.get(requestId)?.batched === false) transport.closeSSEStream(requestId);
+    // Nobody reads it: the transport forgets a request when it is answered, and in no other way.
+    transport.send({ jsonrpc: '2.0', id: requestId, error: { code: -32_800, message: 'The request was cancelled.' } }).catch(() => {});
+  };
   const failed = (error: unknown): void => {
     settings.logFault(error, 'eventStore');
     settings.report(error);
@@ -196,6 +204,7 @@ async function openSession(
     id,
     principal,
     inFlight,
+    abandon,
     version: () => instance.server.getNegotiatedProtocolVersion(),
     async handle(request, body) {
       entry.busy++;

@@ -193,6 +193,13 @@ describe('a token in the 2026 era', () => {
     expect(await ask({ ...yes, requestState: token })).toMatchObject({ result: { content: [{ text: '1' }] } });
   });
 
+  test('asks again where an answer is only inherited: nobody has given it', async () => {
+    const { ask, token, runs } = await tokenWorld();
+    const inherited = JSON.parse(`{"__proto__":${JSON.stringify(yes.inputResponses)}}`) as object;
+    expect(await ask({ inputResponses: inherited, requestState: token })).toMatchObject({ result: { resultType: 'input_required', requestState: token } });
+    expect(runs()).toBe(0);
+  });
+
   test.each([
     ['a forged one', (token: string) => `${token.slice(0, -2)}xx`, 'token_invalid'],
     ['nonsense', () => 'nonsense', 'token_invalid'],

@@ -306,3 +306,68 @@ describe('nesting', () => {
       if (message?.id === 1) expect(message).toMatchObject({ result: { isError: true, _meta: { 'host-tools/error': { code: 'invalid_input' } } } });
   });
 });
+
+describe('what a message may hold is counted', () => {
+  const members = (count: number, prefix = 'k'): Record<string, number> => Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}${n}`, n]));
+  const call = (params: object, id: unknown = 7) => ({ jsonrpc: '2.0', id, method: 'tools/call', params });
+
+  test.each<[what: string, body: unknown, status: number]>([
+    ['more than 50 100 values', call({ name: 'echo', arguments: { list: Array.from({ length: 50_100 }, () => 1) } }), 413],
+    ['more than 10 000 names', call({ name: 'echo', arguments: members(10_100) }), 413],
+    ['more than 4 000 values beside the arguments', call({ name: 'echo', arguments: {}, _meta: members(4_000) }), 413],
+    ['more than 4 000 members of `params`', call({ name: 'echo', ...members(4_001) }), 413],
+    ['more than 4 000 values in another method', { jsonrpc: '2.0', id: 7, method: 'ping', params: { list: Array.from({ length: 4_000 }, () => 1) } }, 413],
+    ['more than 4 000 values in an answer', { jsonrpc: '2.0', id: 7, result: members(4_001) }, 413],
+    ['more than 4 000 values over a batch', [call(members(2_100), 1), call(members(2_100), 2)], 413],
+    ['what is no message, many times', Array.from({ length: 4_001 }, () => 1), 413],
+    ['more than 256 levels', call({ name: 'echo', arguments: JSON.parse(`${'{"a":'.repeat(300)}1${'}'.repeat(300)}`) as object }), 400],
+  ])('%s are refused before anything reads them', async (_, body, status) => {
+    const handler = handlerOf();
+    const response = await handler.fetch(post(body, { 'mcp-session-id': await initialize(handler, {}, '2025-03-26') }));
+    expect(response.status).toBe(status);
+    const { id, error } = (await response.json()) as { id: unknown; error: { message: string } };
+    expect(error.message).toMatch(/at most/);
+    if (!Array.isArray(body) && 'method' in (body as object)) expect(id).toBe(7);
+  });
+
+  test('what is within them is served', async () => {
+    const handler = handlerOf();
+    const headers = { 'mcp-session-id': await initialize(handler) };
+    const wide = call({ name: 'echo', arguments: { text: 'x', list: Array.from({ length: 25_000 }, () => 1) }, _meta: members(3_900) });
+    expect((await handler.fetch(post(wide, headers))).status).toBe(200);
+  });
+});
+
+describe('a call that is cancelled and never begins', () => {
+  test('because its parameters are malformed gives its place back', async () => {
+    const handler = handlerOf({ maxRequests: 4 });
+    const headers = { 'mcp-session-id': await initialize(handler, {}, '2025-03-26') };
+    for (let times = 0; times < 5; times++) {
+      const ids = [0, 1, 2].map((n) => `${times}-${n}`);
+      const batch = ids.flatMap((id) => [{ ...waits(id), params: { name: 5 } }, cancel(id)]);
+      const gone = new AbortController();
+      const response = await handler.fetch(new Request(post(batch, headers), { signal: gone.signal }));
+      gone.abort();
+      await response.body?.cancel().catch(() => {});
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await answersOf(await handler.fetch(post([list('a'), list('b'), list('c')], headers)))).toEqual(['a', 'b', 'c']);
+  });
+
+  test('has its answer where it is not cancelled', async () => {
+    const handler = handlerOf();
+    const headers = { 'mcp-session-id': await initialize(handler, {}, '2025-03-26') };
+    expect(await answersOf(await handler.fetch(post([{ ...waits('x'), params: { name: 5 } }], headers)))).toEqual(['x']);
+  });
+});
+
+test('a header that repeats an argument is refused where it is sent twice, whatever the two say together', async () => {
+  const heard: unknown[] = [];
+  const listener = toNodeListener({ fetch: async () => Response.json(heard.push('reached')) });
+  const status = await new Promise<number>((resolve) => {
+    const outgoing = { writableFinished: true, writeHead: resolve, write: () => true, end: () => {}, destroy: () => {}, on: () => {}, off: () => {} };
+    const rawHeaders = ['Host', 'localhost', 'Mcp-Param-Region', 'eu', 'mcp-param-region', 'us'];
+    listener({ method: 'POST', url: '/mcp', rawHeaders, async *[Symbol.asyncIterator]() {} }, outgoing as unknown as NodeResponse);
+  });
+  expect([status, heard]).toEqual([400, []]);
+});
