@@ -2,8 +2,11 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../index.ts';
 import { isJsonObject } from '../internal.ts';
+import { excessOf } from '../shown/json-bounds.ts';
 import { maxBodyBytes } from './server-body.ts';
-import { duplicateAnswer, isTooDeep, type RpcId, readMessage, rpcCodes, rpcError, tooDeep } from './server-rpc.ts';
+import { lineSplitter } from './server-line-splitter.ts';
+import { readExactly, requestIdOf } from './server-message-form.ts';
+import { duplicateAnswer, maxDepth, type RpcId, type RpcMessage, rpcCodes, rpcError, tooDeep } from './server-rpc.ts';
 import { idOfSkipped, keptOfLine } from './server-skipped-line.ts';
 
 /** Where messages come from: Node's `Readable`, as far as it is used. */
@@ -14,6 +17,10 @@ export interface LineInput {
   off(event: string, listener: (value?: unknown) => void): unknown;
   /** Stops reading. */
   pause?(): unknown;
+  /** Whether its end was told before anyone heard. @default false */
+  readonly readableEnded?: boolean | undefined;
+  /** Whether it was closed before anyone heard. @default false */
+  readonly destroyed?: boolean | undefined;
 }
 
 /** Where messages go: Node's `Writable`, as far as it is used. */
@@ -28,6 +35,16 @@ interface Batch {
   readonly answers: unknown[];
 }
 
+/** Values of a line: the 50 000 that an input may have, and what is around them. */
+const maxValues = 50_100;
+/** Messages of a batch. */
+const maxBatch = 100;
+/** Requests that have no answer yet. */
+const maxInFlight = 1_000;
+
+const tooLong = `Invalid Request: a line may have ${maxBodyBytes} characters at most.`;
+const tooManyValues = `Invalid Request: a message may hold ${maxValues} values at most. A member with a key that is new in it counts as five.`;
+
 /** A transport over lines, with what the end of its input needs. */
 export interface LineTransport extends Transport {
   /** Frees the id of a request that nothing answers. */
@@ -41,9 +58,6 @@ export interface LineTransport extends Transport {
 export function lineTransport(input: LineInput, output: LineOutput, graceMs: number): LineTransport {
   const decoder = new TextDecoder();
   const inFlight = new Map<RpcId, { readonly method: string; readonly batch: Batch | undefined }>();
-  let text = '';
-  /** The beginning of a line that is too long, until its end has come. */
-  let skipped: string | undefined;
   let version: string | undefined;
   let closed = false;
   let ending: ReturnType<typeof setTimeout> | undefined;
@@ -58,67 +72,77 @@ export function lineTransport(input: LineInput, output: LineOutput, graceMs: num
     inFlight.delete(id);
     if (ending !== undefined && inFlight.size === 0) void transport.close();
   };
-  const take = (value: unknown, batch?: Batch): void => {
-    const message = readMessage(value);
-    if (message === undefined) return tell(rpcError(rpcCodes.invalidRequest, 'Invalid Request: the line is no JSON-RPC message.'));
-    if (message.kind === 'request') {
-      if (inFlight.has(message.id)) return tell(duplicateAnswer(message));
-      inFlight.set(message.id, { method: message.method, batch });
-      batch?.waits.add(message.id);
+  /** Why a request is not taken; undefined where it is. */
+  const conflict = (request: RpcMessage & { kind: 'request' }): JsonObject | undefined => {
+    if (inFlight.has(request.id)) return duplicateAnswer(request);
+    return inFlight.size >= maxInFlight ? rpcError(rpcCodes.server, 'Too many requests have no answer yet.', request.id) : undefined;
+  };
+  /** Takes the id of a request. Undefined for what is answered already. */
+  const admit = (value: unknown, batch?: Batch): RpcMessage | undefined => {
+    const message = readExactly(value);
+    const fault =
+      message === undefined
+        ? rpcError(rpcCodes.invalidRequest, 'Invalid Request: this is no JSON-RPC message.', requestIdOf(value))
+        : message.kind === 'request'
+          ? conflict(message)
+          : undefined;
+    if (fault !== undefined) {
+      if (batch === undefined) tell(fault);
+      else batch.answers.push(fault);
+      return undefined;
     }
+    if (message?.kind !== 'request') return message;
+    inFlight.set(message.id, { method: message.method, batch });
+    batch?.waits.add(message.id);
+    return message;
+  };
+  const deliver = (value: unknown, message: RpcMessage): void => {
     if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
       const { requestId } = isJsonObject(message.params) ? message.params : ({} as JsonObject);
       const target = inFlight.get(requestId as RpcId);
       // What answers at once cannot be cancelled, and what is cancelled gets no answer. A listening stream is ended so.
       if (target !== undefined && target.method !== 'tools/call' && target.method !== 'subscriptions/listen') return;
-      if (target?.method === 'subscriptions/listen') inFlight.delete(requestId as RpcId);
+      if (target?.method === 'subscriptions/listen') transport.abandon(requestId as RpcId);
     }
     transport.onmessage?.(value as JSONRPCMessage);
   };
-  const refuse = (beginning: string, end: string): void =>
-    tell(rpcError(rpcCodes.invalidRequest, `Invalid Request: a line may have ${maxBodyBytes} characters at most.`, idOfSkipped(beginning, end)));
+  const takeBatch = (values: readonly unknown[]): void => {
+    const batch: Batch = { waits: new Set(), answers: [] };
+    // All ids are taken before anything is answered: the last answer sends all of them.
+    const messages = values.map((one) => admit(one, batch));
+    if (batch.waits.size === 0 && batch.answers.length > 0) tell(batch.answers);
+    for (const [index, message] of messages.entries()) if (message !== undefined) deliver(values[index], message);
+  };
   const takeLine = (line: string): void => {
-    if (skipped !== undefined || line.length > maxBodyBytes) {
-      refuse(skipped ?? line.slice(0, keptOfLine), line.slice(-keptOfLine));
-      skipped = undefined;
-      return;
-    }
-    if (line.trim() === '') return;
+    if (closed || line.trim() === '') return;
+    const excess = excessOf(line, { maxDepth, maxValues });
+    if (excess !== undefined) return refuse(excess === 'depth' ? tooDeep : tooManyValues, line.slice(0, keptOfLine), line.slice(-keptOfLine));
     let value: unknown;
     try {
       value = JSON.parse(line);
     } catch {
       return tell(rpcError(rpcCodes.parse, 'Parse error: the line is not valid JSON.'));
     }
-    if (isTooDeep(value)) {
-      const message = readMessage(value);
-      return tell(rpcError(rpcCodes.invalidRequest, tooDeep, message?.kind === 'request' ? message.id : null));
+    if (Array.isArray(value)) {
+      if (version !== '2025-03-26' || value.length === 0)
+        return tell(rpcError(rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.'));
+      if (value.length > maxBatch) return tell(rpcError(rpcCodes.invalidRequest, `Invalid Request: a batch may have ${maxBatch} messages at most.`));
+      return takeBatch(value);
     }
-    if (!Array.isArray(value)) return take(value);
-    if (version !== '2025-03-26' || value.length === 0)
-      return tell(rpcError(rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.'));
-    const batch: Batch = { waits: new Set(), answers: [] };
-    for (const one of value) take(one, batch);
+    const message = admit(value);
+    if (message !== undefined) deliver(value, message);
   };
-  const onData = (chunk: unknown): void => {
-    text += chunk instanceof Uint8Array ? decoder.decode(chunk, { stream: true }) : String(chunk);
-    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n')) {
-      const line = text.slice(0, at);
-      text = text.slice(at + 1);
-      takeLine(line);
-      if (closed) return;
-    }
-    if (skipped === undefined && text.length <= maxBodyBytes) return;
-    // The one who sent it is told at the end of the line, where its id may stand.
-    skipped ??= text.slice(0, keptOfLine);
-    text = text.slice(-keptOfLine);
+  /** Answers a line that is not read. */
+  const refuse = (why: string, beginning: string, end: string): void => {
+    if (!closed) tell(rpcError(rpcCodes.invalidRequest, why, idOfSkipped(beginning, end)));
   };
+  const lines = lineSplitter(maxBodyBytes, { take: takeLine, refuse: (beginning, end) => refuse(tooLong, beginning, end) });
+  const onData = (chunk: unknown): void => lines.add(chunk instanceof Uint8Array ? decoder.decode(chunk, { stream: true }) : String(chunk));
   const onEnd = (): void => {
     if (closed || ending !== undefined) return;
-    if (text !== '') takeLine(text);
-    text = '';
+    lines.end();
+    // It holds the process: nothing else may, and whoever waits for the end is to hear of it.
     ending = setTimeout(() => void transport.close(), graceMs);
-    ending.unref();
     for (const [id, { method }] of inFlight) if (method === 'subscriptions/listen') inFlight.delete(id);
     if (inFlight.size === 0) void transport.close();
   };
@@ -132,6 +156,7 @@ export function lineTransport(input: LineInput, output: LineOutput, graceMs: num
       input.on('end', onEnd);
       input.on('close', onEnd);
       input.on('error', onError);
+      if (input.readableEnded === true || input.destroyed === true) setImmediate(onEnd);
     },
     async send(message) {
       if (closed) return;

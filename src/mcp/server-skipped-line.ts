@@ -1,5 +1,6 @@
-/** What can be known of a line that is too long to be read: the id of its request, so that the one who waits for an answer gets one. */
-import { type RpcId, readMessage } from './server-rpc.ts';
+/** What can be known of a line that is not read because it is too long or holds too much: the id of its request, so that the one who waits for an answer gets one. */
+import { requestIdOf } from './server-message-form.ts';
+import type { RpcId } from './server-rpc.ts';
 
 /** Characters that are kept of each end. An id has 256 at most. */
 export const keptOfLine = 1_024;
@@ -13,8 +14,7 @@ const lastMembers = new RegExp(`(?:,${member})+\\}\\s*$`);
 export function idOfSkipped(beginning: string, end: string): RpcId | null {
   try {
     const members = new Map([...membersIn(firstMembers.exec(beginning)?.[0] ?? ''), ...membersIn(lastMembers.exec(end)?.[0] ?? '')]);
-    const message = readMessage({ jsonrpc: '2.0', id: members.get('id'), method: members.get('method') });
-    return message?.kind === 'request' ? message.id : null;
+    return requestIdOf({ id: members.get('id'), method: members.get('method') });
   } catch {
     // An escape that JSON does not have.
     return null;
