@@ -2,11 +2,11 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../index.ts';
 import { isJsonObject } from '../internal.ts';
-import { excessOf } from '../shown/json-bounds.ts';
 import { maxBodyBytes } from './server-body.ts';
+import { textFault, valueFault } from './server-line-bounds.ts';
 import { lineSplitter } from './server-line-splitter.ts';
 import { readExactly, requestIdOf } from './server-message-form.ts';
-import { duplicateAnswer, maxDepth, type RpcId, type RpcMessage, rpcCodes, rpcError, tooDeep } from './server-rpc.ts';
+import { duplicateAnswer, type RpcId, type RpcMessage, rpcCodes, rpcError } from './server-rpc.ts';
 import { idOfSkipped, keptOfLine } from './server-skipped-line.ts';
 
 /** Where messages come from: Node's `Readable`, as far as it is used. */
@@ -35,15 +35,10 @@ interface Batch {
   readonly answers: unknown[];
 }
 
-/** Values of a line: the 50 000 that an input may have, and what is around them. */
-const maxValues = 50_100;
-/** Messages of a batch. */
-const maxBatch = 100;
 /** Requests that have no answer yet. */
 const maxInFlight = 1_000;
 
 const tooLong = `Invalid Request: a line may have ${maxBodyBytes} characters at most.`;
-const tooManyValues = `Invalid Request: a message may hold ${maxValues} values at most. A member with a key that is new in it counts as five.`;
 
 /** A transport over lines, with what the end of its input needs. */
 export interface LineTransport extends Transport {
@@ -115,20 +110,20 @@ export function lineTransport(input: LineInput, output: LineOutput, graceMs: num
   };
   const takeLine = (line: string): void => {
     if (closed || line.trim() === '') return;
-    const excess = excessOf(line, { maxDepth, maxValues });
-    if (excess !== undefined) return refuse(excess === 'depth' ? tooDeep : tooManyValues, line.slice(0, keptOfLine), line.slice(-keptOfLine));
+    const unread = textFault(line);
+    if (unread !== undefined) return refuse(unread, line.slice(0, keptOfLine), line.slice(-keptOfLine));
     let value: unknown;
     try {
       value = JSON.parse(line);
     } catch {
       return tell(rpcError(rpcCodes.parse, 'Parse error: the line is not valid JSON.'));
     }
-    if (Array.isArray(value)) {
-      if (version !== '2025-03-26' || value.length === 0)
-        return tell(rpcError(rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.'));
-      if (value.length > maxBatch) return tell(rpcError(rpcCodes.invalidRequest, `Invalid Request: a batch may have ${maxBatch} messages at most.`));
-      return takeBatch(value);
-    }
+    const batch: readonly unknown[] | undefined = Array.isArray(value) ? value : undefined;
+    if (batch !== undefined && (version !== '2025-03-26' || batch.length === 0))
+      return tell(rpcError(rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.'));
+    const fault = valueFault(value);
+    if (fault !== undefined) return tell(rpcError(rpcCodes.invalidRequest, fault, requestIdOf(value)));
+    if (batch !== undefined) return takeBatch(batch);
     const message = admit(value);
     if (message !== undefined) deliver(value, message);
   };

@@ -108,7 +108,7 @@ describe('a line', () => {
     const world = pipedServer(open);
     await world.handshake();
     world.send(`{"jsonrpc":"2.0","id":"many","method":"tools/call","params":${params}}`, `{"method":"ping","params":${params},"id":"last","jsonrpc":"2.0"}`);
-    expect(await world.next({ id: 'many' })).toMatchObject({ error: { code: -32_600, message: expect.stringContaining('50100 values') } });
+    expect(await world.next({ id: 'many' })).toMatchObject({ error: { code: -32_600, message: expect.stringContaining('line may hold 50100 values') } });
     expect(await world.next({ id: 'last' })).toMatchObject({ error: { code: -32_600 } });
     world.send(echoCall(2, 'after'));
     expect(await world.next({ id: 2 })).toMatchObject({ result: { content: [{ text: 'after' }] } });
@@ -121,6 +121,19 @@ describe('a line', () => {
     await world.handshake();
     world.send(call(1, { name: 'count', arguments: { list: Array(49_990).fill(1) } }));
     expect(await world.next({ id: 1 })).toMatchObject({ result: { content: [{ text: '49990' }] } });
+  });
+
+  test.each<[string, (request: object) => unknown, unknown]>([
+    ['a request', (request) => request, 'many'],
+    ['a batch', (request) => [echoCall(1, 'x'), request], null],
+  ])('that calls no tool may hold 5 000 values, and %s of more is refused', async (_what, lineOf, id) => {
+    const world = pipedServer(open);
+    await world.handshake('2025-03-26');
+    const listOf = (length: number) => ({ jsonrpc: '2.0', id: 'many', method: 'tools/list', params: { list: Array(length).fill(1) } });
+    world.send(JSON.stringify(lineOf(listOf(5_000))));
+    expect(await world.next({ id })).toMatchObject({ error: { code: -32_600, message: expect.stringContaining('5000 values') } });
+    world.send(listOf(4_900));
+    expect(await world.next({ id: 'many' })).toMatchObject({ result: { tools: expect.any(Array) } });
   });
 
   test('comes in any chunks, also such as part a character', async () => {
