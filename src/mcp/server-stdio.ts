@@ -25,7 +25,10 @@ export interface McpStdioOptions {
    * stands between the messages, and a client may end the connection over it. It needs `process.stdout`, and so no `stdout` of the host's. @default false
    */
   readonly redirectPrints?: boolean | undefined;
-  /** Milliseconds that calls in flight have to be answered once the input has ended. 0 to 2^31-1; 0 cancels them at once. @default 5_000 */
+  /**
+   * Milliseconds that calls in flight have to be answered once the input has ended, and that they hold the process. 0 to 2^31-1; 0 cancels them at once.
+   * @default 5_000
+   */
   readonly graceMs?: number | undefined;
 }
 
