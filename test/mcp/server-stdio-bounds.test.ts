@@ -110,7 +110,7 @@ describe('a line', () => {
     const world = pipedServer(open);
     await world.handshake();
     world.send(`{"jsonrpc":"2.0","id":"many","method":"tools/call","params":${params}}`, `{"method":"ping","params":${params},"id":"last","jsonrpc":"2.0"}`);
-    expect(await world.next({ id: 'many' })).toMatchObject({ error: { code: -32_600, message: expect.stringContaining('line may hold 50100 values') } });
+    expect(await world.next({ id: 'many' })).toMatchObject({ error: { code: -32_600, message: expect.stringContaining('50100 values') } });
     expect(await world.next({ id: 'last' })).toMatchObject({ error: { code: -32_600 } });
     world.send(echoCall(2, 'after'));
     expect(await world.next({ id: 2 })).toMatchObject({ result: { content: [{ text: 'after' }] } });
@@ -128,13 +128,13 @@ describe('a line', () => {
   test.each<[string, (request: object) => unknown, unknown]>([
     ['a request', (request) => request, 'many'],
     ['a batch', (request) => [echoCall(1, 'x'), request], null],
-  ])('that calls no tool may hold 5 000 values, and %s of more is refused', async (_what, lineOf, id) => {
+  ])('may hold 4 000 values beside the arguments of calls, and %s of more is refused', async (_what, lineOf, id) => {
     const world = pipedServer(open);
     await world.handshake('2025-03-26');
     const listOf = (length: number) => ({ jsonrpc: '2.0', id: 'many', method: 'tools/list', params: { list: Array(length).fill(1) } });
-    world.send(JSON.stringify(lineOf(listOf(5_000))));
-    expect(await world.next({ id })).toMatchObject({ error: { code: -32_600, message: expect.stringContaining('5000 values') } });
-    world.send(listOf(4_900));
+    world.send(JSON.stringify(lineOf(listOf(4_000))));
+    expect(await world.next({ id })).toMatchObject({ error: { code: -32_600, message: expect.stringContaining('4000 values') } });
+    world.send(listOf(3_990));
     expect(await world.next({ id: 'many' })).toMatchObject({ result: { tools: expect.any(Array) } });
   });
 
