@@ -26,7 +26,7 @@ export const rpcCodes = {
   headerMismatch: -32_020,
 } as const;
 
-/** Levels of a message. Arguments may have fewer; what reads a message takes a few calls for each. */
+/** Levels of a message. Arguments may have fewer. */
 export const maxDepth = 256;
 
 /** Values of a message, as {@link excessOf} counts them: the 50 000 that an input may have, and what is around them. */
@@ -55,21 +55,6 @@ export function isTooFullBeside(messages: readonly unknown[]): boolean {
     const { arguments: _arguments, ...beside } = params;
     return Object.values(beside).every(within);
   });
-}
-
-/** Whether a message is nested deeper than what reads it could follow. Without recursion, for that is what it guards. */
-export function isTooDeep(message: unknown): boolean {
-  let level: unknown[] = [message];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > maxDepth) return true;
-    const next: unknown[] = [];
-    for (const one of level) {
-      if (typeof one !== 'object' || one === null) continue;
-      for (const inner of Object.values(one)) if (typeof inner === 'object' && inner !== null) next.push(inner);
-    }
-    level = next;
-  }
-  return false;
 }
 
 /** What a message that is too deep is answered. */
