@@ -76,8 +76,8 @@ export interface ImportPorts {
 
 const where = 'importMcpTools';
 
-/** Most instructions of the patterns of a listing: compiling them is what takes long, some seconds at worst. */
-const maxPatternSize = 500_000;
+/** Most instructions of the patterns of a listing: compiling them is what takes long, a second or two at worst, in stretches. */
+const maxPatternSize = 1_000_000;
 
 const ports: ImportPorts = {
   clock: { now: () => performance.now(), random: Math.random },
