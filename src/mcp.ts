@@ -4,7 +4,7 @@ export type { ImportedMcpTools, ImportMcpOptions, McpConnection, McpImportFailur
 export { importMcpTools } from './mcp/client-import.ts';
 export type { McpHttpConnection, McpStdioConnection } from './mcp/client-open.ts';
 export type { McpDrift, McpPin } from './mcp/client-pins.ts';
-export type { AnyResultSchema, ConnectedMcpClient, McpCallOptions, McpRequestOptions } from './mcp/client-sdk.ts';
+export type { AnyResultSchema, ConnectedMcpClient, McpRequestOptions } from './mcp/client-sdk.ts';
 export { createMcpHandler, type McpHandler } from './mcp/server-handler.ts';
 export type { LineInput, LineOutput } from './mcp/server-lines.ts';
 export { type NodeRequest, type NodeResponse, toNodeListener } from './mcp/server-node.ts';

@@ -5,7 +5,9 @@ import { cleanText } from '../shown/outside-text.ts';
 import type { Connection } from './client-connection.ts';
 import type { ServerTool } from './client-definition.ts';
 import { answerLost, type Link } from './client-open.ts';
+import { paramHeaders } from './client-param-headers.ts';
 import { maxErrorBytes, outcomeOf } from './client-result.ts';
+import { anyResult } from './client-sdk.ts';
 
 /** What timers can hold. The call's own deadline is the spine's business; the SDK's must never come first. */
 const neverMs = 2 ** 31 - 1;
@@ -41,16 +43,13 @@ export function executorOf(tool: ServerTool, connection: Connection, withdrawn: 
 async function callOnce({ name, inputSchema, structured }: ServerTool, { client }: Link, input: JsonObject, context: ToolContext): Promise<unknown> {
   let result: unknown;
   try {
-    result = await client.callTool(
-      { name, arguments: input as Record<string, unknown> },
-      {
-        // Without an output schema: the SDK would compile it, and so run a stranger's patterns.
-        toolDefinition: { name, inputSchema: inputSchema as { type: 'object' } },
-        signal: context.signal,
-        timeout: neverMs,
-        onprogress: ({ progress, total, message }) => context.progress(progress, total, message),
-      },
-    );
+    // Not `callTool` of the SDK: it reads a result by a schema of its own, and tells of each part that is wrong.
+    result = await client.request({ method: 'tools/call', params: { name, arguments: input } }, anyResult, {
+      signal: context.signal,
+      timeout: neverMs,
+      onprogress: ({ progress, total, message }) => context.progress(progress, total, message),
+      ...(client.getProtocolEra() === 'modern' ? { headers: paramHeaders(inputSchema, input) } : {}),
+    });
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === undefined) throw error;
@@ -81,7 +80,7 @@ function toFault(error: unknown, link: Link): unknown {
   const away = status === 502 || status === 503 || status === 504 || (status === 404 && forgets(link));
   // A TypeError is how fetch says that there was no answer.
   if (link.lost || data === answerLost || gone.has(code) || away || error instanceof TypeError)
-    return connectionFault('The MCP server went away before it had answered. The call may have run.', error);
+    return connectionFault(`${link.excess ?? 'The MCP server went away before it had answered.'} The call may have run.`, error);
   return new Error(cleanText(typeof message === 'string' ? message : 'The MCP call failed.', maxErrorBytes), { cause: error });
 }
 

@@ -1,6 +1,6 @@
 /** A tool as a server describes it, made a definition: nothing of the description is believed, and nothing of it can loosen a gate. */
 import { type AnyTool, type Executor, type JsonObject, type JsonValue, MisuseError, type ToolAnnotations } from '../index.ts';
-import { createDefinition, gateSchema, isJsonObject, type OutsideOrigin } from '../internal.ts';
+import { createDefinition, gateSchema, isJsonObject, type OutsideOrigin, type SharedPatterns } from '../internal.ts';
 import { cleanLine, cleanSchema, cleanText } from '../shown/outside-text.ts';
 
 /** Most bytes of a description. */
@@ -15,6 +15,8 @@ export interface DefinitionOptions {
   readonly timeoutMs: number | undefined;
   /** `mcp:<server>`. */
   readonly source: string;
+  /** What the patterns of the whole listing may cost; drawn on. */
+  readonly patterns: SharedPatterns;
   /** Where calls go, by the name that the server knows. */
   executorOf(tool: ServerTool): Executor;
   /** Whether a definition stands, and where. */
@@ -45,8 +47,8 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
   const ownName = options.prefix + name;
   if (ownName.length > maxNameChars) throw new MisuseError('invalid_definition', `Its name is longer than ${maxNameChars} characters.`);
   if (!isJsonObject(inputSchema)) throw new MisuseError('invalid_schema', 'Its `inputSchema` is no object.');
-  const parameters = cleanSchema(gateSchema(inputSchema));
-  const output = outputSchema === undefined || outputSchema === null ? undefined : cleanSchema(gateSchema(outputSchema));
+  const parameters = cleanSchema(gateSchema(inputSchema, options.patterns));
+  const output = outputSchema === undefined || outputSchema === null ? undefined : cleanSchema(gateSchema(outputSchema, options.patterns));
   const said = typeof description === 'string' ? cleanText(description, maxDescriptionBytes) : '';
   return createDefinition(
     {

@@ -1,6 +1,7 @@
 /** What a server can make a connection do by itself, bounded: answers to its requests, and opening its streams again. */
-import type { ReconnectionScheduler, Transport } from '@modelcontextprotocol/client';
+import type { Client, ReconnectionScheduler, Transport } from '@modelcontextprotocol/client';
 import type { Later } from './client-relisting.ts';
+import type { ConnectedMcpClient } from './client-sdk.ts';
 
 /** Most characters of the id of a server's request: its answer repeats it. */
 const maxIdChars = 128;
@@ -24,6 +25,28 @@ export function boundAnswers(transport: Transport): void {
       unanswered--;
     }
   };
+}
+
+/** Before a method's name, where the SDK has no schema for it. */
+const unread = 'host-tools/';
+
+/**
+ * A client whose requests are answered with what the server sent. In the era of 2026 the SDK reads each result by its method's schema, whatever schema a request is
+ * given, and tells of each part that is wrong: 20 000 wrong parts make megabytes of text. So it is asked for a method that it does not know, and the name is put
+ * right where the request leaves.
+ */
+export function askUnread(client: Client, transport: Transport): ConnectedMcpClient {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) =>
+    send(
+      !Array.isArray(message) && 'method' in message && message.method.startsWith(unread)
+        ? { ...message, method: message.method.slice(unread.length) }
+        : message,
+      options,
+    );
+  const request: ConnectedMcpClient['request'] = ({ method, params }, schema, options) =>
+    client.request({ method: unread + method, ...(params === undefined ? {} : { params }) }, schema as never, options);
+  return Object.create(client, { request: { value: request } });
 }
 
 const firstPauseMs = 500;

@@ -1,7 +1,9 @@
 /** `importMcpTools`: another server's tools as definitions of ours, behind every gate, pinned by fingerprint. */
 import { type AnyTool, MisuseError } from '../index.ts';
-import { describe, isJsonObject, nameSkeleton, readOptions } from '../internal.ts';
+import { describe, isJsonObject, nameSkeleton, readOptions, type SharedPatterns } from '../internal.ts';
+import { connectionFault } from '../shown/executor-fault.ts';
 import { cleanLine } from '../shown/outside-text.ts';
+import { createPause } from '../shown/stretches.ts';
 import { executorOf } from './client-call.ts';
 import { type ConnectionClock, createConnection } from './client-connection.ts';
 import { defineServerTool, reportedName } from './client-definition.ts';
@@ -74,6 +76,9 @@ export interface ImportPorts {
 
 const where = 'importMcpTools';
 
+/** Most instructions of the patterns of a listing: compiling them is what takes long, a second or two at worst, in stretches. */
+const maxPatternSize = 1_000_000;
+
 const ports: ImportPorts = {
   clock: { now: () => performance.now(), random: Math.random },
   handshakeMs: 30_000,
@@ -103,6 +108,7 @@ export async function importThrough(
   const { prefix, timeoutMs, name, pins } = checkOptions(options);
   const ledger = createLedger(pins);
   let failed: readonly McpImportFailure[] = [];
+  let greeting = 0;
   let source = name === undefined ? undefined : `mcp:${name}`;
 
   const greet = async (client: ConnectedMcpClient): Promise<void> => {
@@ -110,13 +116,25 @@ export async function importThrough(
     const from = source;
     const faults: McpImportFailure[] = [];
     const found = new Map<string, AnyTool<unknown>>();
-    for (const raw of await listTools(client, handshakeMs)) {
+    const patterns: SharedPatterns = { left: maxPatternSize };
+    const turn = ++greeting;
+    const stillCounts = (): void => {
+      // The import was closed meanwhile, or a new connection was greeted.
+      if (turn !== greeting) throw connectionFault('The connection to the MCP server was lost while its tools were read.');
+    };
+    const listed = await listTools(client, handshakeMs);
+    stillCounts();
+    const pause = createPause();
+    for (const raw of listed) {
+      await pause();
+      stillCounts();
       try {
         let origin: ReturnType<typeof ledger.originOf> | undefined;
         const definition = defineServerTool(raw, {
           prefix,
           timeoutMs,
           source: from,
+          patterns,
           executorOf: (tool) => executorOf(tool, link, () => origin?.withdrawn()),
           originOf: (own) => {
             origin = ledger.originOf(own, from);
@@ -142,6 +160,7 @@ export async function importThrough(
     later,
   });
   const close = async (): Promise<void> => {
+    greeting++;
     listing.close();
     await link.close();
     ledger.close();
@@ -177,7 +196,7 @@ export async function importThrough(
 }
 
 function isClient(connection: McpConnection): connection is ConnectedMcpClient {
-  return typeof (connection as { callTool?: unknown }).callTool === 'function';
+  return typeof (connection as { request?: unknown }).request === 'function';
 }
 
 function openerOf(connection: McpConnection, handshakeMs: number, toolsChanged: () => void): (signal: AbortSignal) => Promise<Link> {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../index.ts';
 import { copyJson, isJsonObject } from '../internal.ts';
 import { connectionFault, isFault } from '../shown/executor-fault.ts';
 import { cleanLine } from '../shown/outside-text.ts';
-import type { AnyResultSchema, ConnectedMcpClient } from './client-sdk.ts';
+import { anyResult, type ConnectedMcpClient } from './client-sdk.ts';
 
 /** Most pages of one listing. */
 const maxPages = 100;
@@ -11,11 +11,8 @@ const maxPages = 100;
 const maxTools = 1_000;
 /** Most characters of one listing, over its pages. */
 const maxChars = 8 * 1_048_576;
-/** Most values of one page. */
+/** Most values of one page. What arrives over a transport of ours is bounded more tightly before it is parsed. */
 const maxValues = 500_000;
-
-/** Takes whatever the server says: what it is made of is looked at tool by tool, so that one that is malformed costs no other. */
-const anything: AnyResultSchema = { '~standard': { version: 1, vendor: 'host-tools', validate: (value: unknown) => ({ value }) } };
 
 /**
  * Lists a server's tools as it gave them: private copies, not yet looked at.
@@ -37,8 +34,9 @@ export async function listTools(client: ConnectedMcpClient, timeoutMs: number): 
     if (!copy.ok || copy.overflow) throw refused('a listing that is too large');
     if (!isJsonObject(copy.value) || !Array.isArray(copy.value.tools)) throw refused('a listing without `tools`');
     chars += copy.size;
-    tools.push(...(copy.value.tools as unknown[]));
-    if (tools.length > maxTools) throw refused(`more than ${maxTools} tools`);
+    const entries = copy.value.tools as readonly unknown[];
+    if (tools.length + entries.length > maxTools) throw refused(`more than ${maxTools} tools`);
+    tools.push(...entries);
     const { nextCursor } = copy.value as JsonObject;
     if (nextCursor === undefined || nextCursor === null || nextCursor === '') return tools;
     if (typeof nextCursor !== 'string' || cursors.has(nextCursor)) throw refused('a cursor that leads nowhere');
@@ -49,7 +47,7 @@ export async function listTools(client: ConnectedMcpClient, timeoutMs: number): 
 
 async function request(client: ConnectedMcpClient, cursor: string | undefined, signal: AbortSignal, timeoutMs: number): Promise<unknown> {
   try {
-    return await client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, anything, { signal, timeout: timeoutMs });
+    return await client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, anyResult, { signal, timeout: timeoutMs });
   } catch (error) {
     if (isFault(error)) throw error;
     const why = signal.aborted ? `it took longer than ${timeoutMs / 1_000} s` : cleanLine(error instanceof Error ? error.message : String(error), 500);

@@ -3,9 +3,11 @@ import type { Client, Transport } from '@modelcontextprotocol/client';
 import { messageOf, packageVersion } from '../internal.ts';
 import { connectionFault } from '../shown/executor-fault.ts';
 import { cleanLine } from '../shown/outside-text.ts';
-import { boundedFetch, maxMessageBytes } from './client-fetch.ts';
-import { boundAnswers, createReconnections } from './client-guards.ts';
+import { boundedFetch } from './client-fetch.ts';
+import { askUnread, boundAnswers, createReconnections } from './client-guards.ts';
+import { maxMessageBytes } from './client-message-guard.ts';
 import { type ConnectedMcpClient, loadSdk, loadSdkStdio } from './client-sdk.ts';
+import { boundStdio } from './client-stdio-guard.ts';
 
 /** A server in a child process of this one. */
 export interface McpStdioConnection {
@@ -32,6 +34,8 @@ export interface Link {
   readonly client: ConnectedMcpClient;
   /** Becomes true when the connection is gone; it never comes back. */
   readonly lost: boolean;
+  /** Which bound the last message was over that ended a stream or the connection; undefined where none was. */
+  readonly excess?: string | undefined;
   /** Called once when the connection is gone, not when it is closed from here. */
   onlost: (() => void) | undefined;
   /** Gives it up: what is in flight fails, and the next call opens another. */
@@ -73,12 +77,23 @@ export async function openStdio({ command, args = [], env = {}, cwd }: McpStdioC
     stderr: 'pipe',
     maxBufferSize: maxMessageBytes,
   });
+  let excess: string | undefined;
+  boundStdio(transport, (message) => {
+    excess = message;
+  });
   let said = '';
   // Read to its end, or the server blocks on a full pipe.
   transport.stderr?.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString('utf8')).slice(-2_000);
   });
-  return open(transport, `\`${cleanLine(command, 200)}\``, Math.min(options.handshakeMs, stdioProbeMs), options, () => cleanLine(said, 1_000));
+  return open(
+    transport,
+    `\`${cleanLine(command, 200)}\``,
+    Math.min(options.handshakeMs, stdioProbeMs),
+    options,
+    () => cleanLine(said, 1_000),
+    () => excess,
+  );
 }
 
 /** Shakes hands over HTTP. @throws ConnectionFault */
@@ -89,9 +104,14 @@ export async function openHttp({ url, headers = {} }: McpHttpConnection, options
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
   });
+  let excess: string | undefined;
   const transport = new StreamableHTTPClientTransport(endpoint, {
     requestInit: { headers: { ...headers } },
-    fetch: boundedFetch(),
+    fetch: boundedFetch(fetch, {
+      exceeded: (message) => {
+        excess = message;
+      },
+    }),
     reconnectionOptions: { initialReconnectionDelay: 500, maxReconnectionDelay: 5_000, reconnectionDelayGrowFactor: 2, maxRetries: 3 },
     reconnectionScheduler: reconnections.schedule,
   });
@@ -101,11 +121,21 @@ export async function openHttp({ url, headers = {} }: McpHttpConnection, options
     return close();
   };
   noticeLostAnswers(transport);
-  const link = await open(transport, `\`${endpoint.origin}${endpoint.pathname}\``, options.handshakeMs, options, () => '');
+  const link = await open(
+    transport,
+    `\`${endpoint.origin}${endpoint.pathname}\``,
+    options.handshakeMs,
+    options,
+    () => '',
+    () => excess,
+  );
   return {
     ...link,
     get lost() {
       return link.lost;
+    },
+    get excess() {
+      return link.excess;
     },
     set onlost(listener: (() => void) | undefined) {
       link.onlost = listener;
@@ -127,6 +157,7 @@ async function open(
   probeMs: number,
   { handshakeMs, signal, toolsChanged }: OpenOptions,
   said: () => string,
+  excess: () => string | undefined,
 ): Promise<Link> {
   const { Client: SdkClient } = await loadSdk();
   boundAnswers(transport);
@@ -153,10 +184,13 @@ async function open(
     return closing;
   };
   const link: Link = {
-    client,
+    client: askUnread(client, transport),
     onlost: undefined,
     get lost() {
       return state !== 'open';
+    },
+    get excess() {
+      return excess();
     },
     drop() {
       if (state !== 'open') return;

@@ -19,7 +19,9 @@ export function outcomeOf(result: unknown, structured: boolean): unknown {
     return fail({ message: `The MCP server answered more than ${maxResultChars} characters. Ask for less at once.`, reason: 'result_too_large' });
   const answer = copy.value;
   if (!isJsonObject(answer)) return fail({ message: 'The MCP server answered no result.', reason: 'mcp_invalid_result' });
-  const parts = Array.isArray(answer.content) ? (answer.content as readonly JsonValue[]) : [];
+  const fault = faultOf(answer);
+  if (fault !== undefined) return fail({ message: `The MCP server answered no result of the protocol: ${fault}.`, reason: 'mcp_invalid_result' });
+  const parts = (answer.content ?? []) as readonly JsonValue[];
   const { structuredContent = null, _meta } = answer;
   if (answer.isError === true) {
     const along = goesAlong({ structuredContent, content: parts.some((part) => typeOf(part) !== 'text') ? parts : [], _meta });
@@ -34,6 +36,34 @@ export function outcomeOf(result: unknown, structured: boolean): unknown {
   });
   const output = isData ? structuredContent : parts.map(partOf);
   return along === undefined ? output : ok(output, { mcp: along });
+}
+
+/** The first thing about a result that is not as the protocol has it: one is enough to say. */
+function faultOf({ content: parts = [], isError = false, _meta = {} }: JsonObject): string | undefined {
+  if (!Array.isArray(parts)) return '`content` is no list';
+  if (typeof isError !== 'boolean') return '`isError` is neither true nor false';
+  if (!isJsonObject(_meta)) return '`_meta` is no object';
+  const wrong = parts.findIndex((part: JsonValue) => !isPart(part));
+  return wrong === -1 ? undefined : `part ${wrong} of \`content\` is malformed`;
+}
+
+/** Whether a part has what its kind must have. A kind that is not known may be one of a later protocol. */
+function isPart(part: JsonValue): boolean {
+  if (!isJsonObject(part) || typeof part.type !== 'string') return false;
+  const { type, text, data, uri, resource } = part;
+  switch (type) {
+    case 'text':
+      return typeof text === 'string';
+    case 'image':
+    case 'audio':
+      return typeof data === 'string';
+    case 'resource_link':
+      return typeof uri === 'string';
+    case 'resource':
+      return isJsonObject(resource) && typeof resource.uri === 'string' && (typeof resource.text === 'string' || typeof resource.blob === 'string');
+    default:
+      return true;
+  }
 }
 
 /** What a server may send beside an output. */

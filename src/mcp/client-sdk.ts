@@ -6,8 +6,6 @@ import { packageFault } from '../internal.ts';
 
 /** A connected client of `@modelcontextprotocol/client` 2, as far as it is used here: so that this package's types need no other. */
 export interface ConnectedMcpClient {
-  /** Calls a tool. */
-  callTool(params: { name: string; arguments?: Record<string, unknown> }, options?: McpCallOptions): Promise<unknown>;
   /** Sends a request whose result is read by a schema. */
   request(request: { method: string; params?: Record<string, unknown> }, schema: AnyResultSchema, options?: McpRequestOptions): Promise<unknown>;
   /** What the server can do; undefined before it is connected. */
@@ -34,14 +32,10 @@ export interface McpRequestOptions {
   signal?: AbortSignal;
   /** Milliseconds. */
   timeout?: number;
-}
-
-/** What one call may be told. */
-export interface McpCallOptions extends McpRequestOptions {
   /** Hears of its progress. */
   onprogress?: (progress: { progress: number; total?: number | undefined; message?: string | undefined }) => void;
-  /** What is known of the tool. */
-  toolDefinition?: { name: string; inputSchema: { type: 'object'; [key: string]: unknown } };
+  /** Sent with it over HTTP. */
+  headers?: Record<string, string>;
 }
 
 /** A Standard Schema that takes whatever comes. */
@@ -49,6 +43,9 @@ export interface AnyResultSchema {
   /** By the rules of Standard Schema. */
   readonly '~standard': { readonly version: 1; readonly vendor: string; readonly validate: (value: unknown) => { value: unknown } };
 }
+
+/** Takes whatever a server says: what it is made of is looked at here, within bounds. The SDK's own schemas tell of each part that is wrong, at any length. */
+export const anyResult: AnyResultSchema = { '~standard': { version: 1, vendor: 'host-tools', validate: (value: unknown) => ({ value }) } };
 
 /** Loads the SDK. @throws MisuseError `missing_dependency`. @param load how the optional package is had. */
 export async function loadSdk(load: () => Promise<typeof Sdk> = () => import('@modelcontextprotocol/client')): Promise<typeof Sdk> {

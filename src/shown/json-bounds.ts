@@ -18,45 +18,55 @@ export type JsonExcess = 'depth' | 'values';
 const newKey = 4;
 
 /** What the text has too much of; undefined where it is within the bounds, or is no JSON. Stops where a bound is passed. */
-export function excessOf(text: string, { maxDepth, maxValues }: JsonBounds): JsonExcess | undefined {
+export function excessOf(text: string, bounds: JsonBounds): JsonExcess | undefined {
+  return createJsonCount(bounds)(text);
+}
+
+/** Counts a text that comes in pieces, none of which begins or ends within a string: each call takes the next piece, and answers as {@link excessOf} does. */
+export function createJsonCount({ maxDepth, maxValues }: JsonBounds): (piece: string) => JsonExcess | undefined {
   const keys = new Set<string>();
   let depth = 0;
   // Each comma comes with one more value, and each bracket with the array or object itself.
   let values = 1;
-  let start = 0;
-  let end = 0;
-  for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
-      case 0x22: // "
-        start = at + 1;
-        end = endOfString(text, start);
-        at = end;
-        break;
-      case 0x3a: {
-        // A colon follows a key.
-        const key = text.slice(start, end);
-        if (!keys.has(key)) {
-          keys.add(key);
-          values += newKey;
+  // The last string of the pieces before: its colon may stand in the next.
+  let before = '';
+  return (text) => {
+    let start = -1;
+    let end = 0;
+    for (let at = 0; at < text.length; at++) {
+      switch (text.charCodeAt(at)) {
+        case 0x22: // "
+          start = at + 1;
+          end = endOfString(text, start);
+          at = end;
+          break;
+        case 0x3a: {
+          // A colon follows a key.
+          const key = start < 0 ? before : text.slice(start, end);
+          if (!keys.has(key)) {
+            keys.add(key);
+            values += newKey;
+          }
+          break;
         }
-        break;
+        case 0x2c: // ,
+          values++;
+          break;
+        case 0x5b: // [
+        case 0x7b: // {
+          values++;
+          if (++depth > maxDepth) return 'depth';
+          break;
+        case 0x5d: // ]
+        case 0x7d: // }
+          depth--;
+          break;
       }
-      case 0x2c: // ,
-        values++;
-        break;
-      case 0x5b: // [
-      case 0x7b: // {
-        values++;
-        if (++depth > maxDepth) return 'depth';
-        break;
-      case 0x5d: // ]
-      case 0x7d: // }
-        depth--;
-        break;
+      if (values > maxValues) return 'values';
     }
-    if (values > maxValues) return 'values';
-  }
-  return undefined;
+    if (start >= 0) before = text.slice(start, end);
+    return undefined;
+  };
 }
 
 /** Where the quote is that ends a string; the end of the text where there is none. */

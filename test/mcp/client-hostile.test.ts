@@ -110,7 +110,7 @@ describe('an answer is a stranger’s', () => {
       ['handler_error', 'mcp_error'],
     ],
     ['no result', () => answers(() => 'x'), ['handler_error']],
-    ['content that is no list', () => answers(() => ({ content: 'x' })), ['handler_error']],
+    ['content that is no list', () => answers(() => ({ content: 'x' })), ['handler_error', 'mcp_invalid_result']],
     ['nothing at all is null', () => answers(() => ({ content: [] })), null],
     ['5 MB are too much', () => answers(() => text('x'.repeat(5_000_000))), ['handler_error', 'result_too_large']],
     ['a message of 9 MB ends the call', () => answers(() => text('x'.repeat(9_000_000))), expect.arrayContaining(['handler_error'])],
@@ -195,11 +195,11 @@ describe('a call ends when we say', () => {
   test('no limit of the SDK comes before ours', async () => {
     const given: unknown[] = [];
     const client: ConnectedMcpClient = {
-      callTool: async (_, options) => {
+      request: async ({ method }, _, options) => {
+        if (method === 'tools/list') return { tools: [tool('echo')] };
         given.push(options?.timeout);
         return text('done');
       },
-      request: async () => ({ tools: [tool('echo')] }),
       getServerCapabilities: () => ({ tools: {} }),
       getServerVersion: () => undefined,
       getProtocolEra: () => 'legacy',

@@ -291,7 +291,7 @@ describe('options that cannot be meant are refused', () => {
     ['no address', { url: 'x' }, {}],
     ['a password in the address', { url: 'http://me:hush@localhost/' }, {}],
     ['another protocol', { url: 'file:///etc/passwd' }, {}],
-    ['a client of an older SDK', { callTool: () => {}, listTools: () => {} }, {}],
+    ['a client of an older SDK', { request: () => {}, callTool: () => {}, listTools: () => {} }, {}],
     ['an unknown option', { command: 'x' }, { pin: {} }],
     ['a prefix that is a number', { command: 'x' }, { prefix: 1 }],
     ['no time', { command: 'x' }, { timeoutMs: 0 }],

@@ -7,7 +7,6 @@ import { cleanLine, cleanText } from '../../src/shown/outside-text.ts';
 import { tool } from './client-raw-http.ts';
 
 const listing = (tools: unknown): ConnectedMcpClient => ({
-  callTool: async () => ({}),
   request: async () => ({ tools }),
   getServerCapabilities: () => ({ tools: {} }),
   getServerVersion: () => ({ name: 'fuzz' }),
@@ -78,7 +77,7 @@ describe('messages over HTTP', () => {
           }),
           { headers: { 'content-type': type } },
         ),
-      10,
+      { maxBytes: 10 },
     );
   const read = async (type: string, chunks: readonly string[]): Promise<string> => (await fetchOf(type, chunks)('http://x')).text().catch(() => 'too much');
 

@@ -1,4 +1,4 @@
-/** A server of the 2025 era over HTTP, written by hand: it says exactly what a test wants it to say. */
+/** A server over HTTP, of the 2025 era unless it is told otherwise, written by hand: it says exactly what a test wants it to say. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -8,6 +8,8 @@ export interface RawServer {
   readonly url: string;
   /** What it was sent, in order. */
   readonly received: Message[];
+  /** Whether it is of the 2026 era. */
+  modern: boolean;
   /** What it lists. */
   tools: unknown[];
   /** Answers a `tools/list` otherwise. */
@@ -39,6 +41,7 @@ export async function startRawServer(tools: unknown[] = [tool('echo')], serverIn
   const server: RawServer = {
     url: '',
     received: [],
+    modern: false,
     tools,
     list: undefined,
     before: undefined,
@@ -61,7 +64,10 @@ export async function startRawServer(tools: unknown[] = [tool('echo')], serverIn
   };
   const answer = (message: Message): unknown => {
     if (message.method === 'initialize') return { protocolVersion: '2025-06-18', capabilities: { tools: { listChanged: true } }, serverInfo };
-    if (message.method === 'tools/list') return server.list === undefined ? { tools: server.tools } : server.list(message.params ?? {});
+    const cached = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+    if (message.method === 'server/discover' && server.modern) return { ...cached, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+    if (message.method === 'tools/list')
+      return server.list === undefined ? { ...(server.modern ? cached : {}), tools: server.tools } : server.list(message.params ?? {});
     if (message.method === 'tools/call') return server.call(message.params as never, message);
     return undefined;
   };
@@ -88,7 +94,7 @@ export async function startRawServer(tools: unknown[] = [tool('echo')], serverIn
       response.writeHead(202).end();
       return;
     }
-    if (message.method !== 'initialize' && message.method !== 'server/discover' && !known) {
+    if (message.method !== 'initialize' && message.method !== 'server/discover' && !known && !server.modern) {
       response.writeHead(404).end();
       return;
     }

@@ -24,6 +24,7 @@ const act = (id, { what, size = 0 }) => {
   if (what === 'die') process.exit(1);
   else if (what === 'hang') return;
   else if (what === 'flood') process.stdout.write('x'.repeat(size));
+  else if (what === 'parts') send({ id, result: { content: Array(size).fill({}) } });
   else if (what === 'env') done(Object.keys(process.env).sort().join(' '));
   else if (what === 'cwd') done(process.cwd());
   else if (what === 'args') done(JSON.stringify(process.argv.slice(3)));
