@@ -5,7 +5,7 @@ import { connectionFault } from '../shown/executor-fault.ts';
 import { cleanLine } from '../shown/outside-text.ts';
 import { boundedFetch } from './client-fetch.ts';
 import { askUnread, boundAnswers, createReconnections } from './client-guards.ts';
-import { maxMessageBytes } from './client-message-guard.ts';
+import { maxMessageBytes, messageBounds, smallBounds } from './client-message-guard.ts';
 import { type ConnectedMcpClient, loadSdk, loadSdkStdio } from './client-sdk.ts';
 import { boundStdio } from './client-stdio-guard.ts';
 
@@ -78,15 +78,20 @@ export async function openStdio({ command, args = [], env = {}, cwd }: McpStdioC
     maxBufferSize: maxMessageBytes,
   });
   let excess: string | undefined;
-  boundStdio(transport, (message) => {
-    excess = message;
-  });
+  let greeted = false;
+  boundStdio(
+    transport,
+    () => (greeted ? messageBounds : smallBounds),
+    (message) => {
+      excess = message;
+    },
+  );
   let said = '';
   // Read to its end, or the server blocks on a full pipe.
   transport.stderr?.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString('utf8')).slice(-2_000);
   });
-  return open(
+  const link = await open(
     transport,
     `\`${cleanLine(command, 200)}\``,
     Math.min(options.handshakeMs, stdioProbeMs),
@@ -94,6 +99,8 @@ export async function openStdio({ command, args = [], env = {}, cwd }: McpStdioC
     () => cleanLine(said, 1_000),
     () => excess,
   );
+  greeted = true;
+  return link;
 }
 
 /** Shakes hands over HTTP. @throws ConnectionFault */
@@ -105,9 +112,11 @@ export async function openHttp({ url, headers = {} }: McpHttpConnection, options
     return () => clearTimeout(timer);
   });
   let excess: string | undefined;
+  let greeted = false;
   const transport = new StreamableHTTPClientTransport(endpoint, {
     requestInit: { headers: { ...headers } },
     fetch: boundedFetch(fetch, {
+      bounds: () => (greeted ? messageBounds : smallBounds),
       exceeded: (message) => {
         excess = message;
       },
@@ -129,6 +138,7 @@ export async function openHttp({ url, headers = {} }: McpHttpConnection, options
     () => '',
     () => excess,
   );
+  greeted = true;
   return {
     ...link,
     get lost() {

@@ -125,6 +125,11 @@ test('a line of too many values ends the connection of a child process, and the 
   expect(brief(await session.call('act', { what: 'parts', size: 20_000 }))).toEqual(['handler_error', 'mcp_invalid_result']);
 });
 
+test('a handshake of more than 5 000 values is refused by their number', async () => {
+  const server = await serve([], { name: 'raw', version: '1', icons: times(6_000, 1) });
+  await expect(imports(server)).rejects.toThrow(/^Cannot connect .*: The server sent a message of more than 5000 values\.$/);
+});
+
 /** A client of the host's own, whose transport bounds nothing. */
 const clientOf = (list: () => unknown): ConnectedMcpClient => ({
   request: async () => ({ tools: list() }),

@@ -11,7 +11,7 @@ const many = ones(100);
 
 /** Which bound the chunks are over; undefined where they are within all. */
 function verdict(end: MessageEnd, chunks: readonly (string | Uint8Array)[], maxBytes = 10_000): string | undefined {
-  const guard = createMessageGuard(end, maxBytes, bounds);
+  const guard = createMessageGuard(end, maxBytes, () => bounds);
   try {
     for (const chunk of chunks) guard.take(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
     guard.end();
@@ -63,6 +63,21 @@ describe('a message', () => {
     expect([verdict('body', ['12345', '67890'], 10), verdict('body', ['12345', '67890', '1'], 10)]).toEqual([undefined, 'bytes']);
     expect(verdict('line', ['12345\n', '67890\n', '12345\n'], 10)).toBe(undefined);
   });
+});
+
+test.each(['', ' \n', '\ufeff', '\n\n \ufeff'])('a body that is a list of messages, after %j, may hold 5 000 values', (before) => {
+  const guardOf = (text: string): unknown => {
+    const guard = createMessageGuard('body');
+    try {
+      guard.take(Buffer.from(text));
+      guard.end();
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(guardOf(before + ones(6_000))).toBe('The server sent a message of more than 5000 values.');
+  expect([guardOf(before + ones(4_000)), guardOf(`${before}{"a":${ones(6_000)}}`)]).toEqual([undefined, undefined]);
 });
 
 describe('a response', () => {
