@@ -2,7 +2,7 @@
 import type { ApprovalAnswer, JsonObject, JsonValue } from '../index.ts';
 import { isJsonObject } from '../internal.ts';
 import { answer } from './answers.ts';
-import { beforeBody, callBody, fieldOf, parseBody, readObject } from './bodies.ts';
+import { callBody, fieldOf, parseBody, readObject } from './bodies.ts';
 import { isRelayError, type RelayError, relayError } from './relay-error.ts';
 import type { RelayParts, SessionHandlers } from './relay-parts.ts';
 
@@ -19,8 +19,8 @@ const decisions: ReadonlySet<unknown> = new Set(['allow_once', 'allow_always', '
 export function agentRoutes({ limits, requests, counters }: RelayParts): Pick<SessionHandlers, 'request' | 'request-status' | 'approval'> {
   return {
     async request({ request, bounds, document }) {
-      await beforeBody(request, limits.request(document.code));
       const call = readRequest(await readObject(request, bounds));
+      await limits.request(document.code);
       const given = await requests.submit(document, call);
       if (!('result' in given)) return answer(202, given);
       counters.called(given.result);

@@ -90,20 +90,6 @@ async function readWhole(read: ReadDirectly, maxBytes: number): Promise<string> 
   throw tooLarge(maxBytes);
 }
 
-/**
- * Waits for a limit that needs nothing of the body, before it is read. Where the limit refuses, the body is let go of.
- * @throws RelayError what the limit throws
- */
-export async function beforeBody(request: Request, limit: Promise<void>): Promise<void> {
-  try {
-    await limit;
-  } catch (error) {
-    // A server that reads bodies itself lets go of them itself.
-    if (directBody(request) === undefined) await request.body?.cancel().catch(() => {});
-    throw error;
-  }
-}
-
 /** @throws RelayError 400 `invalid_json`, also for what is nested too deep; 413 for too many values */
 export function parseBody(text: string, bounds: Pick<BodyBounds, 'maxValues'>): JsonValue {
   checkText(text, bounds);

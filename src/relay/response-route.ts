@@ -1,7 +1,7 @@
 /** What an application answers to a call: over HTTP, and over a socket alike. */
 import type { JsonObject, JsonValue } from '../index.ts';
 import { answer } from './answers.ts';
-import { beforeBody, fieldOf, maxResultBytes, readObject } from './bodies.ts';
+import { fieldOf, maxResultBytes, readObject } from './bodies.ts';
 import type { CallAnswer, SessionDocument } from './documents.ts';
 import { relayError } from './relay-error.ts';
 import type { RelayParts, SessionHandlers } from './relay-parts.ts';
@@ -10,20 +10,20 @@ import type { RelayParts, SessionHandlers } from './relay-parts.ts';
 export function responseRoute(parts: RelayParts): Pick<SessionHandlers, 'response'> {
   return {
     async response({ request, bounds, document }) {
-      await beforeBody(request, parts.limits.response(document.code));
       return answer(200, await takeResponse(parts, document, await readObject(request, bounds)));
     },
   };
 }
 
 /**
- * Takes `{ requestId, result | error }`, of which the limit has let it count. The first answer of a call wins; one more is taken and changes nothing.
- * @throws RelayError 400 `missing_request_id`, `missing_result_or_error`, 404 `request_not_found`, 413
+ * Takes `{ requestId, result | error }`. The first answer of a call wins; one more is taken and changes nothing.
+ * @throws RelayError 400 `missing_request_id`, `missing_result_or_error`, 404 `request_not_found`, 413, 429
  */
-export async function takeResponse({ calls }: Pick<RelayParts, 'calls'>, { code }: SessionDocument, body: JsonObject): Promise<JsonObject> {
+export async function takeResponse({ limits, calls }: Pick<RelayParts, 'limits' | 'calls'>, { code }: SessionDocument, body: JsonObject): Promise<JsonObject> {
   const requestId = fieldOf(body, 'requestId', 'id');
   if (typeof requestId !== 'string' || requestId === '') throw relayError(400, 'missing_request_id', 'Expected `requestId` to be the id of a tool-request.');
   const given = readAnswer(body);
+  await limits.response(code);
   if (requestId.length > 1_024 || !(await calls.answer(code, requestId, given)))
     throw relayError(404, 'request_not_found', 'This session has no such request, or has it no more.');
   return { success: true, requestId };

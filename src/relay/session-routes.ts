@@ -1,7 +1,7 @@
 /** The life of a session: created, paired, shown tickets for, deleted. */
 import { findSession, type TicketDocument } from './access.ts';
 import { answer } from './answers.ts';
-import { beforeBody, fieldOf, readObject } from './bodies.ts';
+import { fieldOf, readObject } from './bodies.ts';
 import { keys, type Side } from './documents.ts';
 import { relayError, sessionNotFound } from './relay-error.ts';
 import type { OpenHandlers, RelayParts, SessionHandlers } from './relay-parts.ts';
@@ -16,9 +16,9 @@ export function openSessionRoutes({ settings, limits }: RelayParts): Pick<OpenHa
   const { store, now, ttlMs } = settings;
   return {
     async create({ request, address, bounds }) {
-      await beforeBody(request, limits.session(address));
       const body = await readObject(request, bounds);
       if (Object.keys(body).length > 0) throw relayError(400, 'invalid_request', 'Expected the body to be `{}`.');
+      await limits.session(address);
       const { document, sessionToken, agentToken } = await createSessionDocument(settings);
       const { code, expiresAt } = document;
       return answer(201, { code, sessionToken, agentToken, ttl: ttlMs / 1_000, expiresAt: new Date(expiresAt).toISOString() });
@@ -26,9 +26,9 @@ export function openSessionRoutes({ settings, limits }: RelayParts): Pick<OpenHa
 
     async pair({ request, params: { code = '' }, address, bounds }) {
       if (!settings.pairing) throw relayError(404, 'not_found', 'There is no such route here.');
-      await beforeBody(request, limits.pair(address, code));
       const side = fieldOf(await readObject(request, bounds), 'side');
       if (side !== 'application' && side !== 'agent') throw relayError(400, 'invalid_request', 'Expected `side` to be "application" or "agent".');
+      await limits.pair(address, code);
       // Without a token nothing is learnt of a session that has expired.
       const { expiresAt } = await findSession(store, now(), code).catch((error: unknown) => {
         throw (error as { status?: unknown }).status === 410 ? sessionNotFound() : error;

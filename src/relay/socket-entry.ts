@@ -20,9 +20,7 @@ export function createSocketEntry(front: Front, parts: RelayParts): SocketPort {
     let body: JsonObject;
     try {
       if (parts.closed.aborted) throw relayError(503, 'shutting_down', 'This node has shut down. Connect again.');
-      const document = await findSession(store, now(), code);
-      await limits.response(code);
-      body = await takeResponse(parts, document, readFrame(data));
+      body = await takeResponse(parts, await findSession(store, now(), code), readFrame(data));
     } catch (error) {
       refusal = toRelayError(error, (fault) => report('internal', fault));
       body = errorBody(refusal);

@@ -1,6 +1,6 @@
 /** The application's tools: registered, updated, described. */
 import { answer } from './answers.ts';
-import { beforeBody, readObject } from './bodies.ts';
+import { readObject } from './bodies.ts';
 import { keys, type LogRecord, logKeep, type SessionDocument, type Side, type ToolsDocument } from './documents.ts';
 import { isNamed, negotiateVersion } from './metadata.ts';
 import { createMetadataCache } from './metadata-cache.ts';
@@ -70,13 +70,13 @@ export function toolRoutes({ settings, limits, hub, live }: RelayParts): Pick<Se
 
   return {
     async 'register-tools'({ request, bounds, document }) {
-      await beforeBody(request, limits.update(document.code));
       const registration = readRegistration(await readObject(request, bounds));
+      await limits.update(document.code);
       return answer(201, await change(document, registrationReason, (before, options) => registerTools(before, registration, options)));
     },
     async 'update-tools'({ request, bounds, document }) {
-      await beforeBody(request, limits.update(document.code));
       const update = readUpdate(await readObject(request, bounds));
+      await limits.update(document.code);
       return answer(200, await change(document, update.reason, (before, options) => updateTools(before, update, options)));
     },
     metadata: describe,
