@@ -10,7 +10,7 @@ import type { OpenRequest } from './server-open-requests.ts';
 import { type HandlerSettings, type McpHandlerOptions, type McpSource, readHandlerOptions } from './server-options.ts';
 import { createPlaces } from './server-places.ts';
 import { createSessionFinder, type McpSessionFinder, tooMany } from './server-resume.ts';
-import { duplicateAnswer, isTooFullBeside, maxIdLength, type RpcId, type RpcMessage, readMessage, rpcCodes, rpcError, tooFullBeside } from './server-rpc.ts';
+import { duplicateAnswer, isTooFullBeside, maxIdLength, type RpcId, type RpcMessage, readMessage, rpcCodes, tooFullBeside, tooManyOpen } from './server-rpc.ts';
 import { loadSdk, type Sdk } from './server-sdk.ts';
 import { createMcpSessions, type McpSession, type McpSessions, type Sourced } from './server-sessions.ts';
 
@@ -188,7 +188,7 @@ async function deliver(request: Request, body: unknown, messages: readonly RpcMe
     for (const one of taken.values()) one.delivered = true;
     for (const message of messages) if (passes(message)) void abandonUnbegun(message, mcp);
     if (!full || requests.length === 0 || !response.ok) return response;
-    const refused = requests.map(({ id }) => rpcError(rpcCodes.server, 'Too many requests have no answer yet.', id));
+    const refused = requests.map(({ id }) => tooManyOpen(id));
     return Response.json(batched ? refused : refused[0]);
   } finally {
     // Refused by the transport: nothing will answer these.

@@ -6,7 +6,7 @@ import { maxBodyBytes } from './server-body.ts';
 import { textFault, valueFault } from './server-line-bounds.ts';
 import { lineSplitter } from './server-line-splitter.ts';
 import { readExactly, requestIdOf } from './server-message-form.ts';
-import { duplicateAnswer, type RpcId, type RpcMessage, rpcCodes, rpcError } from './server-rpc.ts';
+import { duplicateAnswer, maxOpenRequests, type RpcId, type RpcMessage, rpcCodes, rpcError, tooManyOpen } from './server-rpc.ts';
 import { idOfSkipped, keptOfLine } from './server-skipped-line.ts';
 
 /** Where messages come from: Node's `Readable`, as far as it is used. */
@@ -34,9 +34,6 @@ interface Batch {
   readonly waits: Set<RpcId>;
   readonly answers: unknown[];
 }
-
-/** Requests that have no answer yet. */
-const maxInFlight = 1_000;
 
 const tooLong = `Invalid Request: a line may have ${maxBodyBytes} characters at most.`;
 
@@ -70,7 +67,7 @@ export function lineTransport(input: LineInput, output: LineOutput, graceMs: num
   /** Why a request is not taken; undefined where it is. */
   const conflict = (request: RpcMessage & { kind: 'request' }): JsonObject | undefined => {
     if (inFlight.has(request.id)) return duplicateAnswer(request);
-    return inFlight.size >= maxInFlight ? rpcError(rpcCodes.server, 'Too many requests have no answer yet.', request.id) : undefined;
+    return inFlight.size >= maxOpenRequests ? tooManyOpen(request.id) : undefined;
   };
   /** Takes the id of a request. Undefined for what is answered already. */
   const admit = (value: unknown, batch?: Batch): RpcMessage | undefined => {

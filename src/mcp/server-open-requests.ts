@@ -1,6 +1,6 @@
 /** The requests of one MCP session of the 2025 era that have no answer yet. */
 import type { Places, Release } from './server-places.ts';
-import type { RpcId } from './server-rpc.ts';
+import { maxOpenRequests, type RpcId } from './server-rpc.ts';
 
 /** A request that has no answer yet. */
 export interface OpenRequest {
@@ -22,9 +22,6 @@ export interface OpenRequests {
   clear(): void;
 }
 
-/** Most of one session. */
-const mostOfOne = 1_000;
-
 export function createOpenRequests(places: Places, principal: string | undefined): OpenRequests {
   const open = new Map<RpcId, { readonly request: OpenRequest; readonly release: Release }>();
   const remove = (id: RpcId): void => {
@@ -35,7 +32,7 @@ export function createOpenRequests(places: Places, principal: string | undefined
     add(requests) {
       const added: RpcId[] = [];
       for (const [id, request] of requests) {
-        const release = open.size < mostOfOne ? places.take(principal) : 'all';
+        const release = open.size < maxOpenRequests ? places.take(principal) : 'all';
         if (typeof release === 'string') {
           for (const one of added) remove(one);
           return false;

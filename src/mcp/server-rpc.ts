@@ -73,6 +73,14 @@ export function readMessage(value: unknown): RpcMessage | undefined {
   return named && method === undefined && (isJsonObject(result) || isJsonObject(error)) ? { kind: 'response', id } : undefined;
 }
 
+/** Requests of one client that may have no answer yet. */
+export const maxOpenRequests = 1_000;
+
+/** What a request over that is answered. */
+export function tooManyOpen(id: RpcId): JsonObject {
+  return rpcError(rpcCodes.server, 'Too many requests have no answer yet.', id);
+}
+
 /** An error answer. */
 export function rpcError(code: number, message: string, id: RpcId | null = null): JsonObject {
   return { jsonrpc: '2.0', error: { code, message }, id };
