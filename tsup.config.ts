@@ -2,19 +2,19 @@ import type { Options } from 'tsup';
 
 const subpaths = {
   index: 'src/index.ts',
-  testing: 'src/testing.ts',
-  amplifier: 'src/amplifier.ts',
-  workflow: 'src/workflow.ts',
-  config: 'src/config.ts',
-  mcp: 'src/mcp.ts',
-  'ai-sdk': 'src/ai-sdk.ts',
-  openai: 'src/openai.ts',
-  anthropic: 'src/anthropic.ts',
-  gemini: 'src/gemini.ts',
-  langchain: 'src/langchain.ts',
-  relay: 'src/relay.ts',
-  'relay/client': 'src/relay/client.ts',
-  redis: 'src/redis.ts',
+  testing: 'src/testing/index.ts',
+  amplifier: 'src/surfaces/amplifier/index.ts',
+  workflow: 'src/workflow/index.ts',
+  config: 'src/config/index.ts',
+  mcp: 'src/mcp/index.ts',
+  'ai-sdk': 'src/surfaces/ai-sdk/index.ts',
+  openai: 'src/surfaces/openai/index.ts',
+  anthropic: 'src/surfaces/anthropic/index.ts',
+  gemini: 'src/surfaces/gemini/index.ts',
+  langchain: 'src/surfaces/langchain/index.ts',
+  relay: 'src/relay/index.ts',
+  'relay/client': 'src/relay-client/index.ts',
+  redis: 'src/redis/index.ts',
 };
 
 /**
@@ -22,7 +22,7 @@ const subpaths = {
  * The entries are the exports map and the command of package.json (`test/architecture.test.ts` compares the two).
  */
 const config: Options = {
-  entry: { ...subpaths, cli: 'src/cli.ts' },
+  entry: { ...subpaths, cli: 'src/cli/index.ts' },
   format: ['esm'],
   target: 'node20',
   platform: 'node',

@@ -6,12 +6,15 @@ const outside = [
   'test/cli/**/*.test.ts',
   'test/config/**/*.test.ts',
   'test/examples/**/*.test.ts',
-  'test/mcp/{client,server}-*.test.ts',
+  'test/mcp/{client,server}/**/*.test.ts',
   'test/redis/{client,ledger,two-nodes,redis-*}.test.ts',
-  'test/relay/{attacks,gates,mcp-sessions,node-server,poll,serve-relay,web-socket}.test.ts',
+  'test/relay/{attacks,gates}.test.ts',
+  'test/relay/http/{mcp-sessions,poll}.test.ts',
+  'test/relay/server/*.test.ts',
   'test/relay-client/{live-connection,real-relay}.test.ts',
-  'test/{ai-sdk,anthropic,gemini,langchain,openai}*.test.ts',
-  'test/{docs,package,surfaces}.test.ts',
+  'test/surfaces/{ai-sdk,openai}/*.test.ts',
+  'test/surfaces/*.test.ts',
+  'test/{docs,package}.test.ts',
 ];
 
 // A project takes its settings from here, not from its parent.

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { generateText, type ModelMessage, stepCountIs } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { z } from 'zod';
-import { type AiSdkResult, toAiSdkTools } from '../src/ai-sdk.ts';
 import { defineTool, HostToolRegistry } from '../src/index.ts';
+import { type AiSdkResult, toAiSdkTools } from '../src/surfaces/ai-sdk/index.ts';
 
 const accounts = new Map([['savings', 120_000]]);
 const balance = defineTool({

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import OpenAI from 'openai';
 import { z } from 'zod';
 import { defineTool, fail, HostToolRegistry } from '../src/index.ts';
-import { dispatchOpenAI, toOpenAITools } from '../src/openai.ts';
+import { dispatchOpenAI, toOpenAITools } from '../src/surfaces/openai/index.ts';
 
 const notes = new Map([['plan', 'Paint the fence.']]);
 const registry = new HostToolRegistry({ rules: [{ id: 'keep-notes', effect: 'deny', tools: 'notes.delete', reason: 'notes_are_kept' }] });

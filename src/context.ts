@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from './json.ts';
 import type { MaybePromise } from './maybe-promise.ts';
 import type { ToolResult } from './result.ts';
 import type { JsonSchema } from './schema/schema.ts';
-import type { ToolRef } from './tool-ref.ts';
+import type { ToolRef } from './tool-summary.ts';
 
 /** Who calls what, where: the part of the context that gates may see. Frozen. */
 export interface CallInfo<Services = unknown> {

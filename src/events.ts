@@ -1,9 +1,9 @@
 /** The one typed map of events, and the hub that delivers them: in order, isolated, built only when somebody listens. */
 import { EventEmitter } from 'eventemitter3';
 import type { ApprovalRequest } from './approval/request.ts';
-import type { Effect } from './decision.ts';
 import { describe, MisuseError, type ToolError } from './errors.ts';
 import { deepFreeze, type JsonValue } from './json.ts';
+import type { Effect } from './policy/decision.ts';
 
 /** What every event of a session carries. */
 export interface EventBase {

@@ -3,43 +3,44 @@
 // Approvals
 export type { ApprovalAnswer, ApprovalChoice, ApprovalPrompt, ApprovalRequest, Grant, PendingApproval } from './approval/request.ts';
 export type { ApprovalRecord, ApprovalStore } from './approval/store.ts';
-export type { BatchOptions, BatchResult } from './batch.ts';
 export type { Content } from './content.ts';
 export { content } from './content.ts';
 // Calls
 export type { Approver, CallInfo, CallOptions, CallTool, LogLevel, Surface, SurfaceClient, ToolContext } from './context.ts';
-// Coordinators
-export type { CancellationPort, Coordinator, HookAction, HookHandler, HookResult, HooksPort } from './coordinator.ts';
-// Policy
-export type { Allow, Ask, Decision, Deny, Effect } from './decision.ts';
-export { allow, ask, deny } from './decision.ts';
-export { hostToolRegistry } from './default-registry.ts';
-export { defineTool } from './define-tool.ts';
 export type { CallStatus, ErrorCode, MisuseCode, ToolError } from './errors.ts';
 export { errorCodes, isMisuseError, MisuseError } from './errors.ts';
 // Events and errors
 export type { AnyEvent, ChangeReason, Emitter, EventBase, EventType, ToolEvents } from './events.ts';
-export type { Explanation } from './explain.ts';
 export type { BeforeAnswer, Hook, HookCall } from './hooks.ts';
-export type { HostTool } from './host-tool.ts';
 export type { JsonObject, JsonPrimitive, JsonValue } from './json.ts';
 export type { MaybePromise } from './maybe-promise.ts';
-export type { Mount, MountedResult, MountedTool, MountOptions } from './mount.ts';
-export { mount, registerHostToolsOnSession } from './mount.ts';
-export type { Policy, PolicySubject } from './policy.ts';
-export type { Limits, Profile } from './profile.ts';
-export type { ToolRegistration } from './registration.ts';
-export { HostToolRegistry } from './registry.ts';
+// Coordinators
+export type { CancellationPort, Coordinator, HookAction, HookHandler, HookResult, HooksPort } from './mount/coordinator.ts';
+export type { Mount, MountedResult, MountedTool, MountOptions } from './mount/mount.ts';
+export { mount, registerHostToolsOnSession } from './mount/mount.ts';
+// Policy
+export type { Allow, Ask, Decision, Deny, Effect } from './policy/decision.ts';
+export { allow, ask, deny } from './policy/decision.ts';
+export type { Policy, PolicySubject } from './policy/policy.ts';
+export type { Limits, Profile } from './policy/profile.ts';
+export type { Glob, Rule, WhenTest } from './policy/rules.ts';
+export { hostToolRegistry } from './registry/default-registry.ts';
+export { HostToolRegistry } from './registry/registry.ts';
+export type { ToolScope } from './registry/scope.ts';
 export type { Fail, Failure, Ok, ResultMetadata, ToolFailure, ToolResult, ToolSuccess } from './result.ts';
 export { fail, ok } from './result.ts';
-export type { Glob, Rule, WhenTest } from './rules.ts';
 export type { InputOf, JsonSchema, ParsedOf, Schema, StandardSchema, TypedJsonSchema } from './schema/schema.ts';
 export { jsonSchema } from './schema/schema.ts';
-export type { ToolScope } from './scope.ts';
 export { serializeOutput } from './serialize.ts';
-export type { SessionOptions } from './session-options.ts';
+export type { BatchOptions, BatchResult } from './session/batch.ts';
+export type { Explanation } from './session/explain.ts';
+export type { Approvals, EffectiveTools, ToolSession } from './session/session-api.ts';
+export type { SessionOptions } from './session/session-options.ts';
+export type { ToolRegistration } from './state/registration.ts';
 // Registry and sessions
 export type { Logger, RegistryOptions } from './state/registry-options.ts';
+export { defineTool } from './tool/define-tool.ts';
+export type { HostTool } from './tool/host-tool.ts';
 // Tools
 export type {
   AnyTool,
@@ -55,9 +56,7 @@ export type {
   SessionToolConfig,
   ToolConfig,
   ToolSpecBase,
-} from './tool-config.ts';
-export type { ToolRef } from './tool-ref.ts';
-export type { Approvals, EffectiveTools, ToolSession } from './tool-session.ts';
-export type { ToolAnnotations, ToolSummary } from './tool-summary.ts';
-export type { Dropped, Overrides, Prerequisite } from './workflow/effective.ts';
-export type { BatchPlan, PlannedCall, ToolCall } from './workflow/plan.ts';
+} from './tool/tool-config.ts';
+export type { ToolAnnotations, ToolRef, ToolSummary } from './tool-summary.ts';
+export type { BatchPlan, PlannedCall, ToolCall } from './toolset/batch-plan.ts';
+export type { Dropped, Overrides, Prerequisite } from './toolset/effective.ts';

@@ -1,6 +1,6 @@
 /** Reading options: own members only, and one voice for the unknown ones. */
 import { describe, type MisuseCode, MisuseError } from './errors.ts';
-import { nearestNames } from './names.ts';
+import { nearestNames } from './text/names.ts';
 
 /** What other libraries call what we call something else. Suggested only where the option it stands for exists. */
 const wordsOfOthers: ReadonlyMap<string, readonly string[]> = new Map([

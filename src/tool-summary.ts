@@ -1,4 +1,4 @@
-/** What rules, policies, hooks and approvals may know of a tool: enough to decide, nothing to run it by. */
+/** How a tool is named together with its types, and what rules, policies, hooks and approvals may know of it: enough to decide, nothing to run it by. */
 
 /** Hints about what a tool does. All default to false. From outside (relay, MCP import) they may only tighten. */
 export interface ToolAnnotations {
@@ -24,4 +24,13 @@ export interface ToolSummary {
   readonly annotations: ToolAnnotations;
   /** The definition's: `sha256:` and hex. */
   readonly fingerprint: string;
+}
+
+declare const toolTypes: unique symbol;
+
+/** Anything that names a tool and carries its types. */
+export interface ToolRef<I = unknown, O = unknown> {
+  /** The tool's registered name. */
+  readonly name: string;
+  readonly [toolTypes]?: { readonly input: I; readonly output: O };
 }

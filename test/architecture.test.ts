@@ -7,114 +7,78 @@ import { describe, expect, test } from 'vitest';
 import tsupConfig from '../tsup.config.ts';
 
 /**
- * The layers, bottom first. A file imports its own layer and the layers above it in this list, never one below; types count. There are no cycles.
- * A file belongs to the layer that names it, else to the layer that names its folder (`folder/*`). A new file goes into the first layer that holds all it imports.
+ * What lies directly in `src`, bottom first. A file imports from its own entry and from the entries before it in this list, never from one after it; types count. So the entries
+ * form no circle. A new entry goes right after the last one that it imports.
  */
-const layers: readonly Layer[] = [
-  {
-    name: 'plain data',
-    files: [
-      'json-fault',
-      'json',
-      'errors',
-      'tool-summary',
-      'tool-ref',
-      'maybe-promise',
-      'host-fault',
-      'missing-package',
-      'decision',
-      'content',
-      'names',
-      'options',
-      'package-version',
-      'glob',
-      'regex',
-      'when',
-      'schema-references',
-      'approval/request',
-      'result',
-      'verdict',
-    ],
-  },
-  { name: 'building blocks', files: ['schema/*', 'limits/*', 'redaction/*', 'rules', 'events', 'serialize'] },
-  {
-    name: 'vocabulary',
-    files: ['tool-config', 'definition', 'define-tool', 'context', 'policy', 'hooks', 'profile', 'coordinator', 'approval/*', 'host-tool'],
-  },
-  { name: 'pure computations', files: ['workflow/*'] },
-  // A call knows its session, a session its registry, and each of them counts what is in it.
-  { name: 'state', files: ['state/*'], typesMayCircle: true },
-  // What stages share: they see the record of a call, and never each other.
-  { name: 'the record of a call', files: ['call/*'] },
-  { name: 'stages', files: ['pipeline/*'], apart: true },
-  { name: 'spine', files: ['pipeline/spine', 'pipeline/way-back', 'pipeline/interrupt'] },
-  {
-    name: 'around the spine',
-    files: ['resume', 'explain', 'batch', 'bind-host-tool', 'registrable', 'registration', 'session-options', 'close-session', 'session-ties', 'metrics'],
-  },
-  { name: 'holders', files: ['tool-session', 'session', 'scope', 'registry', 'default-registry', 'mount'] },
-  { name: 'public list', files: ['index', 'internal'] },
-  // Surfaces: each is an entry and its folder. They see the core through the public list alone, which proves the list sufficient.
-  { name: 'amplifier', files: ['amplifier', 'amplifier/*'], surface: true },
-  // The rest of its folder is pure, and below: the core computes with it.
-  { name: 'workflow', files: ['workflow', 'workflow/host-loop', 'workflow/tool-specs'], surface: true },
-  // How much may come in as JSON. They import nothing: the relay's client looks before it sends.
-  { name: 'bounds of what comes in', files: ['relay/answer-bounds', 'shown/json-bounds'], surface: true },
-  // What surfaces have in common: how a session's tools and results are shown in somebody else's words.
-  { name: 'shown', files: ['shown/*'], surface: true },
-  // What a relay keeps, and how its nodes wake each other: ports that hosts may fill, and that `testing` has suites for.
-  { name: 'relay ports', files: ['relay/store', 'relay/bus'], surface: true },
-  { name: 'testing', files: ['testing', 'testing/*'], surface: true },
-  { name: 'config', files: ['config', 'config/*'], surface: true },
-  { name: 'providers', files: ['openai', 'openai/*', 'anthropic', 'anthropic/*', 'gemini', 'gemini/*'], surface: true },
-  { name: 'frameworks', files: ['ai-sdk', 'ai-sdk/*', 'langchain', 'langchain/*'], surface: true },
-  { name: 'mcp', files: ['mcp', 'mcp/*'], surface: true },
-  { name: 'redis', files: ['redis', 'redis/*'], surface: true },
-  // For browsers: it imports nothing but its own folder and those bounds.
-  { name: 'relay client', files: ['relay/client', 'relay-client/*'], surface: true },
-  { name: 'relay', files: ['relay', 'relay/*'], surface: true },
-  { name: 'command line', files: ['cli', 'cli/*'], surface: true },
+const sections: Readonly<Record<'values' | 'vocabulary' | 'core' | 'public' | 'surfaces', readonly string[]>> = {
+  // They know no tool.
+  values: ['json-fault', 'json', 'errors', 'text', 'options', 'maybe-promise', 'packages', 'limits', 'schema', 'content', 'redaction', 'logging'],
+  // What hosts write and get.
+  vocabulary: ['tool-summary', 'approval', 'result', 'serialize', 'context', 'hooks', 'policy', 'events', 'tool', 'toolset'],
+  core: ['state', 'call', 'session', 'registry', 'mount'],
+  // What hosts import, and what only the package's own surfaces may use beside it.
+  public: ['index', 'surface-port'],
+  // Ways in from outside, each with its subpath or command.
+  surfaces: ['workflow', 'surfaces', 'mcp', 'relay', 'relay-client', 'redis', 'testing', 'config', 'cli'],
+};
+
+/** What surfaces may import of the core, beside the values: so the public list is shown to be sufficient. */
+const openToSurfaces = [...sections.values, 'result', 'serialize', 'toolset', ...sections.public];
+
+/** Folders whose own parts have an order, bottom first. A file belongs to the part that names it, else to the part that names its folder. */
+const parts: readonly (readonly (readonly string[])[])[] = [
+  // What stages share; the stages; what puts them in order and ends a call early.
+  [['call/*'], ['call/stages/*'], ['call/recheck', 'call/spine', 'call/settle', 'call/interrupt']],
 ];
 
-/** What a surface may import of the core: what hosts import, and the one module that `exports` does not name. */
-const corePublic = ['index', 'internal'];
+/** Files of these folders do not import each other. */
+const apart = ['call/stages'];
 
-/** Packages, each with the files that may import it. A dependency that nobody imports is none. */
+/** Folders of one entry that do not import each other. */
+const strangers = [
+  ['surfaces/ai-sdk', 'surfaces/amplifier', 'surfaces/anthropic', 'surfaces/gemini', 'surfaces/langchain', 'surfaces/openai'],
+  ['mcp/client', 'mcp/server'],
+];
+
+/** Where types may refer to each other in a circle; what runs may not. A call knows its session, a session its registry, and each of them counts what is in it. */
+const typesMayCircle = ['state'];
+
+/** Packages, each with the folders and files that may import it. A dependency that nobody imports is none. */
 const packages: Readonly<Record<string, readonly string[]>> = {
   eventemitter3: ['events'],
   // Off the hot path only: it makes an Error with a stack for every wait.
   'p-timeout': ['*'],
-  re2js: ['regex'],
-  zod: ['schema/*', 'config/*', 'cli/*'],
-  'zod-to-json-schema': ['schema/*'],
-  yaml: ['config/*', 'cli/*'],
-  '@langchain/core': ['langchain', 'langchain/*'],
-  '@modelcontextprotocol/client': ['mcp/*'],
-  '@modelcontextprotocol/server': ['mcp/*'],
-  ioredis: ['cli/*'],
-  ws: ['relay/*'],
+  re2js: ['text/regex'],
+  zod: ['schema', 'config', 'cli'],
+  'zod-to-json-schema': ['schema'],
+  yaml: ['config', 'cli'],
+  '@langchain/core': ['surfaces/langchain'],
+  '@modelcontextprotocol/client': ['mcp'],
+  '@modelcontextprotocol/server': ['mcp'],
+  ioredis: ['cli'],
+  ws: ['relay'],
 };
 
-/** Built-in modules of Node, each with the files that may import it. */
+/** Built-in modules of Node, each with the folders and files that may import it. */
 const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:crypto': ['*'],
   // Conformance suites are data for any runner: their rules fail as assertions do.
-  'node:assert/strict': ['testing/*'],
+  'node:assert/strict': ['testing'],
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node would.
-  'node:module': ['schema/*', 'config/*', 'cli/*', 'langchain/*'],
-  'node:fs': ['config/*'],
-  'node:http': ['relay/*', 'cli/*'],
-  'node:net': ['relay/*'],
-  'node:stream': ['relay/*', 'cli/*'],
-  'node:fs/promises': ['config/*', 'cli/*'],
-  'node:path': ['config/*', 'cli/*'],
-  'node:url': ['config/*', 'cli', 'cli/*'],
-  'node:util': ['cli', 'cli/*'],
-  'node:readline/promises': ['cli/*'],
+  'node:module': ['schema', 'config', 'cli', 'surfaces/langchain'],
+  'node:fs': ['config'],
+  'node:http': ['relay', 'cli'],
+  'node:net': ['relay'],
+  'node:stream': ['relay', 'cli'],
+  'node:fs/promises': ['config', 'cli'],
+  'node:path': ['config', 'cli'],
+  'node:url': ['config', 'cli'],
+  'node:util': ['cli'],
+  'node:readline/promises': ['cli'],
   // The process that runs foreign code, and the thread that can end it.
-  'node:child_process': ['cli/*'],
-  'node:worker_threads': ['cli/*'],
-  'node:os': ['cli/*'],
+  'node:child_process': ['cli'],
+  'node:worker_threads': ['cli'],
+  'node:os': ['cli'],
 };
 
 /** Files that may be longer than {@link maxLines}, with the reason. */
@@ -123,22 +87,11 @@ const maxLines = 300;
 
 /** Files that may hold a `let` at module level, with the reason. */
 const moduleState: Readonly<Record<string, string>> = {
-  'default-registry': 'hostToolRegistry, the optional process-wide default, is made on first use',
-  registry: 'the reader of a private field, set once by its class',
-  'pipeline/spine': 'the resolve function between two statements; a closure for every call would cost a tenth of the call',
-  session: 'the reader of a private field, set once by its class',
+  'registry/default-registry': 'hostToolRegistry, the optional process-wide default, is made on first use',
+  'registry/registry': 'the reader of a private field, set once by its class',
+  'call/spine': 'the resolve function between two statements; a closure for every call would cost a tenth of the call',
+  'session/session': 'the reader of a private field, set once by its class',
 };
-
-interface Layer {
-  readonly name: string;
-  readonly files: readonly string[];
-  /** The files of this layer do not import each other. */
-  readonly apart?: boolean;
-  /** Types of this layer may refer to each other in a circle; what runs may not. */
-  readonly typesMayCircle?: boolean;
-  /** An entry of its own, and not the core. */
-  readonly surface?: boolean;
-}
 
 interface Import {
   /** As written. */
@@ -150,7 +103,7 @@ interface Import {
 }
 
 interface Source {
-  /** The path below `src`, without its ending: `pipeline/run`. */
+  /** The path below `src`, without its ending: `call/stages/run`. */
   readonly file: string;
   readonly lines: number;
   readonly imports: readonly Import[];
@@ -162,6 +115,7 @@ type Rule = 'default export' | 'export *' | 'console' | 'generated code' | 'modu
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = readSources();
+const order = Object.values(sections).flat();
 const known = new Set(sources.map(({ file }) => file));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   exports: Record<string, string | { types: string; default: string }>;
@@ -172,44 +126,63 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 };
 
 describe('direction', () => {
-  test('every file has a layer', () => {
-    const homeless = sources.filter(({ file }) => rankOf(file) === -1);
-    expect(
-      homeless.map(
-        (source) =>
-          `src/${source.file}.ts has no layer: name it in \`layers\` (test/architecture.test.ts), not before "${layers[lowestRank(source)]?.name}", since it imports that layer.`,
-      ),
-    ).toEqual([]);
+  test('the table names what lies directly in `src`, and nothing else', () => {
+    expect([...order].sort()).toEqual([...new Set(sources.map(({ file }) => entryOf(file)))].sort());
   });
 
-  test('the table names only files that exist', () => {
-    const named = layers.flatMap(({ files }) => files).filter((file) => !file.endsWith('/*'));
-    expect(named.filter((file) => !known.has(file)).map((file) => `\`layers\` names ${file}, but there is no src/${file}.ts.`)).toEqual([]);
+  test('a file imports its own entry and those before it', () => {
+    const wrong = inside(({ from, to }) => order.indexOf(entryOf(to)) > order.indexOf(entryOf(from)));
+    expect(wrong.map(({ at, from, to }) => `${at}: ${entryOf(from)} comes before ${entryOf(to)} in \`sections\`, and imports ${to}.`)).toEqual([]);
   });
 
-  test('a file imports its own layer or a lower one', () => {
-    const wrong = inside(({ from, to }) => rankOf(from) !== -1 && rankOf(to) > rankOf(from));
-    expect(wrong.map(({ at, from, to }) => `${at}: ${from} ("${layerOf(from)?.name}") imports ${to} of the higher layer "${layerOf(to)?.name}".`)).toEqual([]);
+  test('folders of one entry form no circle either', () => {
+    const arrows = inside(({ from, to }) => entryOf(from) === entryOf(to) && folderOf(from) !== folderOf(to)).map(
+      ({ from, to }) => [folderOf(from), folderOf(to)] as const,
+    );
+    // The files beside the folders of an entry may use them and be used by them.
+    const among = arrows.filter(([from, to]) => from.includes('/') && to.includes('/'));
+    expect(cycles(new Map(among.map(([from]) => [from, new Set(among.filter(([other]) => other === from).map(([, to]) => to))])))).toEqual([]);
   });
 
-  test('no import cycles; of types only where a layer says so', () => {
-    expect(cycles().map((cycle) => cycle.join(' -> '))).toEqual([]);
+  test('no file imports itself by way of others; of types only where the table says so', () => {
+    const counts = (from: string, { file, typeOnly }: Import): boolean =>
+      file !== undefined && !(typeOnly && typesMayCircle.includes(entryOf(from)) && entryOf(from) === entryOf(file));
+    const targets = sources.map(
+      ({ file, imports }) => [file, new Set(imports.filter((found) => counts(file, found)).flatMap((found) => found.file ?? []))] as const,
+    );
+    expect(cycles(new Map(targets))).toEqual([]);
+  });
+
+  test('the parts of a folder are in order', () => {
+    for (const ranks of parts) {
+      const rankOf = (file: string): number => {
+        const exact = ranks.findIndex((files) => files.includes(file));
+        return exact !== -1 ? exact : ranks.findIndex((files) => files.includes(`${folderOf(file)}/*`));
+      };
+      const wrong = inside(({ from, to }) => rankOf(from) !== -1 && rankOf(to) > rankOf(from));
+      expect(wrong.map(({ at, to }) => `${at}: imports ${to}, which comes later in \`parts\`.`)).toEqual([]);
+    }
   });
 
   test('stages do not import each other', () => {
-    const wrong = inside(({ from, to }) => layerOf(from)?.apart === true && layerOf(from) === layerOf(to));
-    expect(wrong.map(({ at, to }) => `${at}: imports the stage ${to}; what both need belongs into the state of the call.`)).toEqual([]);
+    const wrong = inside(({ from, to }) => folderOf(from) === folderOf(to) && apart.includes(folderOf(from)));
+    expect(wrong.map(({ at, to }) => `${at}: imports ${to}; what both need belongs into the state of the call.`)).toEqual([]);
   });
 
-  test('surfaces see the core only as hosts do', () => {
+  test('adapters do not import each other; what they share has a folder of its own', () => {
     const wrong = inside(
-      ({ from, to }) => layerOf(from)?.surface === true && layerOf(to)?.surface !== true && !corePublic.includes(to) && folderOf(from) !== folderOf(to),
+      ({ from, to }) => folderOf(from) !== folderOf(to) && strangers.some((folders) => folders.includes(folderOf(from)) && folders.includes(folderOf(to))),
     );
-    expect(wrong.map(({ at, to }) => `${at}: import it from index.ts (or internal.ts), not from ${to}.ts.`)).toEqual([]);
+    expect(wrong.map(({ at, to }) => `${at}: imports ${to}.`)).toEqual([]);
+  });
+
+  test('surfaces see the core only as hosts do, by the surface port, and the values', () => {
+    const wrong = inside(({ from, to }) => isSurface(from) && !isSurface(to) && !openToSurfaces.includes(entryOf(to)));
+    expect(wrong.map(({ at, to }) => `${at}: import it from index.ts (or surface-port.ts), not from ${to}.ts.`)).toEqual([]);
   });
 
   test('the public list is for hosts and surfaces: the core imports the file itself', () => {
-    const wrong = inside(({ from, to }) => corePublic.includes(to) && layerOf(from)?.surface !== true);
+    const wrong = inside(({ from, to }) => sections.public.includes(to) && !isSurface(from));
     expect(wrong.map(({ at, to }) => `${at}: imports ${to}.ts.`)).toEqual([]);
   });
 });
@@ -258,8 +231,9 @@ describe('entries', () => {
       ['types', `./dist/${name}.d.ts`],
       ['default', `./dist/${name}.js`],
     ]);
-    expect(entries[name]).toBe(`src/${name}.ts`);
-    expect(known.has(name), `src/${name}.ts exists`).toBe(true);
+    const places = name === 'index' ? [''] : [`${name.replace('/', '-')}/`, `surfaces/${name}/`];
+    expect(places.map((place) => `src/${place}index.ts`)).toContain(entries[name]);
+    expect(known.has((entries[name] as string).slice(4, -3)), `${entries[name]} exists`).toBe(true);
   });
 });
 
@@ -284,30 +258,28 @@ describe('style that a reader relies on', () => {
   test('a file is named after what it holds', () => {
     const vague = /(^|[/-])(utils?|helpers?|common|misc|types|shared|constants)$/;
     expect(sources.map(({ file }) => file).filter((file) => vague.test(file) || !/^[a-z0-9/-]+$/.test(file))).toEqual([]);
-    expect(sources.map(({ file }) => file).filter((file) => file.endsWith('/index'))).toEqual([]);
+    const named = new Set(Object.values(tsupConfig.entry as Record<string, string>));
+    const indexes = sources.map(({ file }) => `src/${file}.ts`).filter((file) => file.endsWith('/index.ts'));
+    expect(indexes.filter((file) => !named.has(file)).map((file) => `${file} is no entry of the package: name it after what it holds.`)).toEqual([]);
   });
 });
 
-function rankOf(file: string): number {
-  const exact = layers.findIndex(({ files }) => files.includes(file));
-  return exact !== -1 ? exact : layers.findIndex(({ files }) => files.includes(`${posix.dirname(file)}/*`));
+/** What lies directly in `src`: a folder, or a file without its ending. */
+function entryOf(file: string): string {
+  return file.split('/', 1)[0] as string;
 }
 
-function layerOf(file: string): Layer | undefined {
-  return layers[rankOf(file)];
-}
-
-/** The folder that a file speaks for: its own, or that of its entry's name. */
+/** The folder that a file lies in; the entry itself for one that lies directly in `src`. */
 function folderOf(file: string): string {
   return file.includes('/') ? posix.dirname(file) : file;
 }
 
-function lowestRank({ imports }: Source): number {
-  return Math.max(0, ...imports.map(({ file }) => (file === undefined ? 0 : rankOf(file))));
+function isSurface(file: string): boolean {
+  return sections.surfaces.includes(entryOf(file));
 }
 
 function allows(files: readonly string[] | undefined, file: string): boolean {
-  return files !== undefined && (files.includes('*') || files.includes(file) || files.includes(`${posix.dirname(file)}/*`));
+  return files?.some((allowed) => allowed === '*' || allowed === file || allowed === entryOf(file) || file.startsWith(`${allowed}/`)) === true;
 }
 
 /** The imports from one file of `src` to another that `wrong` picks. */
@@ -334,18 +306,13 @@ function outside(): { at: string; from: string; specifier: string; name: string;
   );
 }
 
-/** Each cycle that a depth-first walk meets, as the files along it. */
-function cycles(): string[][] {
-  const counts = (from: string, { file, typeOnly }: Import): boolean =>
-    file !== undefined && !(typeOnly && layerOf(from)?.typesMayCircle === true && layerOf(from) === layerOf(file));
-  const targets = new Map(
-    sources.map(({ file, imports }) => [file, new Set(imports.filter((found) => counts(file, found)).flatMap((found) => found.file ?? []))]),
-  );
+/** Each cycle that a depth-first walk meets, written out. */
+function cycles(targets: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const done = new Set<string>();
-  const found: string[][] = [];
+  const found: string[] = [];
   const walk = (file: string, path: readonly string[]): void => {
     const start = path.indexOf(file);
-    if (start !== -1) found.push([...path.slice(start), file]);
+    if (start !== -1) found.push([...path.slice(start), file].join(' -> '));
     if (start !== -1 || done.has(file)) return;
     for (const target of targets.get(file) ?? []) walk(target, [...path, file]);
     done.add(file);

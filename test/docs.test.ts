@@ -4,21 +4,23 @@ import { basename, join } from 'node:path';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as core from '../src/index.ts';
+import tsupConfig from '../tsup.config.ts';
 import { errorsPage, reasons } from './docs/errors-page.ts';
 import { fencesOf, guidePages, headingsOf, linkedPages, linkFault, linksOf, root, snippetsOf } from './docs/pages.ts';
 import { createWorkbench, type Workbench } from './docs/workbench.ts';
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name: string; exports: Record<string, unknown> };
+const entries = tsupConfig.entry as Readonly<Record<string, string>>;
 const subpaths = new Map(
   Object.keys(manifest.exports)
     .filter((subpath) => !subpath.endsWith('.json'))
-    .map((subpath) => [manifest.name + subpath.slice(1), `src/${subpath === '.' ? 'index' : subpath.slice(2)}.ts`]),
+    .map((subpath) => [manifest.name + subpath.slice(1), entries[subpath === '.' ? 'index' : subpath.slice(2)] as string]),
 );
 const pages = guidePages();
 const readme = pages.find(({ path }) => path === 'README.md')!.text;
 const snippets = pages.flatMap(snippetsOf);
 /** The core's files; what surfaces say of themselves is no part of it. */
-const sources = ts.sys.readDirectory(join(root, 'src'), ['.ts'], ['testing', 'amplifier']).map((path) => readFileSync(path, 'utf8'));
+const sources = ts.sys.readDirectory(join(root, 'src'), ['.ts'], ['testing', 'surfaces/amplifier']).map((path) => readFileSync(path, 'utf8'));
 const numbered = snippets.map((snippet, index) => [`${snippet.page}:${snippet.line}`, index] as const);
 
 describe('snippets', () => {

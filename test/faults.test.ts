@@ -8,8 +8,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type ApprovalAnswer, allow, content, defineTool, isMisuseError, ok, serializeOutput, type ToolContext, type ToolResult } from '../src/index.ts';
-import { stateOf } from '../src/session.ts';
-import { toProviderNames } from '../src/workflow/provider-names.ts';
+import { stateOf } from '../src/session/session.ts';
+import { toProviderNames } from '../src/toolset/provider-names.ts';
 import { gate, outcome, tool, turns, type World, world } from './call/world.ts';
 
 type Run = (w: World) => unknown;

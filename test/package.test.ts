@@ -141,13 +141,9 @@ afterAll(() => {
 
 describe('what is in the package', () => {
   test('the build, the texts about it and the schema of tool files, nothing else', () => {
-    expect(packed.filter((path) => !/^dist\/(?:relay\/)?[\w-]+\.(js|js\.map|d\.ts)$|^docs\/(?:decisions\/)?[\w-]+\.md$/.test(path))).toEqual([
-      'CHANGELOG.md',
-      'LICENSE',
-      'README.md',
-      'host-tools.schema.json',
-      'package.json',
-    ]);
+    expect(
+      packed.filter((path) => !/^dist\/(?:relay\/)?[\w-]+\.(js|js\.map|d\.ts)$|^docs\/(?:decisions\/)?[\w-]+\.md$|^docs\/images\/[\w-]+\.svg$/.test(path)),
+    ).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'host-tools.schema.json', 'package.json']);
   });
 
   test('every file is an entry of the exports map, the command, or a chunk that entries share', () => {

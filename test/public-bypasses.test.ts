@@ -1,8 +1,8 @@
 /** Ways round a gate that were reported of other projects: one test each, which shows that it is closed here. `docs/public-bypasses.md` tells of them. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type ApprovalRequest, defineTool, type Hook, HostToolRegistry, mount, type SessionOptions, type ToolContext, type ToolSession } from '../src/index.ts';
-import { TestCoordinator } from '../src/testing.ts';
-import { createWorkflow, runHostLoop, toolSpecs } from '../src/workflow.ts';
+import { TestCoordinator } from '../src/testing/index.ts';
+import { createWorkflow, runHostLoop, toolSpecs } from '../src/workflow/index.ts';
 
 const parameters = { type: 'object', properties: { path: { type: 'string' } } } as const;
 

@@ -1,8 +1,8 @@
 /** A server in a process of its own, so that what the client costs is not counted: a relay, or the bare echo. Asked over IPC for what it has used. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { redisBus, redisStore } from '../../src/redis.ts';
-import { type RelayOptions, serveRelay } from '../../src/relay.ts';
+import { redisBus, redisStore } from '../../src/redis/index.ts';
+import { type RelayOptions, serveRelay } from '../../src/relay/index.ts';
 import { settledHeap } from '../harness.ts';
 import { serveEcho } from './echo.ts';
 import type { Asked, ServerKind, Told } from './server-process.ts';

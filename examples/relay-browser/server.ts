@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type RelayOptions, serveRelay } from '../../src/relay.ts';
+import { type RelayOptions, serveRelay } from '../../src/relay/index.ts';
 import { forwardTo } from './forward.ts';
 import { pageListener } from './page-files.ts';
 

@@ -3,8 +3,8 @@ import type { CallOptions, CallTool, LogLevel, SurfaceClient, ToolContext } from
 import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import { scrubJson, scrubText } from './secrets.ts';
-import { shortened } from './shortened.ts';
+import { shortened } from '../text/shortened.ts';
+import { scrubJson, scrubText } from './call-secrets.ts';
 
 const maxEvents = 1_000;
 const maxEventChars = 65_536;

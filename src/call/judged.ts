@@ -1,9 +1,9 @@
 /** What the rules judge of a call. */
 import { isJsonObject } from '../json.ts';
-import type { CompiledRule } from '../rules.ts';
+import { type Judged, maxRuleSteps, overBudget } from '../policy/conditions.ts';
+import type { CompiledRule } from '../policy/rules.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
-import { type Judged, maxRuleSteps, overBudget } from '../when.ts';
 
 /** Whether a rule matches; its layer's budget may run out first. */
 export function matchOf(rule: CompiledRule, judged: Judged): boolean | 'over budget' {

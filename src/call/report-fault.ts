@@ -2,7 +2,7 @@
 import { type ToolError, withCause } from '../errors.ts';
 import type { Refused } from '../schema/bind.ts';
 import type { Call } from '../state/call.ts';
-import { scrubText } from './secrets.ts';
+import { scrubText } from './call-secrets.ts';
 
 /**
  * Logs what was thrown, with its stack and without the call's secrets.

@@ -3,9 +3,9 @@ import { type ToolError, toolError, withCause } from '../errors.ts';
 import type { Failure } from '../result.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
+import { shortened } from '../text/shortened.ts';
+import { scrubJson, scrubText } from './call-secrets.ts';
 import { reportFault } from './report-fault.ts';
-import { scrubJson, scrubText } from './secrets.ts';
-import { shortened } from './shortened.ts';
 
 const longestMessage = 8_192;
 
@@ -20,10 +20,10 @@ export function thrownError(call: Call, thrown: unknown): ToolError {
   let message = '';
   try {
     // Read once: a getter may answer something else the next time.
-    const told: unknown = typeof thrown === 'object' && thrown !== null ? (thrown as { message?: unknown }).message : thrown;
+    const told: unknown = typeof thrown === 'object' ? (thrown as { message?: unknown }).message : thrown;
     if (typeof told === 'string') message = told;
   } catch {
-    // An error whose getters throw tells nothing.
+    // Null, or an error whose getters throw, tells nothing.
   }
   if (message.trim() === '') message = `The tool failed: it threw ${kindOf(thrown)} without a message.`;
   const lost = lostExecutor(thrown);

@@ -1,6 +1,6 @@
 /** Asks for an approval on the terminal. Everything that is shown is escaped: a tool or a model cannot draw on the screen, nor put words into the question. */
 import type { ApprovalAnswer, ApprovalRequest, Approver } from '../index.ts';
-import { approvalInput, shortLine, unshowableInput } from '../shown/approval-input.ts';
+import { approvalInput, shortLine, unshowableInput } from '../surfaces/shared/approval-input.ts';
 import type { CliIo } from './cli-io.ts';
 import { columns, printable } from './printable.ts';
 import { discardTyped, readLine } from './read-line.ts';

@@ -9,7 +9,7 @@ import { profilesDiff } from './profiles-diff.ts';
 import { relay } from './relay.ts';
 import { replay } from './replay.ts';
 import { serve } from './serve.ts';
-import { validate } from './validation.ts';
+import { validate } from './validate/validation.ts';
 
 /** In the order of help. */
 export const commands: readonly Command[] = [list, call, explain, validate, profilesDiff, policyTest, replay, serve, relay, mcpPin];

@@ -1,6 +1,6 @@
 /** What changed between two definitions of a tool, in words that a terminal only shows. */
 import type { JsonObject, JsonValue } from '../index.ts';
-import { escapePointer } from '../internal.ts';
+import { escapePointer } from '../json.ts';
 import type { PinnedTool } from './mcp-pin-file.ts';
 import { jsonText, printable } from './printable.ts';
 

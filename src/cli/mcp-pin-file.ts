@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { messageOf } from '../errors.ts';
 import type { AnyTool, JsonObject, JsonValue } from '../index.ts';
-import { isJsonObject, messageOf } from '../internal.ts';
+import { isJsonObject } from '../json.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure } from './fault.ts';
 import { readTextFile } from './read-text.ts';

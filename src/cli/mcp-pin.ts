@@ -1,7 +1,8 @@
 /** `mcp pin`: what an MCP server offers, compared with what was accepted; what changed is accepted only by a person, or by name. */
+
+import { messageOf } from '../errors.ts';
 import { isMisuseError } from '../index.ts';
-import { messageOf } from '../internal.ts';
-import type { ImportedMcpTools, McpConnection } from '../mcp.ts';
+import type { ImportedMcpTools, McpConnection } from '../mcp/index.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
@@ -60,7 +61,7 @@ function connectionOf([first = '', ...rest]: readonly string[], { env, header }:
 }
 
 async function open(connection: McpConnection, before: ReadonlyMap<string, PinnedTool>, { prefix }: Options, { signal }: CliIo): Promise<ImportedMcpTools> {
-  const { importMcpTools } = await import('../mcp.ts');
+  const { importMcpTools } = await import('../mcp/index.ts');
   const pins = Object.fromEntries([...before].map(([name, { fingerprint }]) => [name, fingerprint]));
   const opening = importMcpTools(connection, { pins, ...(prefix === undefined ? {} : { prefix }) });
   try {

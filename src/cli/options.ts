@@ -1,6 +1,6 @@
 /** The options, and reading them. What is wrong is said with the nearest right name. */
 import { parseArgs } from 'node:util';
-import { didYouMean, nearestNames } from '../internal.ts';
+import { didYouMean, nearestNames } from '../text/names.ts';
 import { usageFault } from './fault.ts';
 
 interface OptionRow {

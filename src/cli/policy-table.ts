@@ -2,8 +2,10 @@
 import { TextFault } from '../config/places.ts';
 import { readJson } from '../config/read-json.ts';
 import { yamlReader } from '../config/read-yaml.ts';
+import { messageOf } from '../errors.ts';
 import { errorCodes, type JsonObject } from '../index.ts';
-import { messageOf, nearestNames, suggestion } from '../internal.ts';
+import { suggestion } from '../options.ts';
+import { nearestNames } from '../text/names.ts';
 import { failure } from './fault.ts';
 
 /** What a case expects. */

@@ -1,6 +1,7 @@
 /** `policy test`: a table of calls, judged by `explain`, against what is expected of each. Nothing runs. */
+
+import { messageOf } from '../errors.ts';
 import { type Explanation, isMisuseError, type JsonValue } from '../index.ts';
-import { messageOf } from '../internal.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';
 import { failure, untilInterrupted } from './fault.ts';

@@ -1,5 +1,5 @@
 /** Text from outside, as it may be shown: what a terminal would obey, hide or reorder is written as an escape. */
-import { escapeUnseen } from '../shown/approval-input.ts';
+import { escapeUnseen } from '../surfaces/shared/approval-input.ts';
 
 /** Controls of both blocks, line and paragraph separators, bidirectional and invisible characters, lone surrogates; not the selector that colours emoji. */
 const unsafe = /(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;

@@ -1,8 +1,8 @@
 /** The process while a command runs code that is not ours: it ends when the command says so, with the command's exit code, and stray errors are lines. */
 import { placesOf, placeText } from '../config/thrown-place.ts';
 import { shownPath } from './shown-path.ts';
-import { textOf } from './validate-foreign-code.ts';
-import { isValidating } from './validate-process-guard.ts';
+import { textOf } from './validate/validate-foreign-code.ts';
+import { isValidating } from './validate/validate-process-guard.ts';
 
 /** Watches the process until it ends. */
 export interface RunGuard {

@@ -1,6 +1,7 @@
 /** `profiles diff`: what sessions under one profile can do that those under another cannot. */
 import { type JsonObject, type JsonValue, type Limits, MisuseError, type Rule, type ToolSession } from '../index.ts';
-import { canonicalJson, stateOf } from '../internal.ts';
+import { canonicalJson } from '../json.ts';
+import { stateOf } from '../surface-port.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';
 import { untilInterrupted } from './fault.ts';
@@ -111,7 +112,7 @@ async function compare(a: Side, b: Side, io: CliIo): Promise<ProfileDiff> {
 async function factsOf(session: ToolSession, name: string, io: CliIo): Promise<JsonObject> {
   const { registry } = stateOf(session);
   const entry = entryOf(session, name);
-  const { knobs, timeoutMs, maxOutputChars, profileAsks, rulesAsk, defaultAsks } = registry.standingOf(stateOf(session), entry);
+  const { knobs, timeoutMs, maxOutputChars, profileAsks, rulesAsk, defaultAsks } = registry.toolStatusOf(stateOf(session), entry);
   const { decision } = await untilInterrupted(session.explain(name), io.signal);
   const flat: Record<string, JsonValue> = {
     decision: decision?.effect ?? null,

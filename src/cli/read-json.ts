@@ -1,6 +1,7 @@
 /** JSON from the command line: arguments of a call, facts. */
+
+import { messageOf } from '../errors.ts';
 import type { JsonObject } from '../index.ts';
-import { messageOf } from '../internal.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure, usageFault } from './fault.ts';
 import { readStdin, readTextFile } from './read-text.ts';

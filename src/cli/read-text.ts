@@ -1,7 +1,7 @@
 /** Reading text whole: files and standard input, bounded and as UTF-8. */
 import { access, constants, open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { messageOf } from '../internal.ts';
+import { messageOf } from '../errors.ts';
 import type { CliIo } from './cli-io.ts';
 import { untilInterrupted } from './fault.ts';
 

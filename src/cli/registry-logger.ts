@@ -1,6 +1,6 @@
 /** What the registry has to say, as lines of the screen. */
 import { placesOf, placeText } from '../config/thrown-place.ts';
-import { messageOf } from '../internal.ts';
+import { messageOf } from '../errors.ts';
 import { jsonText } from './printable.ts';
 import type { Screen } from './screen.ts';
 import { shownPath } from './shown-path.ts';

@@ -1,8 +1,10 @@
 /** The Redis of `relay --redis`, reached through ioredis, which is optional. */
+
+import { messageOf } from '../errors.ts';
 import type { ApprovalStore } from '../index.ts';
-import { messageOf, packageFault } from '../internal.ts';
-import { redisApprovals, redisBus, redisStore } from '../redis.ts';
-import type { RelayBus, RelayStore } from '../relay.ts';
+import { redisApprovals, redisBus, redisStore } from '../redis/index.ts';
+import type { RelayBus, RelayStore } from '../relay/index.ts';
+import { packageFault } from '../surface-port.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
 import type { Screen } from './screen.ts';

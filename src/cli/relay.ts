@@ -1,8 +1,8 @@
 /** `relay`: applications bring their tools to agents' sessions, until the person interrupts. */
 import { createHmac, randomBytes } from 'node:crypto';
+import { messageOf } from '../errors.ts';
 import { type ApprovalStore, HostToolRegistry } from '../index.ts';
-import { messageOf } from '../internal.ts';
-import { type RelayLogger, type RelayOptions, type ServedRelay, serveRelay } from '../relay.ts';
+import { type RelayLogger, type RelayOptions, type ServedRelay, serveRelay } from '../relay/index.ts';
 import { type CliIo, writeOut } from './cli-io.ts';
 import type { Answer, Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';

@@ -1,5 +1,5 @@
 /** `replay`: folds a recorded trace again and compares. */
-import { messageOf } from '../internal.ts';
+import { messageOf } from '../errors.ts';
 import type { Command } from './command.ts';
 import { failure } from './fault.ts';
 import { printable } from './printable.ts';
@@ -18,7 +18,7 @@ export const replay: Command = {
     const text = await readTextFile(file, io, maxTraceBytes).catch((error: unknown) => {
       throw failure(`Cannot read \`${file}\`: ${messageOf(error)}.`);
     });
-    const { replayTrace } = await import('../workflow.ts');
+    const { replayTrace } = await import('../workflow/index.ts');
     const outcome = replayed(() => replayTrace(text), file);
     if (outcome.same)
       return { exit: 0, text: `${printable(outcome.hash)}\n${outcome.events} ${outcome.events === 1 ? 'event' : 'events'}, the same result.`, json: outcome };

@@ -1,7 +1,8 @@
 /** One run of the command line, with everything that it touches given. */
 import { randomBytes } from 'node:crypto';
+import { messageOf } from '../errors.ts';
 import { HostToolRegistry, isMisuseError } from '../index.ts';
-import { messageOf, packageVersion } from '../internal.ts';
+import { packageVersion } from '../surface-port.ts';
 import { type CliIo, writeOut } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';

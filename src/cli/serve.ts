@@ -1,8 +1,9 @@
 /** `serve`: the tools of the command line for MCP clients. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
+import { messageOf } from '../errors.ts';
 import type { ToolSession } from '../index.ts';
-import { messageOf, packageVersion } from '../internal.ts';
-import { createMcpHandler, serveMcpStdio, toNodeListener } from '../mcp.ts';
+import { createMcpHandler, serveMcpStdio, toNodeListener } from '../mcp/index.ts';
+import { packageVersion } from '../surface-port.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
 import { failure, usageFault } from './fault.ts';

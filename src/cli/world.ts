@@ -1,7 +1,9 @@
 /** What the command line's files and modules make: a registry, and sessions over it. */
 import { isAbsolute, resolve } from 'node:path';
+import { messageOf } from '../errors.ts';
 import { type HostToolRegistry, isMisuseError, type JsonObject, type SessionOptions, type ToolSession } from '../index.ts';
-import { messageOf, nearestNames, registryStateOf } from '../internal.ts';
+import { registryStateOf } from '../surface-port.ts';
+import { nearestNames } from '../text/names.ts';
 import type { CliIo } from './cli-io.ts';
 import { type CliFault, failure, untilInterrupted, usageFault } from './fault.ts';
 import { kindOfFile, optionOf } from './file-kinds.ts';
@@ -53,7 +55,7 @@ export async function openWorld(registry: HostToolRegistry, options: Options, io
   const facts = await readFacts(options.facts, io);
   const failed: LoadFailure[] = [];
   if (options.sources.length === 0) throw usageFault('There are no tools to work with. Give `--host-tools FILE` or `--host-tools-module MOD`.');
-  const config = await import('../config.ts');
+  const config = await import('../config/index.ts');
   for (const { kind, name } of options.sources) {
     const looks = kindOfFile(name);
     if (looks !== undefined && looks !== kind && (kind === 'file' || isPath(name)))

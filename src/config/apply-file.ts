@@ -1,6 +1,6 @@
 /** Applying a file to a registry, in one synchronous go: it replaces what the same file had loaded there before, or changes nothing. */
 import { type HostToolRegistry, MisuseError, type Profile } from '../index.ts';
-import { canonicalJson } from '../internal.ts';
+import { canonicalJson } from '../json.ts';
 import { type DryRun, dryRun } from './dry-run.ts';
 import { type LoadedFile, type LoadedProfile, loadedFiles, nothingLoaded, tellFault } from './loaded-files.ts';
 import type { PreparedFile } from './prepared-file.ts';

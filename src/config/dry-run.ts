@@ -1,6 +1,7 @@
 /** Trying a file on a registry of its own, so that the real one changes only when it is known what will fail. */
 import { HostToolRegistry, type Profile, type Rule } from '../index.ts';
-import { canonicalJson, compileRules } from '../internal.ts';
+import { canonicalJson } from '../json.ts';
+import { compileRules } from '../surface-port.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
 import type { LoadedFile, LoadedTool } from './loaded-files.ts';

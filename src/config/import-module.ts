@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isMisuseError } from '../index.ts';
-import { internalsOf } from '../internal.ts';
+import { internalsOf } from '../surface-port.ts';
 import { ModuleFault } from './resolve-module.ts';
 import { placesOf, placeText } from './thrown-place.ts';
 

@@ -1,6 +1,7 @@
 /** Loading a file of tools, profiles and rules. */
+
+import { describe } from '../errors.ts';
 import { HostToolRegistry, MisuseError } from '../index.ts';
-import { describe } from '../internal.ts';
 import { applyFile } from './apply-file.ts';
 import { loadedFiles } from './loaded-files.ts';
 import { prepareFile, type Sections } from './prepared-file.ts';

@@ -1,6 +1,9 @@
 /** Loading a module that sets a registry up, or exports definitions. */
+
+import { describe } from '../errors.ts';
 import { type AnyTool, type HostToolRegistry, isMisuseError, MisuseError } from '../index.ts';
-import { describe, internalsOf, nearestNames } from '../internal.ts';
+import { internalsOf } from '../surface-port.ts';
+import { nearestNames } from '../text/names.ts';
 import { causeText, faultText, type ImportedModule, importModule, kindOf } from './import-module.ts';
 import { oneLine } from './issues.ts';
 import { checkRegistry } from './load-host-tools.ts';

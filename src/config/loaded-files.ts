@@ -1,6 +1,6 @@
 /** What files have loaded into which registry, so that loading one again replaces exactly that. */
 import type { AnyTool, HostToolRegistry, Profile } from '../index.ts';
-import { registryStateOf } from '../internal.ts';
+import { registryStateOf } from '../surface-port.ts';
 import type { ModuleVersions } from './import-module.ts';
 
 /** A tool that a file brought. It is still the file's for as long as the registry holds this definition. */

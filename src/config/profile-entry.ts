@@ -1,6 +1,6 @@
 /** Making profiles from the entries of `profiles`, parents first. */
 import type { Profile } from '../index.ts';
-import { nearestNames } from '../internal.ts';
+import { nearestNames } from '../text/names.ts';
 import { type ProfileEntry, profileEntry } from './format.ts';
 import { explainIssues, shortened } from './issues.ts';
 import { maxDepth } from './places.ts';

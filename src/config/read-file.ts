@@ -2,8 +2,8 @@
 import { constants, open, stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { describe } from '../errors.ts';
 import { isMisuseError, MisuseError } from '../index.ts';
-import { describe } from '../internal.ts';
 import { topLevelKeys } from './format.ts';
 import { oneLine, unknownKey } from './issues.ts';
 import { lineColumn, type ParsedText, type Place, TextFault } from './places.ts';

@@ -1,6 +1,6 @@
 /** YAML text with the places of its values. Only what JSON can say is read: no tags, no merge keys, no keys but scalars, and aliases up to a bound. */
 import type * as Yaml from 'yaml';
-import { packageFault } from '../internal.ts';
+import { packageFault } from '../surface-port.ts';
 import { shortened } from './issues.ts';
 import { maxDepth, maxValues, type ParsedText, type Place, TextFault } from './places.ts';
 

@@ -1,6 +1,6 @@
 /** What loading needs of a registry beyond its public face: all profiles, taking one away, and telling of several changes at once. */
 import type { HostToolRegistry, Profile } from '../index.ts';
-import { registryStateOf } from '../internal.ts';
+import { registryStateOf } from '../surface-port.ts';
 import { behind } from './loaded-files.ts';
 
 /** Profiles as they were given, by id. */

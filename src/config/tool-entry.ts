@@ -1,7 +1,10 @@
 /** Making a definition from an entry of `tools`. */
 import { dirname } from 'node:path';
+import { describe } from '../errors.ts';
 import { type AnyTool, isMisuseError } from '../index.ts';
-import { canonicalJson, createDefinition, describe, internalsOf, nearestNames } from '../internal.ts';
+import { canonicalJson } from '../json.ts';
+import { createDefinition, internalsOf } from '../surface-port.ts';
+import { nearestNames } from '../text/names.ts';
 import { spellings, type ToolEntry, toolEntry } from './format.ts';
 import { causeText, type ImportedModule, importModule, kindOf, type ModuleVersions } from './import-module.ts';
 import { explainIssues } from './issues.ts';

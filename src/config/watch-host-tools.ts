@@ -1,8 +1,10 @@
 /** Watching a file: an edit that loads as a whole replaces what the file had loaded; any other leaves everything as it was, and is told. */
 import { type FSWatcher, unwatchFile, watchFile, watch as watchFolder } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { describe } from '../errors.ts';
 import { type HostToolRegistry, isMisuseError, MisuseError } from '../index.ts';
-import { describe, isThenable, readOptions } from '../internal.ts';
+import { isThenable } from '../maybe-promise.ts';
+import { readOptions } from '../options.ts';
 import { applyFile } from './apply-file.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';

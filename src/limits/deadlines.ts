@@ -40,7 +40,7 @@ export interface DeadlineList {
  */
 export class Deadlines {
   readonly #lists = new Map<number, DeadlineList>();
-  /** Marks entries that the current sweep has taken out of their lists and not yet expired. */
+  /** Marks entries that the current sweep has taken out of their lists and not yet expired. It holds none of them, and no deadline has its duration. */
   readonly #due: DeadlineList = { durationMs: 0, head: undefined, tail: undefined };
   #recent: DeadlineList | undefined;
   #size = 0;
@@ -92,7 +92,7 @@ export class Deadlines {
     const list = entry.dlList;
     if (list === undefined) return;
     this.#unlink(entry, list);
-    if (list.head === undefined && this.#lists.size > KEPT_LISTS && list !== this.#due) this.#drop(list);
+    if (list.head === undefined && this.#lists.size > KEPT_LISTS) this.#drop(list);
     if (this.#size === 0 && this.#long && !this.#sweeping) this.#disarm();
   }
 
@@ -114,9 +114,9 @@ export class Deadlines {
   #unlink(entry: Deadline, list: DeadlineList): void {
     const { dlPrev, dlNext } = entry;
     if (dlPrev !== undefined) dlPrev.dlNext = dlNext;
-    else if (list.head === entry) list.head = dlNext;
+    else list.head = dlNext;
     if (dlNext !== undefined) dlNext.dlPrev = dlPrev;
-    else if (list.tail === entry) list.tail = dlPrev;
+    else list.tail = dlPrev;
     entry.dlPrev = undefined;
     entry.dlNext = undefined;
     entry.dlList = undefined;
@@ -143,7 +143,6 @@ export class Deadlines {
     if (this.#timer !== undefined) globalThis.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#armedFor = Number.POSITIVE_INFINITY;
-    this.#long = false;
     this.#ahead = 0;
   }
 
@@ -189,12 +188,8 @@ export class Deadlines {
         entry = next;
       }
       list.head = entry;
-      if (entry === undefined) {
-        list.tail = undefined;
-        this.#drop(list);
-      } else {
-        entry.dlPrev = undefined;
-      }
+      if (entry === undefined) this.#drop(list);
+      else entry.dlPrev = undefined;
     }
     return due.sort((a, b) => a.dlAt - b.dlAt);
   }

@@ -136,7 +136,6 @@ export class Semaphore {
       if (riders.size === 0) this.#riders = undefined;
       return true;
     }
-    if (!this.#held.has(holder)) return false;
     let heir: Holder | undefined;
     for (const [rider, taker] of riders) {
       if (taker !== holder) continue;

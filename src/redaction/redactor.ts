@@ -2,7 +2,7 @@
 import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { type Budget, createBudget, spend, valueSteps, withinBudget } from './budget.ts';
 import { cutText, looksLikeJson } from './json-text.ts';
-import { compileSecretMap } from './secret-map.ts';
+import { compileSecretPaths } from './secret-paths.ts';
 import { createStates, type SecretState } from './secret-states.ts';
 import type { Secrets } from './secrets.ts';
 import { redacted } from './spellings.ts';
@@ -50,7 +50,7 @@ interface Walk {
  * @throws MisuseError `invalid_option` for a blank path or one with an empty part.
  */
 export function createRedactor(schema: JsonObject | boolean | undefined, paths: readonly string[]): Redactor | undefined {
-  const map = compileSecretMap(schema, paths);
+  const map = compileSecretPaths(schema, paths);
   if (map === undefined) return undefined;
   const { anyDepth } = map;
   const states = createStates(map.root);

@@ -78,8 +78,8 @@ export function createSearch(forms: readonly Form[], budget: Budget): Search {
         const length = ends[node] as number;
         if (length > 0) {
           lengths ??= new Int32Array(text.length);
-          const start = at + 1 - length;
-          if (length > (lengths[start] as number)) lengths[start] = length;
+          // What ends later than another form from the same place is the longer one.
+          lengths[at + 1 - length] = length;
         }
         if (longOf.size > 0) {
           // A node of a long form's prefix is as deep as nodes get, so no other node's text ends with it.
@@ -190,7 +190,7 @@ function findLong(text: string, form: string, starts: readonly number[], lengths
   let compared = 0;
   let isFound = false;
   for (const start of starts) {
-    if (compared > text.length / 2) return findEverywhere(text, form, lengths, budget) || isFound;
+    if (compared > text.length / 2) return findEverywhere(text, form, lengths, budget);
     let at = longestPrefix;
     while (at < form.length && folded(form.charCodeAt(at)) === folded(text.charCodeAt(start + at))) at++;
     const steps = at + 1 - longestPrefix;
@@ -222,7 +222,6 @@ function findEverywhere(text: string, form: string, lengths: Int32Array, budget:
     isFound = true;
     const start = at + 1 - form.length;
     if (form.length > (lengths[start] as number)) lengths[start] = form.length;
-    matched = fallback[matched - 1] as number;
   }
   return isFound;
 }

@@ -3,7 +3,7 @@
  * parts speak of the same value costs its thousand steps once and not for each value.
  */
 import { type Budget, spend } from './budget.ts';
-import type { SecretNode } from './secret-map.ts';
+import type { SecretNode } from './secret-paths.ts';
 
 /** What is known of a value at one place. */
 export interface SecretState {

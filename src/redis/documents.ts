@@ -2,7 +2,7 @@
  * A session and its documents: fields of one hash, `d:` the value and `v:` the version of each key. `f` is the highest version of any document that was deleted: what
  * comes after goes on from there, so that no version comes twice and nothing is kept of deleted ones.
  */
-import type { RelayStore, StoredValue } from '../relay/store.ts';
+import type { RelayStore, StoredValue } from '../relay/ports/store.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
 import { sessionKey, whole } from './keys.ts';
 

@@ -1,5 +1,5 @@
 /** Windows of uses, a counter each, and what is due: one sorted set of all sessions by when. */
-import type { DueItem, RelayStore } from '../relay/store.ts';
+import type { DueItem, RelayStore } from '../relay/ports/store.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
 import { countKey, dueKey, whole } from './keys.ts';
 import { nowLua } from './redis-clock.ts';

@@ -1,5 +1,5 @@
 /** Leases: a field of the session's hash, `l:` and the lease's name, with its epoch, when it ends by the clock of Redis, and its holder. It stays when it ends: epochs go on. */
-import type { RelayStore } from '../relay/store.ts';
+import type { RelayStore } from '../relay/ports/store.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
 import { sessionKey, whole } from './keys.ts';
 import { nowLua } from './redis-clock.ts';

@@ -1,5 +1,5 @@
 /** Logs: a stream each, whose ids are counted in the session's hash, `n:` and the log's name, so that they have no gaps. */
-import type { RelayStore } from '../relay/store.ts';
+import type { RelayStore } from '../relay/ports/store.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
 import { logKey, sessionKey, whole } from './keys.ts';
 

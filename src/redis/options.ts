@@ -1,6 +1,8 @@
 /** What everything on Redis may be told, and how it is read. */
+
+import { describe } from '../errors.ts';
 import { MisuseError } from '../index.ts';
-import { describe, readOptions } from '../internal.ts';
+import { readOptions } from '../options.ts';
 import type { RedisClient } from './client.ts';
 
 /** Settings of `redisStore`, `redisBus` and `redisApprovals`. */

@@ -1,6 +1,6 @@
 /** Suspended calls in Redis: any process may resume what another suspended, and one of them does. */
 import type { ApprovalRecord, ApprovalStore, JsonObject } from '../index.ts';
-import { isJsonObject } from '../internal.ts';
+import { isJsonObject } from '../json.ts';
 import { redisCommands, redisScript } from './commands.ts';
 import { approvalKey, approvalsKey, whole } from './keys.ts';
 import { type RedisOptions, redisSettings } from './options.ts';

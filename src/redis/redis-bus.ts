@@ -1,6 +1,6 @@
 /** Wakes between the nodes of a relay, by the channels of Redis. */
-import { ignoreRejection } from '../internal.ts';
-import type { RelayBus } from '../relay/bus.ts';
+import { ignoreRejection } from '../maybe-promise.ts';
+import type { RelayBus } from '../relay/ports/bus.ts';
 import { redisCommands } from './commands.ts';
 import { channelName } from './keys.ts';
 import { type RedisOptions, redisSettings } from './options.ts';

@@ -1,5 +1,5 @@
 /** What a relay keeps, in Redis: any number of nodes share it, and it outlives them. */
-import type { RelayStore } from '../relay/store.ts';
+import type { RelayStore } from '../relay/ports/store.ts';
 import { redisCommands } from './commands.ts';
 import { redisDocuments } from './documents.ts';
 import { redisDue } from './due.ts';

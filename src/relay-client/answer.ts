@@ -1,7 +1,7 @@
 /** What a handler gave, as the answer that goes to the relay. */
 
-import { maxAnswerValues, maxBodyDepth } from '../relay/answer-bounds.ts';
-import { excessOf, type JsonBounds } from '../shown/json-bounds.ts';
+import { maxAnswerValues, maxBodyDepth } from '../relay/ports/answer-bounds.ts';
+import { excessOf, type JsonBounds } from '../text/json-bounds.ts';
 
 /** An answer as text. */
 export interface Answer {

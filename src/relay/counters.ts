@@ -1,6 +1,6 @@
 /** What a node has counted since it began. */
 import type { ToolResult } from '../index.ts';
-import type { RouteName } from './route-table.ts';
+import type { RouteName } from './http/route-table.ts';
 
 /** What a node has counted since it began, and what is open on it now. JSON. */
 export interface RelayMetrics {

@@ -1,22 +1,22 @@
 /** Puts a relay together, and takes it apart. */
 import pTimeout from 'p-timeout';
 import type { HostToolRegistry } from '../index.ts';
-import { createCalls } from './calls.ts';
+import { createCalls } from './calls/calls.ts';
+import { createLiveSessions } from './calls/live-sessions.ts';
+import { createRequests } from './calls/requests.ts';
 import { createCounters, type RelayMetrics } from './counters.ts';
-import { createEventStreams } from './event-streams.ts';
-import { createFront, type RequestInfo } from './front.ts';
+import { createEventStreams } from './events/registry.ts';
+import { createApp, type RequestInfo } from './http/app.ts';
+import type { NodeParts } from './http/node-parts.ts';
+import { pollResponse } from './http/poll.ts';
+import { createRateLimits } from './http/rate-limits.ts';
+import { type Answered, toResponse } from './http/reply.ts';
+import { sseResponse } from './http/sse.ts';
 import { createHub } from './hub.ts';
-import { createLiveSessions } from './live-sessions.ts';
 import type { RelayOptions, RelaySessionOptions } from './options.ts';
-import { pollResponse } from './poll.ts';
-import { createRateLimits } from './rate-limits.ts';
 import { readRelayOptions } from './read-options.ts';
-import type { RelayParts } from './relay-parts.ts';
-import { type Answered, toResponse } from './reply.ts';
-import { createRequests } from './requests.ts';
-import { giveServerPort } from './server-port.ts';
-import { createSocketEntry } from './socket-entry.ts';
-import { sseResponse } from './sse.ts';
+import { giveServerPort } from './server/server-port.ts';
+import { createSocketEntry } from './server/socket-entry.ts';
 
 /** One node of a relay. */
 export interface Relay<S = unknown> {
@@ -49,7 +49,7 @@ const leavingMs = 1_000;
  * @throws MisuseError `invalid_option` and whatever the host's tools and rules are refused with
  */
 export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S> {
-  const { settings, door, session, report, closeOwn } = readRelayOptions(options);
+  const { settings, origins: door, session, report, closeOwn } = readRelayOptions(options);
   const hub = createHub(settings.bus, (error) => report('bus', error));
   const calls = createCalls(settings, hub);
   const live = createLiveSessions(session as RelaySessionOptions, settings, hub, calls);
@@ -58,11 +58,11 @@ export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S
   const counters = createCounters();
   const draining = new AbortController();
   const closed = new AbortController();
-  const sse: RelayParts['respond']['sse'] = (opened, wanted) =>
+  const sse: NodeParts['respond']['sse'] = (opened, wanted) =>
     sseResponse(opened, wanted, (reason) => settings.logger.warn({ reason }, 'relay: a stream was dropped'));
-  const parts: RelayParts = {
+  const parts: NodeParts = {
     settings,
-    door,
+    origins: door,
     hub,
     live,
     requests,
@@ -75,7 +75,7 @@ export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S
     draining: draining.signal,
     closed: closed.signal,
   };
-  const front = createFront(parts);
+  const app = createApp(parts);
   const answering = new Set<Promise<Answered>>();
   let closing: Promise<void> | undefined;
 
@@ -90,7 +90,7 @@ export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S
     await closeOwn();
   };
   const answered = async (request: Request, info: RequestInfo): Promise<Answered> => {
-    const answer = front.fetch(request, info);
+    const answer = app.fetch(request, info);
     answering.add(answer);
     try {
       return await answer;
@@ -107,6 +107,6 @@ export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S
     metrics: () => ({ ...counters.snapshot(), openStreams: streams.count, liveSessions: live.count }),
     registry: live.registry as unknown as HostToolRegistry<S>,
   };
-  giveServerPort(relay, { answered, sockets: createSocketEntry(front, parts) });
+  giveServerPort(relay, { answered, sockets: createSocketEntry(app, parts) });
   return relay;
 }

@@ -1,6 +1,6 @@
 /** Wakes of sessions on this node: one subscription of the bus for each session that anybody here looks at. */
-import type { RelayBus } from './bus.ts';
-import type { Wake } from './documents.ts';
+import type { RelayBus } from './ports/bus.ts';
+import type { Wake } from './ports/documents.ts';
 
 /** Listens to sessions and wakes them. */
 export interface Hub {

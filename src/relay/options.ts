@@ -1,8 +1,8 @@
 /** What a relay is made with. */
 import type { AnyTool, Approver, Hook, HostToolRegistry, JsonObject, Limits, MaybePromise, Policy, Profile, RegistryOptions, Rule } from '../index.ts';
-import type { RelayBus } from './bus.ts';
+import type { RelayBus } from './ports/bus.ts';
+import type { RelayStore } from './ports/store.ts';
 import type { RelayLimits, RelayLogger } from './settings.ts';
-import type { RelayStore } from './store.ts';
 
 /**
  * The host's part of every relay session: its own tools, and the gates that calls of any tool pass. A relay session's principal is `relay:` and its code.

@@ -1,17 +1,19 @@
 /** Reads a relay's options: complete, checked, and cut off from what the host may change later. */
 import { randomBytes } from 'node:crypto';
+import { describe } from '../errors.ts';
 import { MisuseError } from '../index.ts';
-import { describe, readOptions, safeClock } from '../internal.ts';
-import { guardBus, guardStore } from './guarded-ports.ts';
-import { memoryBus } from './memory-bus.ts';
-import { memoryStore } from './memory-store.ts';
+import { readOptions } from '../options.ts';
+import { safeClock } from '../surface-port.ts';
+import { memoryBus } from './memory/bus.ts';
+import { memoryStore } from './memory/store.ts';
 import type { RelayOptions, RelaySessionOptions } from './options.ts';
+import { guardBus, guardStore } from './ports/guarded-ports.ts';
 import { createReport, type Report, safeLogger } from './report.ts';
 import { hashOf } from './secrets.ts';
 import type { RelayLimits, RelayLogger, RelaySettings } from './settings.ts';
 
 /** What stands at the relay's door. */
-export interface DoorSettings {
+export interface OriginSettings {
   readonly hostKeyHash: string | undefined;
   /** Undefined: none. */
   readonly allowedOrigins: '*' | ReadonlySet<string> | undefined;
@@ -25,7 +27,7 @@ export interface DoorSettings {
 /** Options as the relay works with them. */
 export interface ReadRelayOptions<S> {
   readonly settings: RelaySettings;
-  readonly door: DoorSettings;
+  readonly origins: OriginSettings;
   readonly session: RelaySessionOptions<S>;
   /** Told of what fails out of clients' sight. */
   readonly report: Report;
@@ -86,7 +88,7 @@ export function readRelayOptions<S>(given: RelayOptions<S>): ReadRelayOptions<S>
       logger,
       node: randomBytes(9).toString('base64url'),
     },
-    door: {
+    origins: {
       hostKeyHash: readHostKey(options.hostKey),
       allowedOrigins: readOrigins(options.allowedOrigins),
       allowedHosts: readHosts(options.allowedHosts),
@@ -136,7 +138,7 @@ function readHostKey(key: unknown): string | undefined {
   return hashOf(key);
 }
 
-function readOrigins(origins: unknown): DoorSettings['allowedOrigins'] {
+function readOrigins(origins: unknown): OriginSettings['allowedOrigins'] {
   if (origins === undefined) return undefined;
   if (origins === '*' || (Array.isArray(origins) && origins.includes('*'))) return '*';
   if (!Array.isArray(origins)) throw fault('allowedOrigins', 'an array of origins, or "*"', origins);

@@ -1,6 +1,6 @@
 /** Telling the host's logger: never secrets, never so often that the log is the next fault, and never at the cost of a request. */
-import { loggedError, logTo } from '../internal.ts';
-import { cleanLine } from '../shown/outside-text.ts';
+import { loggedError, logTo } from '../surface-port.ts';
+import { cleanLine } from '../surfaces/shared/outside-text.ts';
 import type { RelayLogger } from './settings.ts';
 
 /** Tells of a failure; of each kind at most once in ten seconds, with the number of those left out. @param kind such as `store` */

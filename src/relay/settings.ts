@@ -1,6 +1,6 @@
 /** A relay's options after they were read: complete and checked. */
-import type { RelayBus } from './bus.ts';
-import type { RelayStore } from './store.ts';
+import type { RelayBus } from './ports/bus.ts';
+import type { RelayStore } from './ports/store.ts';
 
 /** Counts of a session, over all nodes; those a minute start with the first use. */
 export interface RelayLimits {

@@ -173,14 +173,11 @@ class VendorSchema implements BoundSchema {
 
 function fromPointer(issue: SchemaIssue): Issue {
   return {
-    path:
-      issue.path === ''
-        ? ''
-        : issue.path
-            .slice(1)
-            .split('/')
-            .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-            .join('.'),
+    path: issue.path
+      .slice(1)
+      .split('/')
+      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+      .join('.'),
     message: issue.message,
   };
 }
@@ -205,8 +202,7 @@ function readStandard(result: StandardResult): Validated {
 }
 
 function pathText(path: readonly unknown[] | undefined): string {
-  if (path === undefined || path.length === 0) return '';
-  if (path.length === 1 && typeof path[0] === 'string') return path[0];
+  if (path === undefined) return '';
   return path.map((part) => String(typeof part === 'object' && part !== null && 'key' in part ? (part as { key: unknown }).key : part)).join('.');
 }
 

@@ -73,7 +73,6 @@ export function pathSegment(key: string): string {
 /** Runs a check for its answer alone. */
 export function holds(check: Check, value: JsonValue, context: Context): boolean {
   const { issues } = context;
-  if (issues === undefined) return check(value, context);
   context.issues = undefined;
   const valid = check(value, context);
   context.issues = issues;

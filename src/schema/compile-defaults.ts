@@ -19,7 +19,7 @@ export interface DefaultsSource {
 }
 
 interface Filler {
-  /** Undefined while the schema is still being read; a loop of schemas then finds its way back here. */
+  /** Undefined while the schema is still being read, so that a loop of schemas finds its way back here; and for good where nothing can be filled. */
   fill: Fill | undefined;
 }
 
@@ -36,7 +36,6 @@ function fillerOf(schema: JsonValue, source: DefaultsSource, known: Map<JsonObje
   const parts = partsOf(schema, source, known);
   if (parts.length === 0) {
     known.set(schema, undefined);
-    filler.fill = () => undefined;
     return undefined;
   }
   filler.fill =
@@ -79,9 +78,9 @@ function memberFill(name: string, schema: JsonValue, source: DefaultsSource, kno
   const value = defaultOf(schema, source);
   const inner = fillerOf(schema, source, known);
   if (value === undefined && inner === undefined) return undefined;
-  let template: JsonValue | undefined;
+  /** The completed default, and the steps that a copy of it takes. */
+  let template: { readonly value: JsonValue; readonly steps: number } | undefined;
   let bareText: string | undefined;
-  let cost = 1;
   let expanding = false;
   /** The default with the defaults inside it filled or removed; one that leads back to itself stays as it is written. */
   const complete = (context: Context, remove: boolean): JsonValue => {
@@ -115,12 +114,11 @@ function memberFill(name: string, schema: JsonValue, source: DefaultsSource, kno
           setMember(holder, name, made);
           return;
         }
-        template = made;
         // Four characters hold at least one value, and each value is copied.
-        cost = 1 + (JSON.stringify(made).length >> 2);
+        template = { value: made, steps: 1 + (JSON.stringify(made).length >> 2) };
       }
-      charge(context, cost);
-      setMember(holder, name, cloneJson(template));
+      charge(context, template.steps);
+      setMember(holder, name, cloneJson(template.value));
     }
   };
 }

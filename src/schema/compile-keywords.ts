@@ -1,18 +1,9 @@
 /** Turns the keywords of one schema object into checks, and into marks where unevaluated members matter. */
 import { isJsonObject, type JsonValue } from '../json.ts';
-import { type Check, exhausted } from './compile-context.ts';
+import { type Check, charge, exhausted } from './compile-context.ts';
 import { arrayCheck, containsCheck, uniqueCheck } from './keywords-array.ts';
 import { allCheck, anyCheck, conditionCheck, notCheck, oneCheck } from './keywords-combine.ts';
-import {
-  dependentNamesCheck,
-  dependentSchemasCheck,
-  type Member,
-  type NamePattern,
-  namesCheck,
-  objectCheck,
-  type PlainType,
-  sizeCheck,
-} from './keywords-object.ts';
+import { dependentNamesCheck, dependentSchemasCheck, type Member, type NamePattern, namesCheck, objectCheck, sizeCheck } from './keywords-object.ts';
 import { type Mark, markContained, markItems, markNames, markWhere, unevaluatedCheck } from './keywords-unevaluated.ts';
 import { enumCheck, numberCheck, type Pattern, stringCheck, typeCheck } from './keywords-value.ts';
 
@@ -23,7 +14,7 @@ export interface Sub {
   /** Undefined: evaluates nothing, or nobody asks. */
   mark: Mark | undefined;
   /** The one type that the check asks for, where it asks for nothing else. */
-  plain?: PlainType | undefined;
+  plain?: string | undefined;
 }
 
 /** One schema object while its closures are collected. */
@@ -31,7 +22,8 @@ export interface Site {
   readonly wantsMarks: boolean;
   /** An own keyword of the schema that its dialect knows. */
   readonly get: (name: string) => JsonValue | undefined;
-  readonly child: (schema: JsonValue) => Sub;
+  /** Undefined, a keyword that is absent, accepts everything. */
+  readonly child: (schema: JsonValue | undefined) => Sub;
   readonly pattern: (source: string) => Pattern;
   /** The type check: where it fails, nothing else is asked. */
   gate: Check | undefined;
@@ -48,7 +40,7 @@ const { POSITIVE_INFINITY } = Number;
 
 /** The collected checks as one; undefined when every value is valid. */
 export function checkOf({ gate, checks, last, cost }: Site): Check | undefined {
-  const stages = [gate, checks.length === 0 ? undefined : allCheck(checks), last].filter((stage) => stage !== undefined);
+  const stages = [gate, allCheck(checks), last].filter((stage) => stage !== undefined);
   const [first] = stages;
   if (first === undefined) return undefined;
   const inner = stages.slice(1).reduce(gated, first);
@@ -61,11 +53,10 @@ export function checkOf({ gate, checks, last, cost }: Site): Check | undefined {
 }
 
 /** The type that the collected checks amount to, where there is only that. */
-export function plainOf({ gate, checks, last, cost, get }: Site): PlainType | undefined {
+export function plainOf({ checks, cost, get }: Site): string | undefined {
   const type = get('type');
-  return gate !== undefined && checks.length === 0 && last === undefined && cost === 0 && (type === 'string' || type === 'number' || type === 'boolean')
-    ? type
-    : undefined;
+  // What is asked last has a cost.
+  return checks.length === 0 && cost === 0 && typeof type === 'string' ? type : undefined;
 }
 
 function gated(gate: Check, rest: Check): Check {
@@ -77,8 +68,7 @@ export function markOf({ marks, wantsMarks }: Site): Mark | undefined {
   if (!wantsMarks || marks.length === 0) return undefined;
   if (marks.length === 1) return marks[0];
   return (value, context, evaluated) => {
-    context.steps -= marks.length;
-    if (context.steps < 0) throw exhausted;
+    charge(context, marks.length);
     for (const mark of marks) mark(value, context, evaluated);
   };
 }
@@ -126,8 +116,7 @@ export function addObject(site: Site): void {
   const least = count(site, 'minProperties', 0);
   const most = count(site, 'maxProperties', POSITIVE_INFINITY);
   if (least > 0 || most < POSITIVE_INFINITY) site.checks.push(sizeCheck(least, most));
-  const names = site.get('propertyNames');
-  const nameCheck = names === undefined ? undefined : site.child(names).check;
+  const nameCheck = site.child(site.get('propertyNames')).check;
   if (nameCheck !== undefined) site.checks.push(namesCheck(nameCheck));
   const lists: (readonly [string, readonly string[]])[] = [];
   const schemas: (readonly [string, Check])[] = [];
@@ -151,7 +140,7 @@ function entries(value: JsonValue | undefined): (readonly [name: string, value: 
 
 function addMembers(site: Site): void {
   const properties = entries(site.get('properties'));
-  const required = new Set((site.get('required') ?? []) as readonly string[]);
+  const required = new Set(site.get('required') as readonly string[] | undefined);
   const members: Member[] = [];
   for (const [name, schema] of properties) {
     const { check, plain } = site.child(schema);
@@ -163,7 +152,7 @@ function addMembers(site: Site): void {
     check: site.child(schema).check ?? accept,
   }));
   const extra = site.get('additionalProperties');
-  const additional = extra === false ? false : extra === undefined ? undefined : site.child(extra).check;
+  const additional = extra === false ? false : site.child(extra).check;
   site.checks.push(objectCheck({ members, patterns, additional, demanded: site.get('type') === 'object' }));
   if (!site.wantsMarks) return;
   const names = properties.map(([name]) => name);
@@ -177,7 +166,7 @@ export function addArray(site: Site): void {
     const listed = Array.isArray(items) ? items : site.get('prefixItems');
     const after = Array.isArray(items) ? site.get('additionalItems') : items;
     const prefix = Array.isArray(listed) ? listed.map((item: JsonValue) => site.child(item).check) : [];
-    const rest = after === undefined ? undefined : site.child(after).check;
+    const rest = site.child(after).check;
     const demanded = site.get('type') === 'array';
     site.checks.push(arrayCheck({ prefix, rest, minItems: count(site, 'minItems', 0), maxItems: count(site, 'maxItems', POSITIVE_INFINITY), demanded }));
     const evaluated = after === undefined ? prefix.length : POSITIVE_INFINITY;
@@ -227,12 +216,8 @@ export function addCombinations(site: Site): void {
 }
 
 function addCondition(site: Site, { check = accept, mark }: Sub): void {
-  const branch = (word: string): Sub => {
-    const schema = site.get(word);
-    return schema === undefined ? { check: undefined, mark: undefined } : site.child(schema);
-  };
-  const then = branch('then');
-  const otherwise = branch('else');
+  const then = site.child(site.get('then'));
+  const otherwise = site.child(site.get('else'));
   if (then.check !== undefined || otherwise.check !== undefined) site.checks.push(conditionCheck(check, then.check, otherwise.check));
   if (mark !== undefined) site.marks.push(markWhere(check, mark));
   if (then.mark !== undefined) site.marks.push(markWhere(check, then.mark));
@@ -245,8 +230,8 @@ export function addUnevaluated(site: Site): void {
   const items = site.get('unevaluatedItems');
   if (names === undefined && items === undefined) return;
   site.cost += 1;
-  const nameCheck = names === undefined ? undefined : site.child(names).check;
-  const itemCheck = items === undefined ? undefined : site.child(items).check;
+  const nameCheck = site.child(names).check;
+  const itemCheck = site.child(items).check;
   if (nameCheck !== undefined || itemCheck !== undefined) site.last = unevaluatedCheck([...site.marks], nameCheck, itemCheck);
   if (names !== undefined) site.marks.push(markNames([], [], true));
   if (items !== undefined) site.marks.push(markItems(POSITIVE_INFINITY));

@@ -1,6 +1,6 @@
 /** Puts the closures of a document together: one node for each sub-schema, bound late where schemas refer to each other. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { compilePattern } from '../regex.ts';
+import { compilePattern } from '../text/regex.ts';
 import { type Check, type Context, charge } from './compile-context.ts';
 import { addArray, addCombinations, addObject, addUnevaluated, addValue, checkOf, markOf, plainOf, type Site, type Sub } from './compile-keywords.ts';
 import type { CheckedSchema } from './json-schema-check.ts';
@@ -39,7 +39,7 @@ const anything: Sub = { check: undefined, mark: undefined };
 const nothing: Sub = { check: refuseAll, mark: undefined };
 
 /** The node of a schema, as something that may be kept: a node that is not ready is looked up when it runs. */
-function subOf(schema: JsonValue, build: Build): Sub {
+function subOf(schema: JsonValue | undefined, build: Build): Sub {
   if (!isJsonObject(schema)) return schema === false ? nothing : anything;
   const known = build.nodes.get(schema);
   const node = known ?? makeNode(schema, build);
@@ -93,12 +93,12 @@ function patternOf(source: string, { patterns, trusted }: Build): Pattern {
   return pattern;
 }
 
-function ownerOf(schema: JsonValue | undefined, references: References): Resource {
-  return (isJsonObject(schema) ? references.owner.get(schema) : undefined) ?? references.main;
+function ownerOf(schema: JsonObject, references: References): Resource {
+  return references.owner.get(schema) ?? references.main;
 }
 
 /** Where `$dynamicRef` is used, a schema of another resource is entered with that resource on the scope. */
-function inScope(sub: Sub, from: JsonObject | undefined, schema: JsonValue, build: Build): Sub {
+function inScope(sub: Sub, from: JsonObject | undefined, schema: JsonValue | undefined, build: Build): Sub {
   const { references, hasDynamicReferences } = build.checked;
   if (!hasDynamicReferences || references === undefined || !isJsonObject(schema)) return sub;
   const resource = ownerOf(schema, references);

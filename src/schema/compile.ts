@@ -72,18 +72,14 @@ function validator(check: Check, fill: Fill | undefined, maxSteps: number): Comp
     context.polluted = isPolluted();
     if (context.scope.length > 0) context.scope.length = 0;
   };
-  const stop = (error: unknown): readonly SchemaIssue[] => {
-    context.issues = undefined;
-    return [
-      { path: '', message: error === exhausted ? 'takes too many steps to validate against its schema; send less' : 'cannot be validated against its schema' },
-    ];
-  };
+  const stop = (error: unknown): readonly SchemaIssue[] => [
+    { path: '', message: error === exhausted ? 'takes too many steps to validate against its schema; send less' : 'cannot be validated against its schema' },
+  ];
   /** Only a value that was refused is asked why. */
   const explain = (value: JsonValue): readonly SchemaIssue[] => {
     const issues: { path: string; message: string }[] = [];
     start(issues);
     check(value, context);
-    context.issues = undefined;
     return issues.length > 0 ? issues : [{ path: '', message: 'does not match the schema' }];
   };
   return {
@@ -123,7 +119,7 @@ export function createSchemaCache(max = 1_000): SchemaCache {
   const entries = new Map<string, CompiledSchema>();
   return {
     compile(schema, options) {
-      const key = `${options.trusted ? 't' : 'u'}${options.maxSteps ?? ''} ${textOf(schema)}`;
+      const key = `${options.trusted ? 't' : 'u'}${options.maxSteps} ${textOf(schema)}`;
       const found = entries.get(key);
       if (found !== undefined) {
         entries.delete(key);
@@ -133,8 +129,8 @@ export function createSchemaCache(max = 1_000): SchemaCache {
       const compiled = compileSchema(schema, options);
       entries.set(key, compiled);
       if (entries.size > max) {
-        const oldest = entries.keys().next();
-        if (oldest.done !== true) entries.delete(oldest.value);
+        const [oldest] = entries.keys();
+        entries.delete(oldest as string);
       }
       return compiled;
     },

@@ -2,13 +2,26 @@
 import { copyJson, isJsonObject } from '../json.ts';
 import { walkSchema } from './json-schema-check.ts';
 import { type JsonSchemaDocument, schemaError } from './json-schema-dialect.ts';
-import { untrustedLimits } from './json-schema-limits.ts';
+import type { SchemaLimits } from './json-schema-limits.ts';
 import type { SharedPatterns } from './pattern-budget.ts';
 
 /** Bytes of the schema as JSON text. */
 const maxBytes = 65_536;
 /** Nesting of arrays and objects of any kind. */
 const maxNesting = 64;
+/** What a schema from outside may hold at most. */
+export const untrustedLimits: SchemaLimits = {
+  depth: 32,
+  schemas: 5_000,
+  properties: 500,
+  enum: 1_000,
+  expansion: 10_000,
+  uniqueItems: 1_000,
+  patterns: 200,
+  patternSize: 20_000,
+  uniqueTypes: true,
+  plainReferences: true,
+};
 
 /**
  * Checks a schema from outside: at most 64 KB, nested at most 64, sub-schemas nested at most 32 and at most 5 000 of them, at most 500 properties

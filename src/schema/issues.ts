@@ -10,8 +10,6 @@ const maxLineChars = 300;
 
 /** One line a path. */
 export function issueLines(issues: readonly Issue[]): string {
-  const [only] = issues;
-  if (only !== undefined && issues.length === 1) return line(only);
   const lines = issues.slice(0, maxLines).map(line);
   if (issues.length > maxLines) lines.push(`and ${issues.length - maxLines} more`);
   return lines.join('\n');

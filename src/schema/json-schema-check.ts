@@ -1,8 +1,8 @@
 /** The structural check of a schema: one cheap walk that refuses what the compiler could not give a meaning. */
-import { describe, MisuseError } from '../errors.ts';
+import { describe, messageOf } from '../errors.ts';
 import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { type Dialect, dialectOf, isLoneReference, type JsonSchemaDocument, schemaError } from './json-schema-dialect.ts';
-import { type SchemaLimits, trustedLimits } from './json-schema-limits.ts';
+import type { SchemaLimits } from './json-schema-limits.ts';
 import { refuseLoops } from './json-schema-loops.ts';
 import { indexReferences, type References, resolveReference } from './json-schema-references.ts';
 import { isNativePattern, type PatternBudget, type SharedPatterns } from './pattern-budget.ts';
@@ -56,6 +56,22 @@ interface Walk {
   seen: JsonObject[] | Set<JsonObject>;
 }
 
+const { POSITIVE_INFINITY } = Number;
+
+/** What the host's own schema may hold at most: generous, only what keeps the compiler within its stack. */
+export const trustedLimits: SchemaLimits = {
+  depth: 400,
+  schemas: 200_000,
+  properties: POSITIVE_INFINITY,
+  enum: POSITIVE_INFINITY,
+  expansion: POSITIVE_INFINITY,
+  uniqueItems: POSITIVE_INFINITY,
+  patterns: POSITIVE_INFINITY,
+  patternSize: POSITIVE_INFINITY,
+  uniqueTypes: false,
+  plainReferences: false,
+};
+
 /**
  * Walks a schema that is plain JSON.
  * @throws MisuseError `invalid_schema` that names the place and the remedy.
@@ -99,7 +115,7 @@ export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): C
         }
       }
     }
-    if (targets.size > 0 || limits.expansion !== Number.POSITIVE_INFINITY) refuseLoops(schema, walk.seen, targets, dialect, limits.expansion);
+    if (targets.size > 0 || limits.expansion !== POSITIVE_INFINITY) refuseLoops(walk.seen, targets, dialect, limits.expansion);
     return {
       dialect,
       references,
@@ -131,7 +147,7 @@ function visit(schema: JsonValue, walk: Walk): void {
   else walk.seen.add(schema);
   if (walk.depth > walk.limits.depth) refuse(walk, `sub-schemas nested deeper than ${walk.limits.depth}`);
   walk.depth++;
-  const lone = walk.dialect.draft === 'draft-07' && isLoneReference(schema, walk.dialect);
+  const lone = isLoneReference(schema, walk.dialect);
   for (const key of Object.keys(schema)) {
     const value = schema[key] as JsonValue;
     if (key === 'default' && !lone) walk.hasDefaults = true;
@@ -178,7 +194,7 @@ function visitKeyword(schema: JsonObject, key: string, kind: string, value: Json
       return;
     case 'boolean':
       if (typeof value !== 'boolean') refuse(walk, `expected a boolean, got ${describe(value)}`);
-      if (value && limits.uniqueItems !== Number.POSITIVE_INFINITY) {
+      if (value && limits.uniqueItems !== POSITIVE_INFINITY) {
         const most = Object.hasOwn(schema, 'maxItems') ? schema.maxItems : undefined;
         if (typeof most !== 'number' || most > limits.uniqueItems) refuse(walk, `uniqueItems needs a maxItems of at most ${limits.uniqueItems}`);
       }
@@ -246,8 +262,7 @@ function checkPattern(value: JsonValue, walk: Walk): void {
   try {
     if (isNativePattern(value, walk.patterns)) walk.nativePatterns.push(pointerOf(walk));
   } catch (error) {
-    if (error instanceof MisuseError && error.code === 'invalid_schema') refuse(walk, error.message, error);
-    throw error;
+    refuse(walk, messageOf(error), error);
   }
 }
 

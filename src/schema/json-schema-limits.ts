@@ -1,4 +1,4 @@
-/** How large a schema may be: the host's own, and one from outside. */
+/** How large a schema may be. */
 import type { PatternLimits } from './pattern-budget.ts';
 
 /** What a schema may hold at most. */
@@ -20,32 +20,3 @@ export interface SchemaLimits extends PatternLimits {
   /** `$id`, `$dynamicRef` and `$dynamicAnchor` are refused, and a `$ref` must start with `#`. */
   readonly plainReferences: boolean;
 }
-
-const { POSITIVE_INFINITY } = Number;
-/** Of the host's own schema: generous, only what keeps the compiler within its stack. */
-export const trustedLimits: SchemaLimits = {
-  depth: 400,
-  schemas: 200_000,
-  properties: POSITIVE_INFINITY,
-  enum: POSITIVE_INFINITY,
-  expansion: POSITIVE_INFINITY,
-  uniqueItems: POSITIVE_INFINITY,
-  patterns: POSITIVE_INFINITY,
-  patternSize: POSITIVE_INFINITY,
-  uniqueTypes: false,
-  plainReferences: false,
-};
-
-/** Of a schema from outside. */
-export const untrustedLimits: SchemaLimits = {
-  depth: 32,
-  schemas: 5_000,
-  properties: 500,
-  enum: 1_000,
-  expansion: 10_000,
-  uniqueItems: 1_000,
-  patterns: 200,
-  patternSize: 20_000,
-  uniqueTypes: true,
-  plainReferences: true,
-};

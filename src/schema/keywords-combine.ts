@@ -2,11 +2,10 @@
 import type { JsonValue } from '../json.ts';
 import { type Check, type Context, fail, holds, isDone, maxIssues } from './compile-context.ts';
 
-/** Every check must hold; on the second pass all are asked. */
-export function allCheck(checks: readonly Check[]): Check {
-  const [first, second, third] = checks;
-  if (first === undefined) return () => true;
-  if (second === undefined) return first;
+/** Every check must hold; on the second pass all are asked. Undefined without any check. */
+export function allCheck(checks: readonly Check[]): Check | undefined {
+  if (checks.length < 2) return checks[0];
+  const [first, second, third] = checks as readonly [Check, Check, ...Check[]];
   if (third === undefined) {
     return (value, context) => {
       if (first(value, context)) return second(value, context);
@@ -46,7 +45,7 @@ export function oneCheck(checks: readonly Check[]): Check {
     for (let index = 0; index < checks.length && count < 2; index++) if ((checks[index] as Check)(value, context)) count++;
     context.issues = issues;
     if (count === 1) return true;
-    return count > 1 ? fail(context, 'must match exactly one of the allowed forms, matches several') : failBranches(checks, value, context);
+    return count === 0 ? failBranches(checks, value, context) : fail(context, 'must match exactly one of the allowed forms, matches several');
   };
 }
 
@@ -61,18 +60,19 @@ function failBranches(checks: readonly Check[], value: JsonValue, context: Conte
     const found: { path: string; message: string }[] = [];
     context.issues = found;
     check(value, context);
-    if (found.every(({ path }) => path !== '')) {
+    const here = found.find(({ path }) => path === '');
+    if (here === undefined) {
       close++;
       meant = found;
-    } else expected.push(found[0]?.message ?? '');
+    } else expected.push(here.message);
   }
   context.issues = issues;
   if (close === 1 && meant !== undefined) {
-    issues.push(...meant.slice(0, Math.max(0, maxIssues - issues.length)));
+    issues.push(...meant.slice(0, maxIssues - issues.length));
     return false;
   }
   const unique = [...new Set(expected)];
-  return fail(context, close === 0 && unique.length > 0 && unique.length <= 4 ? unique.join(', or ') : `must match one of ${checks.length} allowed forms`);
+  return fail(context, close === 0 && unique.length <= 4 ? unique.join(', or ') : `must match one of ${checks.length} allowed forms`);
 }
 
 /** `not`. */

@@ -12,11 +12,8 @@ export interface Member {
   /** Undefined: any value. */
   readonly check: Check | undefined;
   /** The one type that the check asks for, where it asks for nothing else. */
-  readonly plain: PlainType | undefined;
+  readonly plain: string | undefined;
 }
-
-/** Types that the object check tests without a call. */
-export type PlainType = 'string' | 'number' | 'boolean';
 
 export interface NamePattern extends Pattern {
   readonly check: Check;
@@ -34,8 +31,12 @@ export interface ObjectShape {
 /** Most names listed in a message. */
 const listed = 20;
 
-/** How the hot loop tests a member without a call. */
-const plainCodes: Readonly<Record<PlainType, number>> = { string: 1, number: 2, boolean: 3 };
+/** How the hot loop tests a member of one of these types, without a call. */
+const plainCodes: ReadonlyMap<string | undefined, number> = new Map([
+  ['string', 1],
+  ['number', 2],
+  ['boolean', 3],
+]);
 
 /** `properties`, `required`, `patternProperties`, `additionalProperties` and `type: object` in one pass. */
 export function objectCheck(shape: ObjectShape): Check {
@@ -43,8 +44,8 @@ export function objectCheck(shape: ObjectShape): Check {
   const size = members.length;
   const cost = 1 + (size >> 3);
   const names = members.map(({ name }) => name);
-  const checks = members.map(({ check }) => check ?? accept);
-  const codes = members.map(({ check, plain }) => (check === undefined ? 0 : plain === undefined ? 4 : plainCodes[plain]));
+  const checks = members.map(({ check }) => check);
+  const codes = members.map(({ check, plain }) => (check === undefined ? 0 : plainCodes.get(plain)));
   const required = members.map((member) => member.required);
   const declared = members.map((member) => (member.declared ? 1 : 0));
   // A name that every object inherits must be seen to be an own member.
@@ -63,7 +64,7 @@ export function objectCheck(shape: ObjectShape): Check {
     const object = value as JsonObject;
     if (context.issues !== undefined) {
       const valid = explain(object, context);
-      return (rest === undefined || (!valid && isDone(context)) || rest(object, context)) && valid;
+      return (rest === undefined || isDone(context) || rest(object, context)) && valid;
     }
     const { polluted } = context;
     let present = 0;
@@ -115,13 +116,11 @@ function explainMembers(members: readonly Member[]): (object: JsonObject, contex
         under(context, from, name);
         valid = false;
       }
-      if (!valid && isDone(context)) return false;
+      if (isDone(context)) return false;
     }
     return valid;
   };
 }
-
-const accept: Check = () => true;
 
 /** The members that are not named: by pattern, or additional. */
 function restCheck({ members, patterns, additional }: ObjectShape): Check {
@@ -185,17 +184,14 @@ export function namesCheck(check: Check): Check {
 
 /** `dependentRequired`, and the name lists of `dependencies`. */
 export function dependentNamesCheck(lists: readonly (readonly [name: string, needs: readonly string[]])[]): Check {
+  const told = lists.map(([name]) => `is required where ${JSON.stringify(name)} is given`);
   return (value, context) => {
     if (!isObject(value)) return true;
     charge(context, 1 + (lists.length >> 3));
     let valid = true;
-    for (const [name, needs] of lists) {
+    for (const [index, [name, needs]] of lists.entries()) {
       if (!Object.hasOwn(value, name)) continue;
-      for (const need of needs) {
-        if (Object.hasOwn(value, need)) continue;
-        if (isDone(context)) return false;
-        valid = fail(context, `is required where ${JSON.stringify(name)} is given`, pathSegment(need));
-      }
+      for (const need of needs) if (!Object.hasOwn(value, need)) valid = fail(context, told[index] as string, pathSegment(need));
     }
     return valid;
   };

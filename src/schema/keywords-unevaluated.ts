@@ -37,8 +37,8 @@ export function markNames(names: readonly string[], patterns: readonly NamePatte
 
 /** Marks of `prefixItems` and `items`: so many, or all. */
 export function markItems(count: number): Mark {
-  return (value, _context, evaluated) => {
-    if (Array.isArray(value)) evaluated.items = Math.max(evaluated.items, count);
+  return (_value, _context, evaluated) => {
+    evaluated.items = Math.max(evaluated.items, count);
   };
 }
 

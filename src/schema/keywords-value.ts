@@ -1,6 +1,6 @@
 /** Keywords that look at one value by itself: type, enum, const, numbers, strings. */
 import { canonicalJson, type JsonValue } from '../json.ts';
-import type { Matcher } from '../regex.ts';
+import type { Matcher } from '../text/regex.ts';
 import { type Check, type Context, charge, fail, show, typeOf } from './compile-context.ts';
 
 const article: Readonly<Record<string, string>> = {
@@ -160,10 +160,7 @@ function codePoints(text: string, context: Context): number {
   charge(context, text.length >> 4);
   let count = text.length;
   for (let index = 0; index < text.length - 1; index++) {
-    if ((text.charCodeAt(index) & 0xfc00) === 0xd800 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) {
-      count--;
-      index++;
-    }
+    if ((text.charCodeAt(index) & 0xfc00) === 0xd800 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) count--;
   }
   return count;
 }
@@ -178,6 +175,6 @@ export interface Pattern {
 
 /** Runs a pattern and pays for it. */
 export function matches({ matcher, weight }: Pattern, text: string, context: Context): boolean {
-  if (weight > 0) charge(context, 8 + ((weight * (text.length + 8)) >> 4));
+  if (weight !== 0) charge(context, 8 + ((weight * (text.length + 8)) >> 4));
   return matcher.test(text);
 }

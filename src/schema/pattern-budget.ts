@@ -1,6 +1,6 @@
 /** What the patterns of one schema may cost together: each is compiled once, at the check, so a flood of them must be stopped. */
 import { MisuseError } from '../errors.ts';
-import { compilePattern } from '../regex.ts';
+import { compilePattern } from '../text/regex.ts';
 
 export interface PatternLimits {
   /** Different patterns. */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { toJSONSchema } from 'zod/v4/core';
 import { describe, MisuseError, messageOf } from '../errors.ts';
 import { copyJson, deepFreeze, frozenJson, isJsonObject, type JsonObject } from '../json.ts';
-import { packageFault } from '../missing-package.ts';
+import { packageFault } from '../packages/missing-package.ts';
 
 export type SchemaKind = 'zod4' | 'zod3' | 'standard' | 'json';
 export type Direction = 'input' | 'output';
@@ -21,7 +21,6 @@ export function schemaKind(schema: unknown): SchemaKind | undefined {
   if (value._zod?.def !== undefined) return 'zod4';
   if (typeof value._def?.typeName === 'string' && value._def.typeName.startsWith('Zod')) return 'zod3';
   if (typeof value['~standard'] === 'object' && value['~standard'] !== null) return 'standard';
-  if (typeof schema === 'function' || Array.isArray(schema)) return undefined;
   const prototype: unknown = Object.getPrototypeOf(schema);
   return prototype === Object.prototype || prototype === null ? 'json' : undefined;
 }

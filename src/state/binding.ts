@@ -1,9 +1,9 @@
 /** One tool in one session: what applies to it there, worked out when first asked for and again when something changed. */
 
-import type { Effect } from '../decision.ts';
-import type { HostTool } from '../host-tool.ts';
-import type { Policy } from '../policy.ts';
-import type { CompiledRule } from '../rules.ts';
+import type { Effect } from '../policy/decision.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { CompiledRule } from '../policy/rules.ts';
+import type { HostTool } from '../tool/host-tool.ts';
 import type { Counters } from './counters.ts';
 import type { SessionHandler } from './session-handler.ts';
 import type { SessionState } from './session-state.ts';
@@ -71,24 +71,24 @@ export class Binding {
   refresh(stamp: number): void {
     const { session, entry } = this;
     const { registry, limits } = session;
-    const standing = registry.standingOf(session, entry);
-    const asks = standing.profileAsks || standing.rulesAsk || (standing.defaultAsks && session.policies.length === 0);
+    const status = registry.toolStatusOf(session, entry);
+    const asks = status.profileAsks || status.rulesAsk || (status.defaultAsks && session.policies.length === 0);
     // What the host tool shows of approvals follows profile and rules.
     if (asks !== this.asks) this.hostTool = undefined;
     this.asks = asks;
     this.judges = undefined;
-    this.drop = standing.drop;
-    this.registryRules = standing.registryRules;
-    this.sessionRules = standing.sessionRules;
+    this.drop = status.drop;
+    this.registryRules = status.registryRules;
+    this.sessionRules = status.sessionRules;
     this.policies = registry.policies;
     this.sessionPolicies = session.policies;
-    this.default = standing.default;
-    this.profileAsks = standing.profileAsks;
-    this.knobs = standing.knobs;
-    this.open = standing.open && session.policies.length === 0;
-    this.timeoutMs = standing.timeoutMs;
-    this.maxOutputChars = Math.min(standing.maxOutputChars, limits.maxOutputChars ?? Number.POSITIVE_INFINITY);
-    this.secretive = standing.secretive;
+    this.default = status.default;
+    this.profileAsks = status.profileAsks;
+    this.knobs = status.knobs;
+    this.open = status.open && session.policies.length === 0;
+    this.timeoutMs = status.timeoutMs;
+    this.maxOutputChars = Math.min(status.maxOutputChars, limits.maxOutputChars ?? Number.POSITIVE_INFINITY);
+    this.secretive = status.secretive;
     this.isBounded = entry.slots !== undefined || entry.internals.resourceKey !== undefined || session.slots !== undefined;
     this.stamp = stamp;
   }
@@ -119,7 +119,7 @@ export class Binding {
     // One that cannot be made after all has nothing left to give back.
     handler.made = undefined;
     const { registry, sessionId } = this.session;
-    this.session.releaseHold();
+    this.session.release();
     return made
       .then((one) => one.dispose?.())
       .then(undefined, (error: unknown) =>

@@ -8,9 +8,9 @@ import type { JsonObject } from '../json.ts';
 import type { AbortEntry } from '../limits/abort-hub.ts';
 import type { Deadline, DeadlineList } from '../limits/deadlines.ts';
 import type { Holder, Semaphore } from '../limits/semaphore.ts';
+import type { Verdict } from '../policy/verdict.ts';
 import type { Secrets } from '../redaction/secrets.ts';
 import type { ToolResult } from '../result.ts';
-import type { Verdict } from '../verdict.ts';
 import type { Binding } from './binding.ts';
 import type { ReadCallOptions } from './call-options.ts';
 import type { SessionState } from './session-state.ts';
@@ -146,13 +146,13 @@ export class Call implements Deadline, Holder, AbortEntry {
   }
 
   /** Runs `cleanup` when the call ends, however it does. */
-  onEnd(cleanup: () => void): void {
+  onEnd(cleanup: (result: ToolResult) => void): void {
     const { more } = this;
     more.cleanups ??= new Set();
     more.cleanups.add(cleanup);
   }
 
-  offEnd(cleanup: () => void): void {
+  offEnd(cleanup: (result: ToolResult) => void): void {
     this.extra?.cleanups?.delete(cleanup);
   }
 
@@ -200,7 +200,7 @@ export class CallExtra {
   /** Texts in which `repair` looked for JSON, and found none. */
   unreadable = 0;
   holds: Semaphore[] | undefined;
-  cleanups: Set<() => void> | undefined;
+  cleanups: Set<(result: ToolResult) => void> | undefined;
   children: Set<Call> | undefined;
   childCount = 0;
   /** Values that no event, prompt or error text may hold. */

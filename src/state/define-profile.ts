@@ -1,8 +1,8 @@
 /** Defining profiles: checked against the tools, and folded into all that extend them. */
 import { MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
-import { didYouMean, nearestNames } from '../names.ts';
-import { checkLineage, type KnownProfile, type Profile, parentsOf, type ResolvedProfile, resolveProfile } from '../profile.ts';
+import { checkLineage, type KnownProfile, type Profile, parentsOf, type ResolvedProfile, resolveProfile } from '../policy/profile.ts';
+import { didYouMean, nearestNames } from '../text/names.ts';
 import { checkKnobs } from './check-knobs.ts';
 import type { RegistryState } from './registry-state.ts';
 import type { ToolEntry } from './tool-entry.ts';

@@ -1,6 +1,6 @@
 /** Executors: counted by the tools that stand on them, and disposed when the last of these is gone and its last call has ended. */
 import { errorName } from '../errors.ts';
-import type { Executor } from '../tool-config.ts';
+import type { Executor } from '../tool/tool-config.ts';
 import type { RegistryState } from './registry-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
@@ -8,7 +8,7 @@ import type { ToolEntry } from './tool-entry.ts';
 export type ExecutorUsers = WeakMap<Executor, Set<ToolEntry>>;
 
 /** Counts an entry that was put into a table. */
-export function holdExecutor(entry: ToolEntry, { executorUsers }: RegistryState): void {
+export function retainExecutor(entry: ToolEntry, { executorUsers }: RegistryState): void {
   const { executor } = entry.internals;
   if (executor?.dispose === undefined) return;
   const users = executorUsers.get(executor);

@@ -1,11 +1,11 @@
 /** What a registry is made with, and how it is checked. */
 import type { ApprovalStore } from '../approval/store.ts';
 import type { Key } from '../approval/token.ts';
-import type { Effect } from '../decision.ts';
 import { describe, MisuseError } from '../errors.ts';
 import { checkSpelling } from '../options.ts';
-import type { Policy } from '../policy.ts';
-import type { Rule } from '../rules.ts';
+import type { Effect } from '../policy/decision.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Rule } from '../policy/rules.ts';
 
 /** A pino-shaped sink for what a host should know and no call can tell. */
 export interface Logger {

@@ -4,34 +4,34 @@ import { type ApprovalStore, memoryApprovalStore } from '../approval/store.ts';
 import { createTokenSigner, type Key, type TokenSigner } from '../approval/token.ts';
 import { UsedTokens } from '../approval/used-tokens.ts';
 import type { CallOptions } from '../context.ts';
-import type { Effect } from '../decision.ts';
 import { type ChangeReason, EventHub } from '../events.ts';
-import { loggedError, logTo } from '../host-fault.ts';
 import { deepFreeze } from '../json.ts';
 import { AbortHub } from '../limits/abort-hub.ts';
 import { Deadlines } from '../limits/deadlines.ts';
 import { createLocks, type Locks } from '../limits/locks.ts';
 import { RateWindow } from '../limits/rate-window.ts';
 import { createWaitGraph, type WaitGraph } from '../limits/semaphore.ts';
-import { nameSkeleton } from '../names.ts';
+import { loggedError, logTo } from '../logging.ts';
 import { readOptions } from '../options.ts';
-import type { Policy } from '../policy.ts';
-import { type KnownProfile, type Limits, type ResolvedProfile, tightestLimits } from '../profile.ts';
+import type { Effect } from '../policy/decision.ts';
+import type { Policy } from '../policy/policy.ts';
+import { type KnownProfile, type Limits, type ResolvedProfile, tightestLimits } from '../policy/profile.ts';
+import { type CompiledRule, compileRules, type Rule } from '../policy/rules.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import type { ToolResult } from '../result.ts';
-import { type CompiledRule, compileRules, type Rule } from '../rules.ts';
+import { nameSkeleton } from '../text/names.ts';
 import type { Call } from './call.ts';
-import { createIds } from './call-ids.ts';
 import type { ExecutorUsers } from './executors.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
+import { createIds } from './id-source.ts';
 import { checkDuration, checkPolicies, checkStore, knownOptions, type Logger, misuse, type RegistryOptions, safeClock } from './registry-options.ts';
 import type { SessionState } from './session-state.ts';
-import { type Standing, standingOf } from './standing.ts';
 import type { ToolEntry } from './tool-entry.ts';
-import { computeView, type Outlook, OutlookCache, type View } from './view.ts';
+import { type ToolStatus, toolStatusOf } from './tool-status.ts';
+import { computeView, type SharedView, SharedViews, type View } from './view.ts';
 
 /** What the records of calls need of the spine, so that state does not import the pipeline. */
-export interface Spine {
+export interface CallControl {
   expired(call: Call, idleMs?: number): void;
   cancelled(call: Call, reason: unknown): void;
   closed(call: Call): void;
@@ -94,16 +94,16 @@ export class RegistryState {
   /** Sessions that must hear of changes or closing. Weak, but for those that hold something open. */
   readonly watchers = new Set<WeakRef<SessionState>>();
   readonly held = new Set<SessionState>();
-  readonly #outlooks = new OutlookCache();
+  readonly #sharedViews = new SharedViews();
   #pathRedactor: Redactor | undefined | null = null;
   #gathered: Gathered | undefined;
   #timers: unknown = globalThis.setTimeout;
   #clock: { now(): number } = globalThis.performance;
   /** Head of the list of calls in flight, over all sessions. */
   calls: Call | undefined;
-  readonly spine: Spine;
+  readonly spine: CallControl;
 
-  constructor(options: RegistryOptions<never>, spine: Spine) {
+  constructor(options: RegistryOptions<never>, spine: CallControl) {
     this.spine = spine;
     const {
       rules = none,
@@ -211,29 +211,29 @@ export class RegistryState {
 
   /** What a session is shown. Cached until something that it depends on changes. */
   viewOf(session: SessionState): View {
-    const outlook = this.#outlookOf(session);
+    const outlook = this.#sharedViewOf(session);
     outlook.view ??= computeView(session);
     return outlook.view;
   }
 
   /** Where a tool stands in a session. */
-  standingOf(session: SessionState, entry: ToolEntry): Standing {
-    const { standings } = this.#outlookOf(session);
+  toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatus {
+    const { statuses: standings } = this.#sharedViewOf(session);
     let standing = standings.get(entry);
     if (standing === undefined) {
-      standing = standingOf(session, entry);
+      standing = toolStatusOf(session, entry);
       standings.set(entry, standing);
     }
     return standing;
   }
 
-  #outlookOf(session: SessionState): Outlook {
+  #sharedViewOf(session: SessionState): SharedView {
     const stamp = session.current();
-    if (session.outlook === undefined || session.outlookStamp !== stamp) {
-      session.outlook = this.#outlooks.get(session);
-      session.outlookStamp = stamp;
+    if (session.sharedView === undefined || session.sharedViewStamp !== stamp) {
+      session.sharedView = this.#sharedViews.get(session);
+      session.sharedViewStamp = stamp;
     }
-    return session.outlook;
+    return session.sharedView;
   }
 
   /** A session's limits with its profile's: the tightest of each. */

@@ -1,5 +1,5 @@
 /** The handler that `create` made for one session. */
-import type { MadeHandler } from '../definition.ts';
+import type { MadeHandler } from '../tool/definition.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 

@@ -2,10 +2,10 @@
 import type { Approver } from '../context.ts';
 import type { Hook } from '../hooks.ts';
 import type { JsonObject } from '../json.ts';
-import type { Policy } from '../policy.ts';
-import type { Limits } from '../profile.ts';
-import type { CompiledRule } from '../rules.ts';
-import type { Overrides } from '../workflow/effective.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Limits } from '../policy/profile.ts';
+import type { CompiledRule } from '../policy/rules.ts';
+import type { Overrides } from '../toolset/effective.ts';
 
 /** What a session's state is made from, checked. */
 export interface SessionSetup {

@@ -3,16 +3,16 @@ import { ApprovalDesk } from '../approval/desk.ts';
 import { MisuseError } from '../errors.ts';
 import { type ChangeReason, EventHub, type EventType } from '../events.ts';
 import type { Hook } from '../hooks.ts';
-import type { HostTool } from '../host-tool.ts';
 import { deepFreeze, type JsonObject } from '../json.ts';
 import type { Locks } from '../limits/locks.ts';
 import type { RateWindow } from '../limits/rate-window.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
-import { nameSkeleton } from '../names.ts';
-import type { Policy } from '../policy.ts';
-import type { Limits, ResolvedProfile } from '../profile.ts';
-import type { CompiledRule } from '../rules.ts';
-import type { Overrides } from '../workflow/effective.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Limits, ResolvedProfile } from '../policy/profile.ts';
+import type { CompiledRule } from '../policy/rules.ts';
+import { nameSkeleton } from '../text/names.ts';
+import type { HostTool } from '../tool/host-tool.ts';
+import type { Overrides } from '../toolset/effective.ts';
 import { Binding } from './binding.ts';
 import type { Call } from './call.ts';
 import type { SessionMetrics } from './counters.ts';
@@ -23,7 +23,7 @@ import { retireHandlers } from './session-handler.ts';
 import { boundSlots } from './session-limits.ts';
 import type { SessionSetup } from './session-setup.ts';
 import type { ToolEntry } from './tool-entry.ts';
-import { changeBetween, type Outlook } from './view.ts';
+import { changeBetween, type SharedView } from './view.ts';
 
 export class SessionState {
   readonly registry: RegistryState;
@@ -58,8 +58,8 @@ export class SessionState {
   batched: Set<string> | undefined;
   hub: EventHub | undefined;
   desk: ApprovalDesk | undefined;
-  outlook: Outlook | undefined;
-  outlookStamp = -1;
+  sharedView: SharedView | undefined;
+  sharedViewStamp = -1;
   hostTools: readonly HostTool[] | undefined;
   hostToolsStamp = -1;
   rate: RateWindow | undefined;
@@ -237,13 +237,13 @@ export class SessionState {
   }
 
   /** Lets the registry keep this session: it holds something that closing must dispose. */
-  hold(): void {
+  retain(): void {
     this.holds++;
     this.registry.held.add(this);
   }
 
-  /** Undoes one {@link hold}. */
-  releaseHold(): void {
+  /** Undoes one {@link retain}. */
+  release(): void {
     if (--this.holds <= 0) this.registry.held.delete(this);
   }
 

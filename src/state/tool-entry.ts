@@ -1,10 +1,11 @@
 /** One definition as a registry or a session holds it: with its source, its slots and the calls that run on it. */
-import { internalsOf, type OutsidePlace, type ToolInternals } from '../definition.ts';
+
 import type { JsonObject } from '../json.ts';
 import { Semaphore, type WaitGraph } from '../limits/semaphore.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import type { JsonSchema } from '../schema/schema.ts';
-import type { AnyTool } from '../tool-config.ts';
+import { internalsOf, type OutsidePlace, type ToolInternals } from '../tool/definition.ts';
+import type { AnyTool } from '../tool/tool-config.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 
 /** Replacing a tool makes a new entry; calls in flight keep theirs. */

@@ -1,10 +1,10 @@
 /** What a session is shown: the effective set with the entries behind its names. Computed once for all sessions that see the same. */
 import { canonicalJson, deepFreeze, type JsonValue } from '../json.ts';
-import { type Dropped, effectiveSet, type Prerequisite, type ToolSpec } from '../workflow/effective.ts';
+import { type Dropped, effectiveSet, type Prerequisite, type ToolSpec } from '../toolset/effective.ts';
 
 import type { SessionState } from './session-state.ts';
-import type { Standing } from './standing.ts';
 import type { ToolEntry } from './tool-entry.ts';
+import type { ToolStatus } from './tool-status.ts';
 
 export interface View {
   readonly names: readonly string[];
@@ -19,8 +19,8 @@ export interface View {
 }
 
 /** What sessions that see the same share: where each tool stands, and the view once somebody lists. */
-export interface Outlook {
-  readonly standings: Map<ToolEntry, Standing>;
+export interface SharedView {
+  readonly statuses: Map<ToolEntry, ToolStatus>;
   view: View | undefined;
 }
 
@@ -28,27 +28,27 @@ export interface Outlook {
 const mostOutlooks = 64;
 
 /** Outlooks that sessions share, for one epoch of the registry. */
-export class OutlookCache {
+export class SharedViews {
   #epoch = -1;
-  readonly #outlooks = new Map<string, Outlook>();
+  readonly #views = new Map<string, SharedView>();
 
   /** A session with tools or rules of its own has an outlook of its own. */
-  get(session: SessionState): Outlook {
+  get(session: SessionState): SharedView {
     const { registry } = session;
     if (this.#epoch !== registry.epoch) {
-      this.#outlooks.clear();
+      this.#views.clear();
       this.#epoch = registry.epoch;
     }
-    if ((session.own !== undefined && session.own.size > 0) || session.rules.length > 0) return { standings: new Map(), view: undefined };
+    if ((session.own !== undefined && session.own.size > 0) || session.rules.length > 0) return { statuses: new Map(), view: undefined };
     const key =
       session.profileId === undefined && session.overrides === undefined && Object.keys(session.facts).length === 0
         ? ''
         : canonicalJson([session.profileId ?? null, session.facts, (session.overrides ?? null) as JsonValue]);
-    let outlook = this.#outlooks.get(key);
+    let outlook = this.#views.get(key);
     if (outlook === undefined) {
-      outlook = { standings: new Map(), view: undefined };
-      if (this.#outlooks.size >= mostOutlooks) this.#outlooks.clear();
-      this.#outlooks.set(key, outlook);
+      outlook = { statuses: new Map(), view: undefined };
+      if (this.#views.size >= mostOutlooks) this.#views.clear();
+      this.#views.set(key, outlook);
     }
     return outlook;
   }
@@ -61,7 +61,7 @@ export function computeView(session: SessionState): View {
   for (const entry of [...registry.tools.values(), ...(session.own?.values() ?? [])]) {
     const { internals, name } = entry;
     if (internals.internal) continue;
-    const { drop } = registry.standingOf(session, entry);
+    const { drop } = registry.toolStatusOf(session, entry);
     // What only the session knows; the rest of the order is effectiveSet's.
     const blocked =
       drop === 'disabled'

@@ -1,6 +1,7 @@
 /** A wall clock that stands until it is moved. */
+
+import { describe } from '../errors.ts';
 import { MisuseError } from '../index.ts';
-import { describe } from '../internal.ts';
 
 /** Give `now` to a registry. Timeouts are no business of it: they run on a monotonic clock, which a test runner's fake timers drive. */
 export interface FixedClock {

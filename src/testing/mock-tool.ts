@@ -1,4 +1,6 @@
 /** Mocks: real definitions whose handler is scripted and whose calls are recorded. They pass every gate that other tools pass. */
+
+import { describe } from '../errors.ts';
 import type {
   Failure,
   HostToolDefinition,
@@ -13,7 +15,8 @@ import type {
   TypedJsonSchema,
 } from '../index.ts';
 import { fail, MisuseError } from '../index.ts';
-import { createDefinition, describe, readOptions, toolFieldNames } from '../internal.ts';
+import { readOptions } from '../options.ts';
+import { createDefinition, toolFieldNames } from '../surface-port.ts';
 
 /** The parameters of a mock that names none: any object. */
 export type AnyObject = TypedJsonSchema<JsonObject>;

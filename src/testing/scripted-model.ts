@@ -1,7 +1,9 @@
 /** A model that says what the test wrote down: the `generate` of a host loop, without a provider. */
+
+import { describe } from '../errors.ts';
 import { MisuseError, type ToolCall } from '../index.ts';
-import { describe, readOptions } from '../internal.ts';
-import type { GenerateAnswer, GenerateRequest } from '../workflow.ts';
+import { readOptions } from '../options.ts';
+import type { GenerateAnswer, GenerateRequest } from '../workflow/index.ts';
 
 /** What a turn is asked with: a host loop's request, or one made by hand, which needs no signal and may show any tools that have a name. */
 export type ScriptedRequest = Omit<GenerateRequest, 'tools' | 'signal'> & {

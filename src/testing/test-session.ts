@@ -1,6 +1,7 @@
 /** A session for tests: its own registry, ids that can be written down. */
 import { type AnyTool, HostToolRegistry, type Profile, type RegistryOptions, type SessionOptions, type ToolSession } from '../index.ts';
-import { readOptions, sessionOptionNames } from '../internal.ts';
+import { readOptions } from '../options.ts';
+import { sessionOptionNames } from '../surface-port.ts';
 import { sequentialIds } from './sequential-ids.ts';
 
 /**

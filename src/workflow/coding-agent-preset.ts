@@ -1,6 +1,6 @@
 /** The tools of a coding agent as plans know them: an inventory with three profiles, for hosts that bring the handlers. */
 import type { InputOf, ParsedOf } from '../schema/schema.ts';
-import { checkNames, type ToolSpec } from './effective.ts';
+import { checkNames, type ToolSpec } from '../toolset/effective.ts';
 
 /** The name of a tool of the preset. */
 export type CodingAgentToolName = keyof Inventory;

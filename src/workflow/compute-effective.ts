@@ -1,8 +1,8 @@
 /** `computeEffective` as hosts call it: the input is checked here, once, so that the computation can trust it. */
 import type { JsonValue } from '../json.ts';
 import { readOptions } from '../options.ts';
-import { type EffectiveInput, type EffectiveSet, effectiveSet } from './effective.ts';
-import { budget, type Check, fields, object, optional, planSpecs, strings } from './shape.ts';
+import { type EffectiveInput, type EffectiveSet, effectiveSet } from '../toolset/effective.ts';
+import { budget, type Check, fields, object, optional, planSpecs, strings } from '../toolset/shape.ts';
 
 /**
  * The tools that a model is shown: the profile's and those that the overrides add, without those that an override disables. Each of them is shown unless a gate

@@ -2,9 +2,9 @@
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, frozenJson, isJsonObject } from '../json.ts';
 import { readOptions } from '../options.ts';
-import type { ToolSpec } from './effective.ts';
-import type { ToolCall } from './plan.ts';
-import { eventLimits } from './shape.ts';
+import type { ToolCall } from '../toolset/batch-plan.ts';
+import type { ToolSpec } from '../toolset/effective.ts';
+import { eventLimits } from '../toolset/shape.ts';
 
 /** One entry of the conversation. */
 export interface Message {

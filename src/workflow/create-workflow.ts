@@ -1,5 +1,5 @@
 /** A workflow as it begins. */
-import { mergeFacts } from './facts.ts';
+import { mergeFacts } from '../toolset/facts.ts';
 import { checkInventory } from './inventory.ts';
 import { readWorkflowOptions } from './read-event.ts';
 import { effectiveOf, type WorkflowOptions, type WorkflowState } from './workflow-state.ts';

@@ -1,8 +1,11 @@
 /** The loop between a model and a session, with a workflow that says what is listed, what runs beside what, and when it is over. */
+
+import { describe, messageOf } from '../errors.ts';
 import { isMisuseError, type JsonObject, MisuseError, serializeOutput, type ToolSession } from '../index.ts';
-import { describe, messageOf, readOptions, stateOf } from '../internal.ts';
+import { readOptions } from '../options.ts';
+import { stateOf } from '../surface-port.ts';
+import { factChanges } from '../toolset/facts.ts';
 import { type Generate, type GenerateAnswer, type Message, readAnswer, readInput } from './conversation.ts';
-import { factChanges } from './facts.ts';
 import { readEvent } from './read-event.ts';
 import { readState } from './read-state.ts';
 import { reduceRead } from './reduce.ts';

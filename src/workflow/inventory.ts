@@ -1,7 +1,7 @@
 /** Whether every name in a workflow's profiles, overrides and selection is one that it knows. */
 import { MisuseError } from '../errors.ts';
-import { didYouMean, nearestNames } from '../names.ts';
-import { checkNames, type Overrides } from './effective.ts';
+import { didYouMean, nearestNames } from '../text/names.ts';
+import { checkNames, type Overrides } from '../toolset/effective.ts';
 import type { WorkflowState } from './workflow-state.ts';
 
 /** @throws MisuseError for a name in profiles, the selection or an override that nothing has, and for a name that two tools have. */

@@ -2,7 +2,7 @@
 import { describe, MisuseError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { readOptions } from '../options.ts';
-import { own } from './own.ts';
+import { own } from '../toolset/own.ts';
 import {
   any,
   budget,
@@ -20,7 +20,7 @@ import {
   toolResult,
   toolSpecs,
   wrong,
-} from './shape.ts';
+} from '../toolset/shape.ts';
 import type { WorkflowEvent } from './workflow-events.ts';
 import type { WorkflowOptions } from './workflow-state.ts';
 

@@ -1,6 +1,5 @@
 /** Reading a state that comes from outside: from a file, a database, another process. */
 import { describe, isMisuseError } from '../errors.ts';
-import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
 import {
   amount,
   any,
@@ -19,7 +18,8 @@ import {
   toolResult,
   toolSpecs,
   wrong,
-} from './shape.ts';
+} from '../toolset/shape.ts';
+import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
 import { type BatchState, effectiveOf, notAState, type WorkflowState } from './workflow-state.ts';
 
 /**

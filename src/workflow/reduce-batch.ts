@@ -2,9 +2,9 @@
 import { type errorCodes, type ToolError, toolError } from '../errors.ts';
 import { frozenJson, type JsonValue } from '../json.ts';
 import type { ToolResult } from '../result.ts';
-import { planOf, type ToolCall } from './plan.ts';
+import { planOf, type ToolCall } from '../toolset/batch-plan.ts';
+import { notAvailableError, notFoundError } from '../toolset/unavailable.ts';
 import { beginBatch, nextGroup, openCalls, withResult } from './settlements.ts';
-import { notAvailableError, notFoundError } from './unavailable.ts';
 import type { CallOutcome, WorkflowCommand } from './workflow-events.ts';
 import type { BatchCall, BatchState, Reduction, RunState, WorkflowState } from './workflow-state.ts';
 

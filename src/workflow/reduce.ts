@@ -1,10 +1,10 @@
 /** What an event does to a workflow: the next state and what the host is asked to do. Pure: no clock, no randomness, no I/O. */
 import { describe, isMisuseError, type MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
-import type { Overrides, ToolSpec } from './effective.ts';
-import { mergeFacts } from './facts.ts';
+import type { Overrides, ToolSpec } from '../toolset/effective.ts';
+import { mergeFacts } from '../toolset/facts.ts';
+import { ownMembers } from '../toolset/own.ts';
 import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
-import { ownMembers } from './own.ts';
 import { checkEvents, readEvent } from './read-event.ts';
 import { readState } from './read-state.ts';
 import { cancelBatch, openBatch, settleCall } from './reduce-batch.ts';

@@ -2,13 +2,13 @@
 import { describe, MisuseError } from '../errors.ts';
 import { canonicalJson, copyJson, escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { suggestion } from '../options.ts';
-import { digest } from './effective.ts';
-import { own } from './own.ts';
+import { digest } from '../toolset/effective.ts';
+import { own } from '../toolset/own.ts';
+import { eventLimits } from '../toolset/shape.ts';
 import { checkEvents } from './read-event.ts';
 import { readState } from './read-state.ts';
 import { reduce } from './reduce.ts';
 import { openCalls } from './settlements.ts';
-import { eventLimits } from './shape.ts';
 import type { WorkflowCommand, WorkflowEvent } from './workflow-events.ts';
 import type { Reduction, WorkflowState } from './workflow-state.ts';
 

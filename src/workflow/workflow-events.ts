@@ -1,8 +1,8 @@
 /** What happens to a workflow, and what a workflow asks its host to do: plain data both ways. */
 import type { JsonObject } from '../json.ts';
 import type { ToolResult } from '../result.ts';
-import type { ToolSpec } from './effective.ts';
-import type { ToolCall } from './plan.ts';
+import type { ToolCall } from '../toolset/batch-plan.ts';
+import type { ToolSpec } from '../toolset/effective.ts';
 
 /** What a host tells a workflow. `type` is the discriminator. Whatever is not JSON, or lacks a field that it needs, is refused as `invalid_event`. */
 export type WorkflowEvent =

@@ -2,8 +2,8 @@
 import { describe, MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import type { ToolResult } from '../result.ts';
-import { type EffectiveInput, type EffectiveSet, effectiveSet, type Overrides, type ToolSpec } from './effective.ts';
-import type { ToolCall } from './plan.ts';
+import type { ToolCall } from '../toolset/batch-plan.ts';
+import { type EffectiveInput, type EffectiveSet, effectiveSet, type Overrides, type ToolSpec } from '../toolset/effective.ts';
 import type { WorkflowCommand, WorkflowError } from './workflow-events.ts';
 
 /**

@@ -120,6 +120,15 @@ describe('a record', () => {
     expect(opened(128)).toBeUndefined();
   });
 
+  test('may hold 200 000 values, and no more', () => {
+    const countOf = (value: unknown): number =>
+      1 + (typeof value === 'object' && value !== null ? Object.values(value).reduce<number>((sum, part) => sum + countOf(part), 0) : 0);
+    const sealed = (length: number): JsonObject => sealRecord(signer, { ...call, input: { list: Array.from({ length }, () => 1) } }).record;
+    const others = countOf(sealed(0));
+    expect(openRecord(signer, sealed(200_000 - others))).toBeDefined();
+    expect(openRecord(signer, sealed(200_001 - others))).toBeUndefined();
+  });
+
   test('that answers differently each time it is read opens to what was checked', () => {
     let reads = 0;
     const lying = Object.defineProperty(stored(), 'input', { enumerable: true, get: () => (++reads === 1 ? call.input : { amount: 500 }) });

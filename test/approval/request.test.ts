@@ -62,6 +62,10 @@ describe('an answer', () => {
     ['an input that is a list', { decision: 'allow_once', input: [] }],
     ['an input that is a text', { decision: 'allow_once', input: '{}' }],
     ['an input that is null', { decision: 'allow_once', input: null }],
+    ['a grant that is a number', { decision: 'allow_always', grant: 7 }],
+    ['a grant that is true', { decision: 'allow_always', grant: true }],
+    ['a grant that is an empty text', { decision: 'allow_always', grant: '' }],
+    ['a grant that is a function', { decision: 'allow_always', grant: () => {} }],
     ['a grant that is a text', { decision: 'allow_always', grant: 'tool' }],
     ['a grant for another match', { decision: 'allow_always', grant: { match: 'all' } }],
     ['a grant of no use', { decision: 'allow_always', grant: { uses: 0 } }],
@@ -101,6 +105,32 @@ describe('an answer', () => {
       expiresInMs: 10,
     });
     expect(readAnswer('allow_always')?.grant).toEqual({ match: 'input', uses: undefined, expiresInMs: undefined });
+  });
+
+  describe('with another input', () => {
+    const read = (input: unknown, maxInputChars?: number): unknown => readAnswer({ decision: 'allow_once', input } as never, maxInputChars)?.input;
+    const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
+
+    test('has a copy of it, and says whether its names are safe', () => {
+      const input = { a: [1] };
+      expect(read(input)).toEqual({ value: { a: [1] }, unsafe: false });
+      expect((read(input) as { value: object }).value).not.toBe(input);
+      expect(read(JSON.parse('{"__proto__":1}'))).toMatchObject({ unsafe: true });
+    });
+
+    test.each<[what: string, most: number, input: (size: number) => unknown, maxInputChars?: number]>([
+      ['64 levels', 64, (size) => ({ a: nested(size - 1) })],
+      ['50 000 values, itself and its parts counted', 50_000, (size) => ({ a: Array.from({ length: size - 2 }, () => 1) })],
+      ['1 048 576 characters of JSON', 1_048_576, (size) => ({ a: 'x'.repeat(size - 8) })],
+      ['as many characters of JSON as are said', 100, (size) => ({ a: 'x'.repeat(size - 8) }), 100],
+    ])('may give %s, and no more', (_, most, input, maxInputChars) => {
+      expect(read(input(most), maxInputChars)).toEqual({ value: input(most), unsafe: false });
+      expect(read(input(most + 1), maxInputChars)).toBe('unreadable');
+    });
+
+    test('that JSON cannot hold has one that is unreadable', () => {
+      for (const input of [{ a: 1n }, { a: () => 1 }, new Date(0)]) expect(read(input)).toBe('unreadable');
+    });
   });
 
   test('who answered and what was said are texts or nothing', () => {

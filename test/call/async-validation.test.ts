@@ -45,3 +45,21 @@ describe('a schema that never answers refuses after `policyTimeoutMs`', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 });
+
+test('what a caller does to the error of a schema that did not answer is not in the error of the next call', async () => {
+  vi.useFakeTimers();
+  const registry = new HostToolRegistry({ policyTimeoutMs: 100 });
+  registry.register(defineTool({ name: 'slow', description: 'Waits.', parameters: never, handler: () => 1 }) as AnyTool<unknown>);
+  const session = registry.createSession({ sessionId: 's' });
+  const refused = async (): Promise<{ path: string; message: string }[]> => {
+    const calling = session.call('slow', { a: 1 });
+    await vi.advanceTimersByTimeAsync(300);
+    return (await calling).error?.details as never;
+  };
+  const [first] = await refused();
+  expect(first).toEqual({ path: '', message: 'validation did not answer in time; correct the schema' });
+  const details = await refused();
+  for (const spoil of [() => details.push({ path: 'mine', message: 'mine' }), () => Object.assign(details[0] as object, { message: 'mine' })])
+    expect(spoil).toThrow(TypeError);
+  expect(await refused()).toEqual([first]);
+});

@@ -150,3 +150,19 @@ describe('the deadline that a handler reads', () => {
     expect(seen).toEqual([1_000_900, 1_000_100, 1_000_500]);
   });
 });
+
+test('a deadline that has passed is read as the moment at which it is read', async () => {
+  vi.useFakeTimers();
+  let context: ToolContext | undefined;
+  const w = world({}, { now: () => 1_000_000 });
+  const calling = w.run(
+    (_: never, given: ToolContext) => {
+      context = given;
+      return new Promise(() => {});
+    },
+    { timeoutMs: 100 },
+  );
+  await vi.advanceTimersByTimeAsync(500);
+  expect((await calling).error?.code).toBe('timeout');
+  expect(context?.deadline).toBe(1_000_000);
+});

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type AnyEvent, defineTool, HostToolRegistry, type ToolResult } from '../../src/index.ts';
-import { stateOf } from '../../src/session.ts';
+import { stateOf } from '../../src/session/session.ts';
 
 /** Every place at which host code runs inside a call. */
 const gates = [

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { matchOf } from '../../src/call/judged.ts';
 import type { JsonObject, Rule } from '../../src/index.ts';
-import type { CompiledRule } from '../../src/rules.ts';
-import type { Judged } from '../../src/when.ts';
+import type { Judged } from '../../src/policy/conditions.ts';
+import type { CompiledRule } from '../../src/policy/rules.ts';
 import { define, setup } from './define.ts';
 
 // A comparison with a glob without `?` costs half a step a character: three of them fit into a layer's budget of 2 000 000, and five do not.

@@ -154,6 +154,17 @@ describe('a known tool that is not available is tool_not_available, with the rea
     expect(handlers).not.toHaveBeenCalled();
   });
 
+  test.each([
+    ['gated', 'fact_unmet'],
+    ['knobbed', 'knobs_missing'],
+  ])('for an outsider, too, where the profile has it: %s, %s', async (name, reason) => {
+    const { session } = world();
+    expect(await session.call(name, {}, { surface: { name: 'mcp', outside: true } })).toMatchObject({
+      error: { code: 'tool_not_available', reason },
+      metadata: { fingerprint: expect.any(String) },
+    });
+  });
+
   test('disabled by its registration, until it is enabled', async () => {
     const { session, registry } = setup([]);
     const registration = registry.register(define('t'));

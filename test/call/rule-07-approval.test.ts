@@ -17,7 +17,7 @@ import {
   serializeOutput,
   type ToolResult,
 } from '../../src/index.ts';
-import { createDefinition } from '../../src/internal.ts';
+import { createDefinition } from '../../src/surface-port.ts';
 import { fixedClock } from '../../src/testing/fixed-clock.ts';
 import { bench, counted, deferred, key, suspending, suspendOne, why } from '../approval/kit.ts';
 

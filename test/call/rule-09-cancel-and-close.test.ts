@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { HostToolRegistry, type ToolContext } from '../../src/index.ts';
-import { stateOf } from '../../src/session.ts';
+import { stateOf } from '../../src/session/session.ts';
 import { gate, outcome, tool, turns, world } from './world.ts';
 
 const never = (): Promise<never> => new Promise(() => {});

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { HostToolRegistry, type ToolContext, type ToolResult } from '../../src/index.ts';
-import { stateOf } from '../../src/session.ts';
+import { stateOf } from '../../src/session/session.ts';
 import { gate, outcome, tool, turns, world } from './world.ts';
 
 type Context = ToolContext;

@@ -92,8 +92,12 @@ describe('whether a schema takes null', () => {
     [{ $ref: '#/$defs/self' }, true],
     [{ anyOf: [{ $ref: '#/$defs/self' }, { type: 'string' }] }, false],
     [{ $ref: '#/$defs/nowhere' }, true],
+    [{ anyOf: [{ type: 'string' }] }, false],
+    [{ oneOf: [{ type: 'string' }] }, false],
+    [{ anyOf: [{ allOf: [{}] }, { type: 'string' }] }, true],
+    [{ anyOf: [{ allOf: [{ $ref: '#/$defs/any' }, { $ref: '#/$defs/any' }] }, { type: 'string' }] }, true],
   ])('%j: %s', (schema, takes) => {
-    const root = { $defs: { text: { type: 'string' }, none: { type: 'null' }, self: { $ref: '#/$defs/self' } }, properties: { a: schema } };
+    const root = { $defs: { text: { type: 'string' }, none: { type: 'null' }, any: {}, self: { $ref: '#/$defs/self' } }, properties: { a: schema } };
     expect(takesNull(schema as JsonObject, root as unknown as JsonObject)).toBe(takes);
   });
 });
@@ -112,4 +116,63 @@ test('what a circle cut short is not taken for what the definition says', () => 
   expect([read(a), read(b)]).toEqual([true, true]);
   const other = nullReader({ $defs: { a, b } });
   expect([other(b), other(a)]).toEqual([true, true]);
+});
+
+describe('the schemas of an input', () => {
+  const text = { type: 'string' };
+  /** How many nulls were taken out. */
+  const droppedOf = (root: object, input: JsonObject): number => left(root, input)[1].length;
+
+  test('are worked out once, however many values stand there', () => {
+    // Ten schemas for each element, and ten for its member: forty thousand elements would be twice as many steps as there are.
+    const items = { allOf: Array.from({ length: 10 }, (_, index) => ({ properties: { in: { title: `t${index}`, properties: { a: text } } } })) };
+    const list = Array.from({ length: 40_000 }, () => ({ in: { a: null } }));
+    expect(droppedOf({ properties: { list: { items } } }, { list })).toBe(40_000);
+  });
+
+  test('are worked out once, however deep the input is', () => {
+    const names = Array.from({ length: 10_000 }, (_, index) => [`k${index}`, text]);
+    const root = { properties: { ...Object.fromEntries(names), in: { $ref: '#' } } };
+    const nested = Array.from({ length: 60 }).reduce<JsonObject>((inner) => ({ in: inner }), { k1: null });
+    expect(droppedOf(root, nested)).toBe(1);
+  });
+
+  test('are not mistaken for each other where a place comes again', () => {
+    const part = (name: string): object => ({ properties: { [name]: text } });
+    const root = { properties: { a: part('x'), b: part('y'), c: part('z'), in: { $ref: '#' } } };
+    const inner = (): JsonObject => ({ a: { x: null }, b: { y: null }, c: { z: null } });
+    expect(left(root, { ...inner(), in: { ...inner(), in: { ...inner(), in: inner() } } })[0]).toEqual({
+      a: {},
+      b: {},
+      c: {},
+      in: { a: {}, b: {}, c: {}, in: { a: {}, b: {}, c: {}, in: { a: {}, b: {}, c: {} } } },
+    });
+  });
+
+  const many = (count: number, more: object): object => ({
+    properties: { ...Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, text])), ...more },
+  });
+  test.each<[string, object, JsonObject, number]>([
+    ['members', many(200_001, { in: many(200_001, { in: many(1, {}) }) }), { k0: null, in: { k0: null, in: { k0: null } } }, 2],
+    [
+      'required members',
+      { required: Array.from({ length: 450_000 }, (_, index) => `r${index}`), properties: { k0: text, in: many(1, {}) } },
+      { k0: null, in: { k0: null } },
+      1,
+    ],
+    [
+      'schemas of the elements of a list',
+      { properties: { list: { allOf: Array.from({ length: 1_000 }, () => ({})), prefixItems: Array.from({ length: 1_000 }, () => many(1, {})) } } },
+      { list: Array.from({ length: 1_000 }, () => ({ k0: null })) },
+      // Each costs a step for every schema of the list, and three of its own.
+      397,
+    ],
+  ])('are read in at most 400 000 steps; what is deeper keeps its nulls: %s', (_, root, input, dropped) => {
+    expect(droppedOf(root, input)).toBe(dropped);
+  });
+});
+
+test('whether a schema takes null is looked for fifteen schemas deep, and no further', () => {
+  const chain = (length: number): JsonObject => Array.from({ length }).reduce<JsonObject>((inner) => ({ allOf: [inner] }), { type: 'string' });
+  expect([takesNull(chain(15), {}), takesNull(chain(16), {})]).toEqual([false, true]);
 });

@@ -1,7 +1,7 @@
 /** `surface` belongs to adapters: only a session's own entry points take it. */
 import { describe, expect, test } from 'vitest';
 import { defineTool, HostToolRegistry, mount } from '../../src/index.ts';
-import { TestCoordinator } from '../../src/testing.ts';
+import { TestCoordinator } from '../../src/testing/index.ts';
 
 const surface = { name: 'forged', approver: () => 'allow_once' as const, client: {}, exposeErrors: 'message' as const };
 

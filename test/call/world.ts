@@ -10,7 +10,7 @@ import {
   type ToolResult,
   type ToolSession,
 } from '../../src/index.ts';
-import { stateOf } from '../../src/session.ts';
+import { stateOf } from '../../src/session/session.ts';
 
 const anything = { type: 'object' } as const;
 let names = 0;

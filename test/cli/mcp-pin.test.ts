@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { importMcpTools } from '../../src/mcp.ts';
-import { tool } from '../mcp/client-raw-http.ts';
-import { closeAll, closing, serve } from '../mcp/client-world.ts';
+import { importMcpTools } from '../../src/mcp/index.ts';
+import { tool } from '../mcp/client/raw-http.ts';
+import { closeAll, closing, serve } from '../mcp/client/world.ts';
 import { cli, type RunSetup } from './cli-run.ts';
 
 afterEach(closeAll);
@@ -137,7 +137,7 @@ test('`--json` says the same as data', async () => {
 });
 
 test('a command stands after `--`, with the variables that are named', async () => {
-  const script = fileURLToPath(new URL('../mcp/client-raw-stdio.mjs', import.meta.url));
+  const script = fileURLToPath(new URL('../mcp/client/raw-stdio.mjs', import.meta.url));
   const argv = ['mcp', 'pin', '--pins', 'pins.json', '--env', 'GIVEN', '--yes', '--accept', 'act', '--', process.execPath, script, '--plain'];
   const { exit, stdout } = await cli(argv, { cwd, env: { GIVEN: '1' } });
   expect([exit, stdout]).toEqual([0, 'Accepted: act.\nmcp:raw: 1 tool is pinned, and nothing else is offered.\n']);

@@ -9,7 +9,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { root, tools, worlds } from './cli-run.ts';
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-const command = ['--import', tsx, join(root, 'src/cli.ts')];
+const command = ['--import', tsx, join(root, 'src/cli/index.ts')];
 const folder = mkdtempSync(join(tmpdir(), 'host-tools-process-'));
 const left = new Set<ChildProcess>();
 afterAll(() => {

@@ -37,7 +37,7 @@ describe('over stdio', () => {
     const client = new Client({ name: 'test', version: '1' });
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: ['--import', tsx, join(root, 'src/cli.ts'), 'serve', ...gated, '--profile', 'reader'],
+      args: ['--import', tsx, join(root, 'src/cli/index.ts'), 'serve', ...gated, '--profile', 'reader'],
       cwd: worlds,
       stderr: 'ignore',
     });
@@ -79,7 +79,7 @@ describe('an interruption', () => {
 
   /** Starts the command, and tells it to end when the tool runs. */
   function start(argv: readonly string[], onStderr: (text: string, child: ChildProcess) => void = () => {}) {
-    const child = spawn(process.execPath, ['--import', tsx, join(root, 'src/cli.ts'), 'serve', '--host-tools', 'waits.yaml', ...argv], { cwd: folder });
+    const child = spawn(process.execPath, ['--import', tsx, join(root, 'src/cli/index.ts'), 'serve', '--host-tools', 'waits.yaml', ...argv], { cwd: folder });
     left.add(child);
     let [stdout, stderr] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

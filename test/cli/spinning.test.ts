@@ -29,7 +29,7 @@ const module = file('module.mjs', `${spin}\n`);
 
 /** Runs a command and calls `spinning` once its code spins. Its streams close when every process that holds them is gone. */
 function run(argv: readonly string[], spinning: (child: ChildProcess) => void): Promise<{ code: number | null; signal: string | null; stderr: string }> {
-  const child = spawn(process.execPath, ['--import', tsx, join(root, 'src/cli.ts'), ...argv], {
+  const child = spawn(process.execPath, ['--import', tsx, join(root, 'src/cli/index.ts'), ...argv], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -74,7 +74,7 @@ describe('code that spins is killed where the command is interrupted', () => {
 describe('what tools see of the process', () => {
   test('neither a channel to another process nor the variable that stands for one', async () => {
     const handler = '() => ({ send: typeof process.send, names: Object.keys(process.env).filter((name) => name.startsWith("HOST_TOOLS_")) })';
-    const child = spawn(process.execPath, ['--import', tsx, join(root, 'src/cli.ts'), 'call', 'work', '--json', ...tools('looks', handler)], {
+    const child = spawn(process.execPath, ['--import', tsx, join(root, 'src/cli/index.ts'), 'call', 'work', '--json', ...tools('looks', handler)], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'inherit'],
       // What a CI run sets for the tests is not what the command sets for its own second process.

@@ -41,7 +41,7 @@ interface Ended {
 }
 
 function run(...argv: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, ['--import', tsx, join(root, 'src/cli.ts'), ...argv], {
+  const child = spawn(process.execPath, ['--import', tsx, join(root, 'src/cli/index.ts'), ...argv], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,6 +1,6 @@
 /** The promise of profiles: one broad tool, many narrow policies, all of it from a file. */
 import { describe, expect, test } from 'vitest';
-import { loadHostTools } from '../../src/config.ts';
+import { loadHostTools } from '../../src/config/index.ts';
 import { HostToolRegistry } from '../../src/index.ts';
 import { folder } from './folder.ts';
 

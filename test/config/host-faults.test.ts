@@ -1,7 +1,7 @@
 /** What modules and listeners of a host throw reaches the registry's logger, with its stack and its place. */
 import { writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
-import { loadHostTools, loadHostToolsModule, type Watch, watchHostTools } from '../../src/config.ts';
+import { loadHostTools, loadHostToolsModule, type Watch, watchHostTools } from '../../src/config/index.ts';
 import { HostToolRegistry } from '../../src/index.ts';
 import { folder } from './folder.ts';
 

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { importModule } from '../../src/config/import-module.ts';
-import { loadHostTools, loadHostToolsModule } from '../../src/config.ts';
+import { loadHostTools, loadHostToolsModule } from '../../src/config/index.ts';
 import { HostToolRegistry } from '../../src/index.ts';
 import { folder } from './folder.ts';
 
@@ -98,7 +98,7 @@ describe('the nearest name', () => {
 });
 
 test('a set-up may load a file again that has a profile less', async () => {
-  const config = new URL('../../src/config.ts', import.meta.url).href;
+  const config = new URL('../../src/config/index.ts', import.meta.url).href;
   const { at } = folder({
     'set-up.mjs': `
       import { writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { loadHostTools } from '../../src/config.ts';
+import { loadHostTools } from '../../src/config/index.ts';
 import { defineTool, HostToolRegistry } from '../../src/index.ts';
 import { folder, libraryUrl } from './folder.ts';
 

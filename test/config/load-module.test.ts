@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { loadHostTools, loadHostToolsModule } from '../../src/config.ts';
+import { loadHostTools, loadHostToolsModule } from '../../src/config/index.ts';
 import { defineTool, HostToolRegistry } from '../../src/index.ts';
 import { folder } from './folder.ts';
 import { moduleText } from './modules.ts';
@@ -96,7 +96,7 @@ describe('a set-up function', () => {
   });
 
   test('a file that it loads is loaded into the registry; one that fails takes it back', async () => {
-    const config = new URL('../../src/config.ts', import.meta.url).href;
+    const config = new URL('../../src/config/index.ts', import.meta.url).href;
     const setUp = (end: string): string =>
       `import { loadHostTools } from ${JSON.stringify(config)};
        export async function setupHostTools(registry) { await loadHostTools(new URL('./a.json', import.meta.url), registry); ${end} }`;

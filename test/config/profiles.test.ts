@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { loadHostTools, loadProfiles } from '../../src/config.ts';
+import { loadHostTools, loadProfiles } from '../../src/config/index.ts';
 import { defineTool, HostToolRegistry } from '../../src/index.ts';
 import { folder } from './folder.ts';
 

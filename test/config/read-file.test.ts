@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as Yaml from 'yaml';
+import { loadHostTools } from '../../src/config/index.ts';
 import { readJson } from '../../src/config/read-json.ts';
 import { maxTokens, yamlReader } from '../../src/config/read-yaml.ts';
-import { loadHostTools } from '../../src/config.ts';
 import { defineTool, HostToolRegistry, isMisuseError } from '../../src/index.ts';
 import { folder } from './folder.ts';
 

@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Watch, watchHostTools } from '../../src/config.ts';
+import { type Watch, watchHostTools } from '../../src/config/index.ts';
 import { HostToolRegistry, type MisuseError } from '../../src/index.ts';
 import { folder } from './folder.ts';
 

@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type FileReport, loadHostTools, type Watch, type WatchOptions, watchHostTools } from '../../src/config.ts';
+import { type FileReport, loadHostTools, type Watch, type WatchOptions, watchHostTools } from '../../src/config/index.ts';
 import { defineTool, HostToolRegistry, type MisuseError } from '../../src/index.ts';
 import { type Folder, folder } from './folder.ts';
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startExample } from '../../examples/relay-browser/server.ts';
-import { memoryStore, serveRelay } from '../../src/relay.ts';
+import { memoryStore, serveRelay } from '../../src/relay/index.ts';
 import { chromiumAvailable, demandChromium, launchChromium, whyNot } from './chromium.ts';
 import { agentOf, apart, closeAll, later, wireTo } from './relay-browser-kit.ts';
 

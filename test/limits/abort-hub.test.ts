@@ -27,6 +27,22 @@ describe('an abort hub', () => {
     expect(warnings).toEqual([]);
   });
 
+  test('asks a signal to be listened to once, for as long as anybody watches', () => {
+    const hub = new AbortHub();
+    const { signal } = new AbortController();
+    let asked = 0;
+    const { addEventListener } = signal;
+    signal.addEventListener = ((...given: Parameters<typeof addEventListener>) => {
+      asked += 1;
+      addEventListener.apply(signal, given);
+    }) as typeof addEventListener;
+    const entries = [recorder([]), recorder([]), recorder([])];
+    for (const entry of entries) hub.add(signal, entry);
+    for (const entry of entries.slice(1)) hub.remove(signal, entry);
+    hub.add(signal, recorder([]));
+    expect(asked).toBe(1);
+  });
+
   test('tells every entry the reason, once, in the order in which they came', () => {
     const hub = new AbortHub();
     const controller = new AbortController();

@@ -49,6 +49,8 @@ describe('a deadline', () => {
     [-5, 1],
     [Number.NaN, 1],
     [0.25, 1],
+    [1.5, 2],
+    [2, 2],
     [10.5, 11],
     [2 ** 31, 2 ** 31 - 1],
     [Number.POSITIVE_INFINITY, 2 ** 31 - 1],

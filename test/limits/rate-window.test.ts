@@ -99,6 +99,29 @@ describe('a rate window', () => {
     expect(window.take(asked + 345)).toBe(true);
   });
 
+  test.each([5, 9, 20, 60, 100])('every moment leaves the window by itself, also when a denser time makes the store grow: %d in 200 ms', (limit) => {
+    const window = new RateWindow(limit, 200);
+    let taken: number[] = [];
+    let now = 0;
+    for (const [count, gap] of [
+      [50, 10],
+      [300, 1],
+      [60, 7],
+      [300, 1],
+      [40, 25],
+    ] as const)
+      for (let n = 0; n < count; n += 1) {
+        now += gap;
+        taken = taken.filter((at) => at + 200 > now);
+        expect(window.retryAfterMs(now)).toBe(taken.length < limit ? 0 : (taken[0] as number) + 200 - now);
+        expect(window.take(now)).toBe(taken.length < limit);
+        if (taken.length < limit) taken.push(now);
+      }
+    // Nothing is left of all that.
+    const later = Array.from({ length: limit + 1 }, () => window.take(now + 200));
+    expect(later.filter(Boolean)).toHaveLength(limit);
+  });
+
   test('what is counted while no limit applies takes no more memory however long it goes on', () => {
     const lengths: number[] = [];
     vi.stubGlobal(

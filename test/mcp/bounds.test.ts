@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { bounded, maxBufferedBytes, readBody } from '../../src/mcp/server-body.ts';
-import { memoryEvents } from '../../src/mcp/server-events.ts';
-import { createMcpHandler } from '../../src/mcp.ts';
-import { initialize, opened, post, sampleRegistry } from './server-kit.ts';
+import { createMcpHandler } from '../../src/mcp/index.ts';
+import { bounded, maxBufferedBytes, readBody } from '../../src/mcp/server/body.ts';
+import { memoryEvents } from '../../src/mcp/server/events.ts';
+import { initialize, opened, post, sampleRegistry } from './server/kit.ts';
 
 const open = opened();
 afterEach(() => open.close());

@@ -1,11 +1,13 @@
 /** Which test files reach which statements, and how long they take. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
+import { slowdown } from './busy.ts';
 import { Cache, digest } from './cache.ts';
 import { marked } from './marks.ts';
 import type { Worker } from './worker.ts';
 
 export interface Reach {
+  /** On an idle machine. */
   readonly durationMs: number;
   /** Places of marks, by source file. */
   readonly hits: Readonly<Record<string, readonly number[]>>;
@@ -25,12 +27,13 @@ export async function reachOf(worker: Worker, texts: Readonly<Record<string, str
     const answer = await worker.run({ texts: withMarks, tests: missing, all: true }, 1_800_000);
     if (answer === undefined) throw new Error('The first run, without any mutant, did not end.');
     const failed = new Set(answer.failed);
+    const busy = slowdown();
     if (failed.size > 0) console.log(`Left out, since they fail without any mutant: ${[...failed].join(', ')}`);
     for (const line of readFileSync(worker.hitsPath, 'utf8').split('\n')) {
       if (line === '') continue;
       const { test, hits } = JSON.parse(line) as { test: string; hits: string[] };
       const path = relative(process.cwd(), test);
-      if (!failed.has(path)) cache.set(keyOf(path), { durationMs: answer.durations[path] ?? 0, hits: byFile(hits) });
+      if (!failed.has(path)) cache.set(keyOf(path), { durationMs: (answer.durations[path] ?? 0) / busy, hits: byFile(hits) });
     }
     cache.save();
   }

@@ -1,68 +1,65 @@
 /** Mutants that behave as the source does, or differ in speed alone: no test can notice them, so they do not count. */
+import { type Equivalent, same } from './equivalence.ts';
+import { calls } from './equivalent-calls.ts';
+import { keywords } from './equivalent-keywords.ts';
+import { rules } from './equivalent-rules.ts';
+import { schema } from './equivalent-schema.ts';
 import type { Mutant } from './mutants.ts';
-
-interface Equivalent {
-  readonly file: string;
-  /** The line as it stands in the source, without what is before and after it. */
-  readonly line: string;
-  readonly was: string;
-  readonly becomes: string;
-  readonly why: string;
-}
-
-const same = (file: string, line: string, was: string, becomes: string, why: string): Equivalent => ({ file, line, was, becomes, why });
 
 const sameReading = 'A reading that equals the newest one is that one.';
 const noText = 'Speed alone: `fail` makes nothing of the text while nobody wants issues.';
 const marksAreDropped = 'Speed alone: `markOf` drops the marks where nobody asks for them.';
-const plainAgain = 'Speed alone: the member is then tested by a call.';
 const onlyAccepts = 'Speed alone: the check that is made then accepts everything.';
 
 const known: readonly Equivalent[] = [
+  ...schema,
+  ...rules,
+  ...keywords,
+  ...calls,
   {
-    file: 'src/when.ts',
+    file: 'src/policy/conditions.ts',
     line: 'const walk: Walk = { path, condition, judged, hole: false, found: 0 };',
     was: 'false',
     becomes: 'true',
     why: '`findingOf` sets it before each reading; `any` never looks at it.',
   },
   {
-    file: 'src/when.ts',
+    file: 'src/policy/conditions.ts',
     line: 'const walk: Walk = { path, condition, judged, hole: false, found: 0 };',
     was: '0',
     becomes: '1',
     why: '`findingOf` sets it before each reading; `any` never looks at it.',
   },
   {
-    file: 'src/pipeline/decide.ts',
+    file: 'src/call/stages/decide.ts',
     line: "const allowed: Verdict = Object.freeze(makeVerdict('allow', { source: 'default' }));",
     was: "Object.freeze(makeVerdict('allow', { source: 'default' }))",
     becomes: "(makeVerdict('allow', { source: 'default' }))",
     why: 'It never leaves the library, whose code changes no verdict.',
   },
   {
-    file: 'src/pipeline/decide.ts',
+    file: 'src/call/stages/decide.ts',
     line: "if (steps === undefined && (tally.spoken || binding.default === 'allow')) return tally.ask ?? tally.allow ?? allowed;",
     was: 'steps === undefined',
     becomes: 'false',
     why: 'Speed only: what follows comes to the same verdict, as a copy.',
   },
   {
-    file: 'src/pipeline/decide.ts',
+    file: 'src/call/stages/decide.ts',
     line: "if (steps === undefined && (tally.spoken || binding.default === 'allow')) return tally.ask ?? tally.allow ?? allowed;",
     was: "steps === undefined && (tally.spoken || binding.default === 'allow')",
     becomes: 'false',
     why: 'Speed only: what follows comes to the same verdict, as a copy.',
   },
   {
-    file: 'src/pipeline/decide.ts',
+    file: 'src/call/stages/decide.ts',
     line: 'if (binding.profileAsks || entry.internals.requiresApproval !== false) judges.push(approvalJudge);',
     was: 'binding.profileAsks || entry.internals.requiresApproval !== false',
     becomes: 'true',
     why: 'Speed only: that judge says nothing where neither asks.',
   },
   {
-    file: 'src/pipeline/decide.ts',
+    file: 'src/call/stages/decide.ts',
     line: 'if (binding.profileAsks || entry.internals.requiresApproval !== false) judges.push(approvalJudge);',
     was: 'entry.internals.requiresApproval !== false',
     becomes: 'true',
@@ -76,7 +73,7 @@ const known: readonly Equivalent[] = [
     why: 'For undefined the comparison that follows is false.',
   },
   {
-    file: 'src/shown/approval-input.ts',
+    file: 'src/surfaces/shared/approval-input.ts',
     line: 'return (text.codePointAt(at - 1) ?? 0) > 0xffff;',
     was: 'text.codePointAt(at - 1) ?? 0',
     becomes: 'text.codePointAt(at - 1)',
@@ -147,88 +144,67 @@ const known: readonly Equivalent[] = [
     why: 'The edge also takes a place in the table, which is large enough for all; the root looks into its own first.',
   },
   {
-    file: 'src/redaction/secret-map.ts',
+    file: 'src/redaction/secret-paths.ts',
     line: 'if (isJsonObject(schema)) root.push(...compileSchema(schema));',
     was: 'isJsonObject(schema)',
     becomes: 'true',
     why: 'A schema that is no object has no node.',
   },
   {
-    file: 'src/redaction/secret-map.ts',
+    file: 'src/redaction/secret-paths.ts',
     line: 'const inert = Object.freeze(createNode(false));',
     was: 'false',
     becomes: 'true',
     why: 'It is never asked what it speaks of: it leads nowhere.',
   },
   {
-    file: 'src/redaction/secret-map.ts',
+    file: 'src/redaction/secret-paths.ts',
     line: 'const inert = Object.freeze(createNode(false));',
     was: 'Object.freeze(createNode(false))',
     becomes: '(createNode(false))',
     why: 'Nobody changes it.',
   },
   {
-    file: 'src/pipeline/decide.ts',
+    file: 'src/call/stages/decide.ts',
     line: 'if (registryRules.length > 0) judges.push(rulesJudge(registryRules));',
     was: 'registryRules.length > 0',
     becomes: 'true',
     why: 'Speed only: a judge of no rules says nothing.',
   },
   {
-    file: 'src/pipeline/decide.ts',
+    file: 'src/call/stages/decide.ts',
     line: 'if (registryRules.length > 0) judges.push(rulesJudge(registryRules));',
     was: '>',
     becomes: '>=',
     why: 'Speed only: a judge of no rules says nothing.',
   },
   {
-    file: 'src/pipeline/decide.ts',
+    file: 'src/call/stages/decide.ts',
     line: 'if (sessionRules.length > 0) judges.push(rulesJudge(sessionRules));',
     was: 'sessionRules.length > 0',
     becomes: 'true',
     why: 'Speed only: a judge of no rules says nothing.',
   },
   {
-    file: 'src/pipeline/decide.ts',
+    file: 'src/call/stages/decide.ts',
     line: 'if (sessionRules.length > 0) judges.push(rulesJudge(sessionRules));',
     was: '>',
     becomes: '>=',
     why: 'Speed only: a judge of no rules says nothing.',
   },
   {
-    file: 'src/pipeline/decide.ts',
+    file: 'src/call/stages/decide.ts',
     line: "if (effect !== 'deny') return undefined;",
     was: "effect !== 'deny'",
     becomes: 'false',
     why: 'Speed only: the denial of a rule that does not deny is never read.',
   },
   {
-    file: 'src/redaction/secret-map.ts',
+    file: 'src/redaction/secret-paths.ts',
     line: 'node.prefix = tuple.map((child) => of(child)[0] ?? inert);',
     was: 'of(child)[0] ?? inert',
     becomes: 'of(child)[0]',
     why: '`prune` puts the same into every place that holds nothing live.',
-  },
-  {
-    file: 'src/redaction/secret-states.ts',
-    line: 'let kept = 0;',
-    was: '0',
-    becomes: '1',
-    why: 'Speed only: what is forgotten one node sooner is made again.',
-  },
-  {
-    file: 'src/redaction/secret-states.ts',
-    line: 'if (kept > mostKept) {',
-    was: '>',
-    becomes: '>=',
-    why: 'Speed only: what is forgotten one node sooner is made again.',
-  },
-  {
-    file: 'src/redaction/secret-states.ts',
-    line: 'const mostKept = 200_000;',
-    was: '200_000',
-    becomes: '200001',
-    why: 'Speed only: what is forgotten one node later is made again.',
   },
   {
     file: 'src/redaction/secret-states.ts',
@@ -306,15 +282,6 @@ const known: readonly Equivalent[] = [
     marksAreDropped,
   ),
   same('src/schema/compile-keywords.ts', 'if (site.wantsMarks) site.marks.push(markContained(check));', 'site.wantsMarks', 'true', marksAreDropped),
-  ...['string', 'number', 'boolean'].map((type) =>
-    same(
-      'src/schema/compile-keywords.ts',
-      "return gate !== undefined && checks.length === 0 && last === undefined && cost === 0 && (type === 'string' || type === 'number' || type === 'boolean')",
-      `type === '${type}'`,
-      'false',
-      plainAgain,
-    ),
-  ),
   same(
     'src/call/strict-nulls.ts',
     'for (let left = mostReferences; left > 1 && level.length > 0; left--) {',
@@ -340,18 +307,11 @@ const known: readonly Equivalent[] = [
   same('src/schema/compile-defaults.ts', 'parts.length === 1', 'parts.length === 1', 'false', 'Speed alone: the one part is then called in a loop.'),
   same('src/schema/json-schema-check.ts', 'identified: false,', 'false', 'true', 'Speed alone: an index of no references is then made.'),
   same(
-    'src/call/record.ts',
+    'src/call/end-call.ts',
     'error: extra.secrets === undefined || extra.secrets.none ? error : scrubError(call, error),',
     'extra.secrets === undefined || extra.secrets.none',
     'false',
     'Speed alone: nothing is found in the error.',
-  ),
-  same(
-    'src/schema/bind.ts',
-    "if (path === undefined || path.length === 0) return '';",
-    'path.length === 0',
-    'false',
-    'Speed alone: no parts make an empty text.',
   ),
   ...[
     ['copy.size * 12 > maxBytes', 'true'],
@@ -359,7 +319,7 @@ const known: readonly Equivalent[] = [
     ['>', '>='],
   ].map(([was = '', becomes = '']) =>
     same(
-      'src/pipeline/admit.ts',
+      'src/call/stages/admit.ts',
       'if (copy.overflow || (copy.size * 12 > maxBytes && Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)) return tooLarge(maxBytes);',
       was,
       becomes,
@@ -372,7 +332,7 @@ const known: readonly Equivalent[] = [
     ['>', '>='],
   ].map(([was = '', becomes = '']) =>
     same(
-      'src/pipeline/admit.ts',
+      'src/call/stages/admit.ts',
       "if (typeof input === 'string' && input.length > maxBytes) return tooLarge(maxBytes);",
       was,
       becomes,
@@ -380,7 +340,7 @@ const known: readonly Equivalent[] = [
     ),
   ),
   same(
-    'src/call/record.ts',
+    'src/call/end-call.ts',
     'if (signal !== undefined) registry.aborts.remove(signal, call);',
     'signal !== undefined',
     'true',
@@ -394,14 +354,14 @@ const known: readonly Equivalent[] = [
     'A reference without a fragment means the whole resource; no anchor is looked for.',
   ),
   same(
-    'src/pipeline/run.ts',
-    'const timeoutMs = asked !== undefined && asked > 0 && asked < binding.timeoutMs ? asked : binding.timeoutMs;',
+    'src/call/stages/run.ts',
+    'const timeoutMs = asked !== undefined && asked < binding.timeoutMs ? asked : binding.timeoutMs;',
     '<',
     '<=',
     'Where both are the same it does not matter which one it is.',
   ),
   same(
-    'src/pipeline/run.ts',
+    'src/call/stages/run.ts',
     "if (typeof value !== 'object' || value === null) return finish(call, options, value, undefined);",
     "typeof value !== 'object' || value === null",
     'false',
@@ -419,7 +379,7 @@ const known: readonly Equivalent[] = [
     ["kind === 'number'", 'true', 'What is finite is a number.'],
   ].map(([was = '', becomes = '', why = '']) =>
     same(
-      'src/call/snapshot.ts',
+      'src/call/output-snapshot.ts',
       "if (kind === 'string' || kind === 'boolean' || (kind === 'number' && Number.isFinite(value))) return whole(value === 0 ? 0 : value);",
       was,
       becomes,
@@ -427,14 +387,14 @@ const known: readonly Equivalent[] = [
     ),
   ),
   same(
-    'src/pipeline/shape.ts',
+    'src/call/stages/output-limits.ts',
     'if (leastChars !== undefined && fits(output, leastChars, maxOutputChars)) return shaped;',
     'leastChars !== undefined',
     'false',
     'Speed alone: the text that is written then is found to fit.',
   ),
   same(
-    'src/pipeline/acquire.ts',
+    'src/call/stages/acquire.ts',
     'const keys = key === undefined ? (own === undefined ? [] : [own]) : own === undefined || own === key ? [key] : [key, own].sort();',
     'own === key',
     'false',
@@ -449,31 +409,21 @@ const known: readonly Equivalent[] = [
   ),
   same('src/call/strict-nulls.ts', 'let whole = true;', 'true', 'false', 'Speed alone: nothing is kept then, and each schema is read again.'),
   same(
-    'src/pipeline/admit.ts',
+    'src/call/stages/admit.ts',
     'const copy = copyJson(input, maxBytes === defaultMaxBytes ? defaultLimits : { maxDepth, maxValues, maxChars: maxBytes });',
     'maxBytes === defaultMaxBytes',
     'false',
     'Speed alone: the same limits, in an object of their own.',
   ),
-  ...["path.length === 1 && typeof path[0] === 'string'", "typeof path[0] === 'string'"].map((was) =>
-    same(
-      'src/schema/bind.ts',
-      "if (path.length === 1 && typeof path[0] === 'string') return path[0];",
-      was,
-      'false',
-      'Speed alone: one name joined is that name.',
-    ),
-  ),
-  same('src/pipeline/way-back.ts', 'if (!plain) return shapeOn(call, shaped, metadata);', '!plain', 'true', 'Speed alone: the long way changes nothing then.'),
+  same('src/call/settle.ts', 'if (!plain) return shapeOn(call, shaped, metadata);', '!plain', 'true', 'Speed alone: the long way changes nothing then.'),
   same(
-    'src/pipeline/way-back.ts',
+    'src/call/settle.ts',
     'if (bounded) return settle(call, withinBudget(call, shaped), metadata);',
     'bounded',
     'true',
     'Speed alone: `withinBudget` looks for a budget itself.',
   ),
-  same('src/pipeline/run.ts', 'return value instanceof Promise;', 'value instanceof Promise', 'false', 'Speed alone: a promise is a thenable as well.'),
-  same('src/pipeline/spine.ts', 'if (outcome !== undefined) return leave(call, outcome, 2);', '2', '3', 'A lookup never waits.'),
+  same('src/call/stages/run.ts', 'return value instanceof Promise;', 'value instanceof Promise', 'false', 'Speed alone: a promise is a thenable as well.'),
   {
     file: 'src/approval/token.ts',
     line: "if (dot < 1 || token.indexOf('.', dot + 1) !== -1) return undefined;",
@@ -539,7 +489,7 @@ const known: readonly Equivalent[] = [
     why: 'What has no claims is refused by the digest that follows; a token that is no text has none.',
   },
   {
-    file: 'src/glob.ts',
+    file: 'src/text/glob.ts',
     line: '} else if (afterStar !== -1) {',
     was: 'afterStar !== -1',
     becomes: 'true',

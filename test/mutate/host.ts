@@ -3,6 +3,7 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { createVitest, type TestSpecification } from 'vitest/node';
 import rootConfig from '../../vitest.config.ts';
+import { slowdown } from './busy.ts';
 
 /** Runs test files, in this order, up to the first one that fails. */
 export interface Request {
@@ -86,7 +87,7 @@ async function answerTo(request: Request): Promise<Answer> {
   for (const { config } of [vitest, ...vitest.projects]) {
     config.bail = request.all ? 0 : 1;
     // A test without a mutant may be slow; one that waits for what a mutant took away should not cost long.
-    config.testTimeout = request.all ? 60_000 : 4_000;
+    config.testTimeout = request.all ? 60_000 : 4_000 * slowdown();
   }
   const wanted = request.tests.flatMap((test) => specifications.get(test) ?? []);
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(wanted);

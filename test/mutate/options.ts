@@ -25,11 +25,10 @@ const usage = `npm run mutate -- [files or folders] [options]
 
 /** Where a fault lets through what must be stopped: policy, approval, the stages of a call, redaction, validation and limits. */
 const standard = [
-  ...['rules', 'when', 'decision', 'verdict', 'policy', 'profile', 'options', 'host-fault', 'glob'].map((name) => `src/${name}.ts`),
-  ...['approval', 'call', 'limits', 'pipeline', 'redaction', 'schema'].map((name) => `src/${name}`),
+  ...['approval', 'call', 'limits', 'policy', 'redaction', 'schema', 'options.ts', 'logging.ts', 'text/glob.ts'].map((name) => `src/${name}`),
   'src/state/call-options.ts',
   'src/state/session-limits.ts',
-  'src/shown/approval-input.ts',
+  'src/surfaces/shared/approval-input.ts',
 ];
 
 /** @throws Error with the usage for arguments that it does not know. */

@@ -1,17 +1,19 @@
 /** `npm run mutate`: changes one expression of the sources at a time and looks whether a test fails. Prints the score, and the mutants that no test noticed. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { slowdown } from './busy.ts';
 import { Cache, digest } from './cache.ts';
 import { type Reach, reachOf } from './coverage.ts';
 import { isEquivalent } from './equivalent.ts';
 import { markAbove, marksOf } from './marks.ts';
 import { type Mutant, mutantsOf, mutated } from './mutants.ts';
 import { readArguments } from './options.ts';
+import { createTypeCheck } from './types.ts';
 import { Worker } from './worker.ts';
 
 interface Result {
-  /** `unreached`: no test runs it. */
-  readonly outcome: 'killed' | 'survived' | 'unreached';
+  /** `unreached`: no test runs it. `refused`: it does not compile, so it does not count. */
+  readonly outcome: 'killed' | 'survived' | 'unreached' | 'refused';
   /** The first test file that failed. */
   readonly by?: string | undefined;
 }
@@ -43,6 +45,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 await worker.start();
 const reach = await reachOf(worker, Object.fromEntries(options.marked.map((file) => [file, textOf(file)])), folder, options.fresh);
+const compiles = createTypeCheck(root);
 const survivors: string[] = [];
 const sum = { killed: 0, mutants: 0 };
 for (const { file, text, mutants } of chosen) {
@@ -50,8 +53,11 @@ for (const { file, text, mutants } of chosen) {
   const marks = marksOf(file, text);
   const killers = new Set<string>();
   let killed = 0;
+  let counted = 0;
   for (const mutant of mutants) {
     const { outcome, by } = await meet(mutant, text, testsFor(file, markAbove(marks, file, text, mutant.start), killers));
+    if (outcome === 'refused') continue;
+    counted += 1;
     if (outcome !== 'killed') {
       survivors.push(`${outcome}: ${shown(mutant)}`);
       if (process.env.MUTATE_VERBOSE) console.log(survivors.at(-1));
@@ -61,17 +67,18 @@ for (const { file, text, mutants } of chosen) {
     }
   }
   sum.killed += killed;
-  sum.mutants += mutants.length;
-  console.log(`${score(killed, mutants.length)}  ${file}  ${Math.round((performance.now() - started) / 1_000)} s`);
+  sum.mutants += counted;
+  console.log(`${score(killed, counted)}  ${file}  ${Math.round((performance.now() - started) / 1_000)} s`);
 }
 worker.stop();
 console.log(`\n${survivors.join('\n')}\n\n${score(sum.killed, sum.mutants)}  in all`);
 process.exit(0);
 
-/** The tests that reach a mark, those first that are most likely to notice: the file's own test, those that noticed others of the file, then those that reach most of the file for their time. */
+/** The tests that reach a mark, those first that are most likely to notice: the file's own tests (`a.test.ts` and `a-more.test.ts` of `a.ts`), those that noticed others of the file, then those that reach most of the file for their time. */
 function testsFor(file: string, mark: number | undefined, killers: ReadonlySet<string>): string[] {
-  const own = file.replace('src/', 'test/').replace(/\.ts$/, '.test.ts');
-  const rank = (test: string): number => (test === own ? 0 : killers.has(test) ? 1 : 2);
+  const name = file.replace('src/', 'test/').replace(/\.ts$/, '');
+  const own = (test: string): boolean => test === `${name}.test.ts` || test.startsWith(`${name}-`);
+  const rank = (test: string): number => (own(test) ? 0 : killers.has(test) ? 1 : 2);
   // What a module does when it is loaded has no mark: whoever reaches anything in it has loaded it.
   const reaching = [...reach].filter(([, { hits }]) => (mark === undefined ? hits[file] !== undefined : hits[file]?.includes(mark)));
   const worth = ({ hits, durationMs }: Reach): number => (hits[file]?.length ?? 0) / (100 + durationMs);
@@ -79,30 +86,30 @@ function testsFor(file: string, mark: number | undefined, killers: ReadonlySet<s
   let spentMs = 0;
   return reaching.flatMap(([test, { durationMs }]) => {
     spentMs += durationMs;
-    return spentMs <= options.budgetMs || test === own ? [test] : [];
+    return spentMs <= options.budgetMs || own(test) ? [test] : [];
   });
 }
 
 /** What the tests say of a mutant, now or in an earlier run. A mutant that was noticed stays so; one that was not meets tests that are new or changed. */
 async function meet(mutant: Mutant, text: string, tests: readonly string[]): Promise<Result> {
-  if (tests.length === 0) return { outcome: 'unreached' };
   const name = digest(mutant.file, text, `${mutant.start}:${mutant.end}`, mutant.becomes);
   const whole = digest(name, ...[...tests].sort().map((test) => textOf(test)));
   const before = cache.get(name) ?? cache.get(whole);
   if (before !== undefined) return before;
-  const result = await resultOf(mutant, text, tests);
-  cache.set(result.outcome === 'killed' ? name : whole, result);
+  const result = compiles(mutant.file, mutated(text, mutant)) ? await resultOf(mutant, text, tests) : ({ outcome: 'refused' } as const);
+  cache.set(result.outcome === 'killed' || result.outcome === 'refused' ? name : whole, result);
   cache.save();
   return result;
 }
 
 async function resultOf(mutant: Mutant, text: string, tests: readonly string[]): Promise<Result> {
+  if (tests.length === 0) return { outcome: 'unreached' };
   const changed = { [mutant.file]: mutated(text, mutant) };
   // The first test file notices most mutants; the others need not even be loaded then.
   for (const batch of [tests.slice(0, 1), tests.slice(1)]) {
     if (batch.length === 0) continue;
     const usualMs = batch.reduce((total, test) => total + (reach.get(test) as Reach).durationMs, 0);
-    const answer = await worker.run({ texts: changed, tests: batch, all: false }, 15_000 + 3 * usualMs);
+    const answer = await worker.run({ texts: changed, tests: batch, all: false }, (15_000 + 3 * usualMs) * slowdown());
     if (answer === undefined) return { outcome: 'killed' };
     if (answer.failed.length > 0) return { outcome: 'killed', by: answer.failed[0] };
   }

@@ -130,6 +130,21 @@ test('whatever is cut, the rest is the text itself', () => {
 });
 
 describe('work on texts is counted in steps, and bounded', () => {
+  test('to tell where a secret stood costs five for each key and place that leads to it in its text', () => {
+    const cost = (shown: boolean, text: string): number => {
+      const budget = createBudget();
+      if (shown) redactorOf(['password']).show(text, true, budget);
+      else redactorOf(['password']).redact(text, budget);
+      return budget.spent;
+    };
+    for (const [text, keys] of [
+      ['{"password":1}', 1],
+      ['{"a":[{"password":1}]}', 3],
+      ['{"password":1,"a":{"password":2}}', 1 + 2],
+    ] as const)
+      expect(cost(true, text) - cost(false, text)).toBe(5 * keys);
+  });
+
   test.each<[what: string, value: () => JsonValue]>([
     ['a megabyte of brackets', () => '['.repeat(1_000_000)],
     ['a megabyte of white space', () => ' '.repeat(1_000_000)],

@@ -42,6 +42,33 @@ describe('a search', () => {
     expect(found(searchFor('abc'), '')).toBeUndefined();
   });
 
+  test('gives nothing where a long form only begins, or goes on as one without its first character would', () => {
+    const form = `${'a'.repeat(50)}b`;
+    for (const text of [form.slice(0, 40), `${form.slice(0, 50)}c`, form.slice(1), `${form.slice(1)}${'a'.repeat(60)}`, 'a'.repeat(200)])
+      expect(found(searchFor(form), text)).toBeUndefined();
+  });
+
+  test('gives the longest of long forms that begin alike, in whichever order they came, and whichever search finds them', () => {
+    const short = 'a'.repeat(40);
+    const long = `${short}ab`;
+    for (const forms of [
+      [short, long],
+      [long, short],
+    ]) {
+      expect(found(searchFor(...forms), `${long}-`)?.slice(0, 2)).toEqual([42, 40]);
+      // So many places that almost fit that the other search takes over.
+      expect(found(searchFor(...forms), `${'a'.repeat(100)}b`)).toEqual([...Array(59).fill(40), 42, 40, ...Array(40).fill(0)]);
+    }
+  });
+
+  test('finds a long form wherever it stands, also at both ends of a text that looks like it everywhere', () => {
+    const form = `b${'a'.repeat(39)}`;
+    for (const between of ['', 'b', 'a', 'ba', `b${'a'.repeat(38)}`, `b${'a'.repeat(38)}`.repeat(20)]) {
+      const text = form + between + form;
+      expect(found(searchFor(form), text)).toEqual([...text].map((_, at) => (text.startsWith(form, at) ? 40 : 0)));
+    }
+  });
+
   test.each<[form: string, text: string, same: boolean]>([
     ['az', 'AZ', true],
     ['AZ', 'az', true],
@@ -143,6 +170,16 @@ describe('what a search costs', () => {
     const text = 'a'.repeat(100);
     // Each place costs 19 (the form matches up to its `b`): after three of them, 57, a search in linear time does the rest.
     expect(cost((budget) => searchFor(form).find(text, budget))).toBe(101 + 3 * 19 + (51 + 100));
+  });
+
+  test('and not before: as long as the places cost no more than half of it, they are looked at one by one', () => {
+    const form = `${'a'.repeat(50)}b`;
+    // Three places cost 57, which is half of 114 and more than half of 113.
+    for (const [length, places] of [
+      [114, 4],
+      [113, 3],
+    ] as const)
+      expect(cost((budget) => searchFor(form).find('a'.repeat(length), budget))).toBe(length + 1 + places * 19 + (51 + length));
   });
 
   test('a long form is written out when its prefix is first found, and once', () => {

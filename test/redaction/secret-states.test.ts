@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/json.ts';
 import { createBudget } from '../../src/redaction/budget.ts';
 import { createRedactor, type Redactor } from '../../src/redaction/redactor.ts';
+import type { SecretNode } from '../../src/redaction/secret-paths.ts';
+import { createStates } from '../../src/redaction/secret-states.ts';
 import { Secrets } from '../../src/redaction/secrets.ts';
 
 const secret = { type: 'string', 'x-secret': true } as const;
@@ -21,6 +23,7 @@ describe('a redactor spends ten steps a value, and five for each part of a schem
     ['a key of any depth, and what is collected below it', { properties: { a: secret } }, ['p'], { a: 'x', p: [1, 2] }, 45, 65, 85],
     ['elements, known once', { items: secret }, [], [1, 2], 60, 80, 80],
     ['places of a list, and one beyond them', { prefixItems: [{}, secret] }, [], [1, 2, 3], 85, 95, 95],
+    ['places of a list, and what is beyond them, which is known once', { prefixItems: [{}, secret] }, [], [1, 2, 3, 4, 5], 105, 115, 115],
     ['elements that any of may be meant', { contains: secret }, [], [1], 50, 60, 60],
     ['a path', undefined, ['a.b'], { a: { b: 1 } }, 70, 90, 80],
     ['a path with a star', undefined, ['a.*'], { a: { b: 1 } }, 70, 90, 80],
@@ -85,4 +88,99 @@ describe('a redactor spends ten steps a value, and five for each part of a schem
     expect(cost(50, left) - cost(10, left)).toBe(40 * 10);
     expect(cost(50, all) - cost(10, all)).toBe(40 * 20);
   });
+});
+
+test.each<[what: string, part: JsonObject]>([
+  ['patterns', { patternProperties: { '^z': secret } }],
+  ['additional properties', { additionalProperties: secret }],
+  ['places', { prefixItems: [secret] }],
+  ['further elements', { items: secret }],
+  ['any elements', { contains: secret }],
+])('what a part lists beside its properties does not hide them from view: %s', (_, part) => {
+  expect(redactor({ properties: { a: secret }, ...part }).redact({ a: 'x' })).toEqual({ a: '[redacted]' });
+});
+
+test('parts that speak of the same value are known once, in whichever order a schema names them', () => {
+  const one = { $ref: '#/$defs/one' };
+  const two = { $ref: '#/$defs/two' };
+  const made = redactor({
+    $defs: { one: { properties: { k: secret } }, two: { properties: { k: { properties: { deep: secret } } } } },
+    properties: { x: { allOf: [one, two] }, y: { allOf: [two, one] }, z: { allOf: [two] } },
+  });
+  const cost = (key: string): number => {
+    const budget = createBudget();
+    made.redact({ [key]: { k: {} } }, budget);
+    return budget.spent;
+  };
+  const first = cost('x');
+  const known = cost('x');
+  const again = cost('y');
+  // The member is looked up and followed, with its two branches, what they refer to, and that; what is below it is known.
+  expect([known, again - known]).toEqual([30, 5 * (1 + 1 + (1 + 2) + 2 * (1 + 1) + 2)]);
+  expect(again).toBeLessThan(first);
+});
+
+test('as many as 200 000 parts are kept in all that has been worked out; beyond it, all but the last is forgotten', () => {
+  const node = (marked: boolean): SecretNode => ({
+    marked,
+    path: false,
+    properties: new Map(),
+    patterns: [],
+    otherProperties: [],
+    prefix: [],
+    otherItems: [],
+    everyItem: [],
+    each: undefined,
+    also: [],
+  });
+  const leaves = Array.from({ length: 1_500 }, () => node(true));
+  const keys = Array.from({ length: 1_200 }, () => node(false));
+  const root = node(false);
+  for (const [index, key] of keys.entries()) root.properties.set(String(index), key);
+  const states = createStates([root]);
+  const spentBy = (work: (budget: ReturnType<typeof createBudget>) => unknown): number => {
+    const budget = createBudget(Number.POSITIVE_INFINITY);
+    work(budget);
+    return budget.spent;
+  };
+  /** Whether the root, which is asked for again, has to be worked out again. */
+  const forgotten = (): boolean => spentBy((budget) => states.root(budget)) > 0;
+  let next = 0;
+  let kept = 0;
+  /** Works out a state of so many parts, other ones each time. Each state costs its parts and one. */
+  const add = (parts: number): void => {
+    const key = keys[next] as SecretNode;
+    key.also = Array.from({ length: parts }, (_, index) => leaves[(next + index) % leaves.length] as SecretNode);
+    spentBy((budget) => states.child(states.root(budget), String(next), budget));
+    next += 1;
+    kept += parts + 1;
+  };
+  const fillTo = (total: number): void => {
+    while (total - kept > 1_002) {
+      add(999);
+      expect(forgotten()).toBe(false);
+    }
+    if (total - kept > 1_000) add(499);
+    add(total - kept - 1);
+  };
+
+  expect(forgotten()).toBe(true);
+  kept = 2;
+  fillTo(200_000);
+  expect(forgotten()).toBe(false);
+  // Nothing is kept of what nobody speaks of, nor of what is known.
+  spentBy((budget) => {
+    states.child(states.root(budget), 'unknown', budget);
+    states.child(states.root(budget), '0', budget);
+  });
+  expect(forgotten()).toBe(false);
+  for (const most of [200_000, 200_001]) {
+    add(7);
+    expect(forgotten()).toBe(true);
+    // The last one, and the root that was asked for.
+    kept = 8 + 2;
+    fillTo(most);
+    expect(forgotten()).toBe(most > 200_000);
+    if (most > 200_000) return;
+  }
 });

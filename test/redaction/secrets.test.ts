@@ -78,6 +78,47 @@ describe('a set of secrets', () => {
   });
 });
 
+test('secrets are searched for by up to 50 000 characters of how they may be written, and lost with one more', () => {
+  let made = 0;
+  const letter = (number: number): string => String.fromCharCode(0x61 + (number % 26));
+  const word = (length: number): string => {
+    made += 1;
+    return (letter(made / 26) + letter(made) + letter(made / 676)).padEnd(length, 'z');
+  };
+  // By its length, what a secret of letters takes: one of more than 64, 32 for each of 14 spellings.
+  const takes = new Map([
+    [65, 448],
+    [7, 47],
+    [4, 12],
+  ]);
+  const lostWith = (counts: readonly (readonly [length: number, count: number])[]): { characters: number; lost: boolean } => {
+    const secrets = new Secrets();
+    let characters = 0;
+    for (const [length, count] of counts) {
+      for (let n = 0; n < count; n++) secrets.addText(word(length));
+      characters += count * (takes.get(length) as number);
+    }
+    withinBudget(
+      () => secrets.find('text', createBudget(Number.POSITIVE_INFINITY)),
+      () => undefined,
+    );
+    return { characters, lost: secrets.lost };
+  };
+  expect(
+    lostWith([
+      [65, 110],
+      [4, 60],
+    ]),
+  ).toEqual({ characters: 50_000, lost: false });
+  expect(
+    lostWith([
+      [65, 110],
+      [4, 17],
+      [7, 11],
+    ]),
+  ).toEqual({ characters: 50_001, lost: true });
+});
+
 describe('to find secrets in a text costs', () => {
   const cost = (text: string, ...secrets: string[]): number => {
     const budget = createBudget();

@@ -1,7 +1,7 @@
 /** The shape that is asked of a client: what ioredis gives has it, whatever it is. */
 import { Cluster, Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import { type RedisClient, type RedisOptions, redisApprovals, redisBus, redisStore } from '../../src/redis.ts';
+import { type RedisClient, type RedisOptions, redisApprovals, redisBus, redisStore } from '../../src/redis/index.ts';
 
 test('a Redis and a Cluster of ioredis are clients, also with the replies of RESP3', () => {
   const clients: RedisClient[] = [

@@ -1,7 +1,7 @@
 /** An application in the test's own process, behind an address that leads to a node, with calls that it holds until it is told. */
 import { WebSocket } from 'ws';
-import { connectRelay, type RelayTool, type RelayTransport, type RelayWebSocket } from '../../src/relay/client.ts';
-import type { Opened } from '../mcp/server-kit.ts';
+import { connectRelay, type RelayTool, type RelayTransport, type RelayWebSocket } from '../../src/relay-client/index.ts';
+import type { Opened } from '../mcp/server/kit.ts';
 import { startForwarder } from './relay-processes.ts';
 import type { Session } from './relay-requests.ts';
 

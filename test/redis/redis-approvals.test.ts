@@ -1,8 +1,8 @@
 /** Suspended calls in Redis: the contract of every such store, and what is Redis' own. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApprovalRecord, ApprovalStore } from '../../src/index.ts';
-import { redisApprovals } from '../../src/redis.ts';
-import { approvalStoreConformance } from '../../src/testing.ts';
+import { redisApprovals } from '../../src/redis/index.ts';
+import { approvalStoreConformance } from '../../src/testing/index.ts';
 import { type Bench, suspending, suspendOne, why } from '../approval/kit.ts';
 import { demandRedis, type RedisServer, redisAvailable, soon, startRedis, whyNot } from './redis-server.ts';
 

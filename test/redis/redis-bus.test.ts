@@ -1,9 +1,9 @@
 /** The bus of a relay on Redis: the contract of every bus, and what becomes of it when its connection is lost. */
 import type { Redis, RedisOptions } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { redisBus } from '../../src/redis.ts';
-import type { RelayBus } from '../../src/relay/bus.ts';
-import { busConformance } from '../../src/testing.ts';
+import { redisBus } from '../../src/redis/index.ts';
+import type { RelayBus } from '../../src/relay/ports/bus.ts';
+import { busConformance } from '../../src/testing/index.ts';
 import { demandRedis, type RedisServer, redisAvailable, soon, startRedis, whyNot } from './redis-server.ts';
 
 demandRedis();

@@ -1,9 +1,9 @@
 /** Store, bus and approvals on a cluster of three: the same contracts, since what belongs together lies together. */
 import type { Cluster } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { redisApprovals, redisBus, redisStore } from '../../src/redis.ts';
-import type { RelayBus } from '../../src/relay/bus.ts';
-import { approvalStoreConformance, busConformance, storeConformance } from '../../src/testing.ts';
+import { redisApprovals, redisBus, redisStore } from '../../src/redis/index.ts';
+import type { RelayBus } from '../../src/relay/ports/bus.ts';
+import { approvalStoreConformance, busConformance, storeConformance } from '../../src/testing/index.ts';
 import { type RedisCluster, startCluster } from './redis-cluster.ts';
 import { demandRedis, redisAvailable, soon, whyNot } from './redis-server.ts';
 

@@ -2,9 +2,9 @@
 import { inspect } from 'node:util';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RedisClient, redisStore } from '../../src/redis.ts';
-import type { RelayStore } from '../../src/relay/store.ts';
-import { storeConformance } from '../../src/testing.ts';
+import { type RedisClient, redisStore } from '../../src/redis/index.ts';
+import type { RelayStore } from '../../src/relay/ports/store.ts';
+import { storeConformance } from '../../src/testing/index.ts';
 import { demandRedis, type RedisServer, redisAvailable, soon, startRedis, whyNot } from './redis-server.ts';
 
 demandRedis();

@@ -1,7 +1,7 @@
 /** An application as a process of its own: registers `once` and `again`, and writes into a file what its handlers do, before and after they do it. */
 import { appendFileSync } from 'node:fs';
 import { WebSocket } from 'ws';
-import { connectRelay, type RelayArguments, type RelayCallContext, type RelayTransport, type RelayWebSocket } from '../../src/relay/client.ts';
+import { connectRelay, type RelayArguments, type RelayCallContext, type RelayTransport, type RelayWebSocket } from '../../src/relay-client/index.ts';
 import type { LedgerLine } from './relay-processes.ts';
 
 interface Given {

@@ -1,8 +1,8 @@
 /** A node of a relay as a process of its own. Given `{ redisPort, ...options }` as JSON, it prints its URL and serves until it is killed, or whoever started it has gone. */
 import { Redis } from 'ioredis';
 import { defineTool, jsonSchema } from '../../src/index.ts';
-import { redisBus, redisStore } from '../../src/redis.ts';
-import { serveRelay } from '../../src/relay.ts';
+import { redisBus, redisStore } from '../../src/redis/index.ts';
+import { serveRelay } from '../../src/relay/index.ts';
 import type { NodeOptions } from './relay-processes.ts';
 
 const { redisPort, ...options } = JSON.parse(process.argv[2] ?? '{}') as NodeOptions & { readonly redisPort: number };

@@ -1,7 +1,7 @@
 /** How failures of Redis are told: by their kind, and by nothing that a command carried. No server is needed. */
 import { inspect } from 'node:util';
 import { expect, test, vi } from 'vitest';
-import { type RedisClient, type RedisUnreachable, redisApprovals, redisBus, redisStore } from '../../src/redis.ts';
+import { type RedisClient, type RedisUnreachable, redisApprovals, redisBus, redisStore } from '../../src/redis/index.ts';
 
 /** A client whose commands do what it is told. */
 function client(command: () => Promise<never>, status = 'ready'): RedisClient {

@@ -1,5 +1,5 @@
 /** A relay without a network: a `fetch` by script, and sockets that the test moves by hand. */
-import type { RelayWebSocket } from '../../src/relay/client.ts';
+import type { RelayWebSocket } from '../../src/relay-client/index.ts';
 
 /** A socket that was opened. */
 export interface FakeSocket extends RelayWebSocket {

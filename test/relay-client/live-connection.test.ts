@@ -7,7 +7,7 @@ import {
   type RelayConnection,
   type RelayStatusEvent,
   type RelayTool,
-} from '../../src/relay/client.ts';
+} from '../../src/relay-client/index.ts';
 import { code, type FakeRelay, fakeRelay, token } from './fake-relay.ts';
 
 const tool = (name: string, handler: RelayTool['handler'] = () => name, more: Partial<RelayTool> = {}): RelayTool => ({

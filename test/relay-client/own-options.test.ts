@@ -1,6 +1,6 @@
 /** Options of the relay client: own members only, and unknown names are told with the one that was probably meant. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { connectRelay } from '../../src/relay/client.ts';
+import { connectRelay } from '../../src/relay-client/index.ts';
 import { ownOptions } from '../../src/relay-client/own-options.ts';
 
 const good = { url: 'http://127.0.0.1:1', code: 'ABCDEFGH', token: 'canary-token-0123456789', tools: [] };

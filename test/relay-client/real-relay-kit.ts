@@ -1,7 +1,7 @@
 /** What tests of the client against a served relay share: a relay, a session, an agent's requests, a connection. */
 import { WebSocket } from 'ws';
-import { connectRelay, type RelayClientOptions, type RelayConnection, type RelayStatusEvent, type RelayTool } from '../../src/relay/client.ts';
-import { type ServedRelay, type ServeRelayOptions, serveRelay } from '../../src/relay.ts';
+import { type ServedRelay, type ServeRelayOptions, serveRelay } from '../../src/relay/index.ts';
+import { connectRelay, type RelayClientOptions, type RelayConnection, type RelayStatusEvent, type RelayTool } from '../../src/relay-client/index.ts';
 
 const many = 10_000;
 

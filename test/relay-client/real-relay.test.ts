@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { connectRelay, type JsonObject, type RelayClientOptions, type RelayTool, type RelayTransport } from '../../src/relay/client.ts';
-import { memoryStore, type ServeRelayOptions } from '../../src/relay.ts';
+import { memoryStore, type ServeRelayOptions } from '../../src/relay/index.ts';
+import { connectRelay, type JsonObject, type RelayClientOptions, type RelayTool, type RelayTransport } from '../../src/relay-client/index.ts';
 import { call, closeAll, connect, serve, session, tool, toolsOf } from './real-relay-kit.ts';
 
 const transports: readonly RelayTransport[] = ['websocket', 'sse', 'poll'];

@@ -1,6 +1,6 @@
 /** The client over a WebSocket, its fall back to other ways, and its clocks, without a network. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { connectRelay, type RelayClientOptions, type RelayConnection, type RelayStatusEvent, type RelayTool } from '../../src/relay/client.ts';
+import { connectRelay, type RelayClientOptions, type RelayConnection, type RelayStatusEvent, type RelayTool } from '../../src/relay-client/index.ts';
 import { type FakeNetwork, type FakeSocket, fakeNetwork } from './fake-socket.ts';
 
 const tool = (handler: RelayTool['handler'] = () => 'done'): RelayTool => ({ name: 'a', description: 'A.', parameters: { type: 'object' }, handler });

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createRelay, type Relay } from '../../src/relay/create-relay.ts';
 import type { RelayOptions } from '../../src/relay/options.ts';
-import { type Ask, askOf, base, type Made, registration, type Told } from './front-kit.ts';
+import { type Ask, askOf, base, type Made, registration, type Told } from './http/app-kit.ts';
 
 const open: Relay[] = [];
 

@@ -4,11 +4,11 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ApprovalStore, JsonObject } from '../../src/index.ts';
-import { connectRelay, type RelayStatusEvent } from '../../src/relay/client.ts';
+import { createRelay, memoryStore, type Relay, serveRelay } from '../../src/relay/index.ts';
 import type { RelayOptions } from '../../src/relay/options.ts';
-import type { RelayStore } from '../../src/relay/store.ts';
-import { createUnreadAnswers } from '../../src/relay/unread-answers.ts';
-import { createRelay, memoryStore, type Relay, serveRelay } from '../../src/relay.ts';
+import type { RelayStore } from '../../src/relay/ports/store.ts';
+import { createUnreadAnswers } from '../../src/relay/server/unread-answers.ts';
+import { connectRelay, type RelayStatusEvent } from '../../src/relay-client/index.ts';
 
 const hostKey = 'host-key-of-forty-characters-or-so-000000';
 const relays: Relay[] = [];
@@ -220,7 +220,7 @@ describe('clients that do not read', () => {
       Object.assign(new EventEmitter(), { writableLength: 100_000, setTimeout: () => {}, destroy: () => void cut.push(name) }) as unknown as ServerResponse;
     const [one, two, three, four] = ['one', 'two', 'three', 'four'].map(answer) as [ServerResponse, ServerResponse, ServerResponse, ServerResponse];
     unread.add(one);
-    unread.hold(two);
+    unread.watch(two);
     unread.add(three);
     expect(cut).toEqual(['one']);
     unread.release(two);

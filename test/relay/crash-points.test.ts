@@ -1,8 +1,8 @@
 /** A node that dies after each single thing that it writes: what the other one makes of what is left. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { connectRelay } from '../../src/relay/client.ts';
-import { createRelay, memoryBus, memoryStore, type Relay, type RelayBus, type RelayStore } from '../../src/relay.ts';
-import { askOf, base, type Told } from './front-kit.ts';
+import { createRelay, memoryBus, memoryStore, type Relay, type RelayBus, type RelayStore } from '../../src/relay/index.ts';
+import { connectRelay } from '../../src/relay-client/index.ts';
+import { askOf, base, type Told } from './http/app-kit.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -2,11 +2,11 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { defineTool, HostToolRegistry, jsonSchema } from '../../src/index.ts';
 import { createRelay, type Relay } from '../../src/relay/create-relay.ts';
-import { memoryStore } from '../../src/relay/memory-store.ts';
+import { memoryStore } from '../../src/relay/memory/store.ts';
 import type { RelayOptions } from '../../src/relay/options.ts';
-import { serverPortOf } from '../../src/relay/server-port.ts';
-import type { SocketAdmission } from '../../src/relay/socket-port.ts';
-import { type Ask, askOf, base, brokenStore, type Made, registration, type Told } from './front-kit.ts';
+import { serverPortOf } from '../../src/relay/server/server-port.ts';
+import type { SocketAdmission } from '../../src/relay/server/socket-port.ts';
+import { type Ask, askOf, base, brokenStore, type Made, registration, type Told } from './http/app-kit.ts';
 
 const open: Relay[] = [];
 

@@ -5,9 +5,9 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterEach, describe, expect, test } from 'vitest';
 import { type AnyEvent, deny } from '../../src/index.ts';
 import { createRelay, type Relay } from '../../src/relay/create-relay.ts';
+import { routes } from '../../src/relay/http/route-table.ts';
 import type { RelaySessionOptions } from '../../src/relay/options.ts';
-import { routes } from '../../src/relay/route-table.ts';
-import { type Ask, askOf, base, type Made, type Told } from './front-kit.ts';
+import { type Ask, askOf, base, type Made, type Told } from './http/app-kit.ts';
 
 const hostKey = 'a-key-of-the-host-that-is-long-enough';
 const open: { close(): Promise<void> }[] = [];
@@ -131,15 +131,15 @@ test('every route, with every token, asked to run the tool: only the three that 
 test('in the source, one place sends calls to applications, and one place runs it: the executor of a session tool', () => {
   const folder = join(import.meta.dirname, '../../src/relay');
   const holding = (pattern: RegExp): string[] =>
-    readdirSync(folder)
-      .filter((file) => pattern.test(readFileSync(join(folder, file), 'utf8')))
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && pattern.test(readFileSync(join(folder, file), 'utf8')))
       .sort();
   // Records of the log that are calls, and documents that hold one.
-  expect(holding(/kind: 'call', id/)).toEqual(['calls.ts']);
-  expect(holding(/state: 'open' \}/)).toEqual(['calls.ts']);
-  expect(holding(/calls\.run\(/)).toEqual(['live-sessions.ts']);
-  expect(holding(/kind: 'remote' as const, execute: \(input/)).toEqual(['relayed-tools.ts']);
+  expect(holding(/kind: 'call', id/)).toEqual(['calls/calls.ts']);
+  expect(holding(/state: 'open' \}/)).toEqual(['calls/calls.ts']);
+  expect(holding(/calls\.run\(/)).toEqual(['calls/live-sessions.ts']);
+  expect(holding(/kind: 'remote' as const, execute: \(input/)).toEqual(['tools/relayed-tools.ts']);
   // Agents' calls go in by these doors of the core.
-  expect(holding(/session\.call\(/)).toEqual(['requests.ts']);
-  expect(holding(/createMcpHandler\(/)).toEqual(['mcp-route.ts']);
+  expect(holding(/session\.call\(/)).toEqual(['calls/requests.ts']);
+  expect(holding(/createMcpHandler\(/)).toEqual(['http/mcp-route.ts']);
 });

@@ -1,7 +1,7 @@
 /** Wakes of sessions on a node. */
 import { describe, expect, test, vi } from 'vitest';
-import type { RelayBus } from '../../src/relay/bus.ts';
 import { createHub } from '../../src/relay/hub.ts';
+import type { RelayBus } from '../../src/relay/ports/bus.ts';
 import { watchedBus } from './watched-ports.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));

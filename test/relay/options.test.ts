@@ -1,14 +1,14 @@
 /** Options of a relay: what is refused, by name, and what is made of the rest. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { HostToolRegistry, isMisuseError } from '../../src/index.ts';
-import { redisApprovals, redisBus, redisStore } from '../../src/redis.ts';
-import { guardBus, guardStore } from '../../src/relay/guarded-ports.ts';
-import { memoryStore } from '../../src/relay/memory-store.ts';
+import { redisApprovals, redisBus, redisStore } from '../../src/redis/index.ts';
+import { createRelay, serveRelay } from '../../src/relay/index.ts';
+import { memoryStore } from '../../src/relay/memory/store.ts';
+import { guardBus, guardStore } from '../../src/relay/ports/guarded-ports.ts';
 import { defaultLimits, readRelayOptions } from '../../src/relay/read-options.ts';
 import { isRelayError, relayError } from '../../src/relay/relay-error.ts';
 import { createReport, faultOf, safeLogger } from '../../src/relay/report.ts';
-import { createRelay, serveRelay } from '../../src/relay.ts';
-import { brokenStore } from './front-kit.ts';
+import { brokenStore } from './http/app-kit.ts';
 
 describe('an option that is none', () => {
   test.each<[string, unknown]>([
@@ -96,7 +96,7 @@ describe('what stands on Object.prototype', () => {
   test('is no option of a relay, its limits, its session or its store', () => {
     for (const [key, value] of Object.entries(polluted))
       Object.defineProperty(Object.prototype, key, { value, enumerable: true, configurable: true, writable: true });
-    const { settings, door, session } = readRelayOptions({ limits: {}, session: {} });
+    const { settings, origins: door, session } = readRelayOptions({ limits: {}, session: {} });
     const { pairing, limits } = settings;
     for (const key of Object.keys(polluted)) delete (Object.prototype as Record<string, unknown>)[key];
     expect(pairing).toBe(false);
@@ -108,7 +108,7 @@ describe('what stands on Object.prototype', () => {
 
 describe('what is left out', () => {
   test('has its default', () => {
-    const { settings, door, session } = readRelayOptions({ limits: { requestsPerMinute: 5, updatesPerMinute: undefined as never } });
+    const { settings, origins: door, session } = readRelayOptions({ limits: { requestsPerMinute: 5, updatesPerMinute: undefined as never } });
     expect(settings).toMatchObject({
       ttlMs: 3_600_000,
       requestTimeoutMs: 30_000,
@@ -147,7 +147,7 @@ describe('what is left out', () => {
 });
 
 test('a key of the host is kept as its hash', () => {
-  expect(JSON.stringify(readRelayOptions({ hostKey: 'my-secret-key-of-the-host' }).door)).not.toContain('my-secret-key');
+  expect(JSON.stringify(readRelayOptions({ hostKey: 'my-secret-key-of-the-host' }).origins)).not.toContain('my-secret-key');
 });
 
 test('a store and a bus of the host are not closed', async () => {

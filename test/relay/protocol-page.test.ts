@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openApiDocument } from '../../src/relay/openapi.ts';
-import { errorStatus, rateLimitCodes } from '../../src/relay/openapi-errors.ts';
-import { type Access, routes } from '../../src/relay/route-table.ts';
+import { openApiDocument } from '../../src/relay/http/openapi.ts';
+import { errorStatus, rateLimitCodes } from '../../src/relay/http/openapi-errors.ts';
+import { type Access, routes } from '../../src/relay/http/route-table.ts';
 import { root } from '../docs/pages.ts';
 
 const page = readFileSync(join(root, 'docs/relay-protocol.md'), 'utf8');
@@ -57,7 +57,9 @@ describe('the page on the protocol', () => {
 
   test('lists every event, and no other', () => {
     const folder = join(root, 'src/relay');
-    const sources = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => readFileSync(join(folder, name), 'utf8'));
     const sent = sources.flatMap((source) => [...source.matchAll(/\bevent: '([a-z-]+)'/g)].map(([, name = '']) => name));
     expect(sent.length).toBeGreaterThan(5);
     expect(sortedSet(rowsOf(section('Events')).map(([name = '']) => name.replaceAll('`', '')))).toEqual(sortedSet(sent));

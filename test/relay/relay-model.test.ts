@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ToolContext } from '../../src/index.ts';
-import { keys, type SessionDocument } from '../../src/relay/documents.ts';
-import type { OpenStream, StreamEvent } from '../../src/relay/event-stream.ts';
+import type { OpenStream, StreamEvent } from '../../src/relay/events/ports.ts';
+import { keys, type SessionDocument } from '../../src/relay/ports/documents.ts';
 import { type Node, relayed, relayWorld, type World } from './relay-world.ts';
 import { type WatchedBus, type WatchedStore, watchedBus, watchedStore } from './watched-ports.ts';
 

@@ -1,22 +1,22 @@
 /** The parts of relay nodes over one store and one bus, without HTTP. */
 import { randomUUID } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../src/index.ts';
-import type { RelayBus } from '../../src/relay/bus.ts';
-import { type Calls, createCalls } from '../../src/relay/calls.ts';
-import { keys, logKeep, type RelayedDefinition, type SessionDocument, type ToolsDocument } from '../../src/relay/documents.ts';
-import type { EventStreams, OpenStream, StreamEvent } from '../../src/relay/event-stream.ts';
-import { createEventStreams } from '../../src/relay/event-streams.ts';
+import { type Calls, createCalls } from '../../src/relay/calls/calls.ts';
+import { createLiveSessions, type LiveSessions } from '../../src/relay/calls/live-sessions.ts';
+import { createRequests, type Requests } from '../../src/relay/calls/requests.ts';
+import type { EventStreams, OpenStream, StreamEvent } from '../../src/relay/events/ports.ts';
+import { createEventStreams } from '../../src/relay/events/registry.ts';
+import { toToolsRecord } from '../../src/relay/events/tool-updates.ts';
 import { createHub, type Hub } from '../../src/relay/hub.ts';
-import { createLiveSessions, type LiveSessions } from '../../src/relay/live-sessions.ts';
-import { memoryBus } from '../../src/relay/memory-bus.ts';
-import { memoryStore } from '../../src/relay/memory-store.ts';
+import { memoryBus } from '../../src/relay/memory/bus.ts';
+import { memoryStore } from '../../src/relay/memory/store.ts';
 import type { RelaySessionOptions } from '../../src/relay/options.ts';
+import type { RelayBus } from '../../src/relay/ports/bus.ts';
+import { keys, logKeep, type RelayedDefinition, type SessionDocument, type ToolsDocument } from '../../src/relay/ports/documents.ts';
+import type { RelayStore } from '../../src/relay/ports/store.ts';
 import { defaultLimits } from '../../src/relay/read-options.ts';
-import { createRequests, type Requests } from '../../src/relay/requests.ts';
 import type { RelaySettings } from '../../src/relay/settings.ts';
-import type { RelayStore } from '../../src/relay/store.ts';
-import { toToolsRecord } from '../../src/relay/tool-updates.ts';
-import { readTools, writeTools } from '../../src/relay/tools-document.ts';
+import { readTools, writeTools } from '../../src/relay/tools/tools-document.ts';
 
 export interface Node {
   readonly settings: RelaySettings;

@@ -1,9 +1,9 @@
 /** A node that stands still at each single thing that it asks of the store, for as long as others need to take it for dead: what it was doing is still done once, and told alike by all. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { defineTool } from '../../src/index.ts';
-import { connectRelay } from '../../src/relay/client.ts';
-import { createRelay, memoryBus, memoryStore, type Relay, type RelayBus, type RelayStore } from '../../src/relay.ts';
-import { askOf, base, type Told } from './front-kit.ts';
+import { createRelay, memoryBus, memoryStore, type Relay, type RelayBus, type RelayStore } from '../../src/relay/index.ts';
+import { connectRelay } from '../../src/relay-client/index.ts';
+import { askOf, base, type Told } from './http/app-kit.ts';
 
 const closers: (() => unknown)[] = [];
 beforeEach(() => {

@@ -1,8 +1,9 @@
 /** A store and a bus that count what is asked of them, and that can be taken away. */
-import type { RelayBus } from '../../src/relay/bus.ts';
-import { memoryBus } from '../../src/relay/memory-bus.ts';
-import { memoryStore } from '../../src/relay/memory-store.ts';
-import type { RelayStore } from '../../src/relay/store.ts';
+
+import { memoryBus } from '../../src/relay/memory/bus.ts';
+import { memoryStore } from '../../src/relay/memory/store.ts';
+import type { RelayBus } from '../../src/relay/ports/bus.ts';
+import type { RelayStore } from '../../src/relay/ports/store.ts';
 
 export interface WatchedStore {
   readonly store: RelayStore;

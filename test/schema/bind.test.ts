@@ -211,12 +211,20 @@ describe('a schema whose code misbehaves', () => {
   });
 
   test('issues without a path or a message, and paths of objects and symbols', async () => {
-    const issues = [{}, { message: 'm', path: [{ key: 'a' }, 0, Symbol('s')] }, { message: 7 }];
+    const issues = [
+      {},
+      { message: 'm', path: [{ key: 'a' }, 0, Symbol('s')] },
+      { message: 7, path: [] },
+      { message: 'n', path: ['a', 'b'] },
+      { path: [null, {}] },
+    ];
     expect(await bind(standard(() => ({ issues }))).validate({})).toEqual({
       issues: [
         { path: '', message: 'invalid' },
         { path: 'a.0.Symbol(s)', message: 'm' },
         { path: '', message: 'invalid' },
+        { path: 'a.b', message: 'n' },
+        { path: 'null.[object Object]', message: 'invalid' },
       ],
     });
   });
@@ -231,6 +239,11 @@ describe('a schema whose code misbehaves', () => {
     });
     expect(props.validate()).toEqual({ value: 5 });
     expect(bind(schema).validate({})).toEqual({ value: 5 });
+  });
+
+  test('one that holds a schema of zod with code in it is asked itself', () => {
+    const schema = { ...standard((value) => ({ value: [value] })), inner: z.string().refine(() => true) };
+    expect(bind(schema).validate({ a: 1 })).toEqual({ value: [{ a: 1 }] });
   });
 
   test('conversion happens when it is asked for, once', () => {

@@ -91,6 +91,39 @@ describe('what is within the limits passes', () => {
   }
 });
 
+describe('a limit is the last number that is taken', () => {
+  const text = (bytes: number): object => ({ description: 'x'.repeat(bytes - '{"description":""}'.length) });
+  const lists = (depth: number): object => ({ default: JSON.parse('['.repeat(depth - 1) + ']'.repeat(depth - 1)) });
+  const sized = (size: number): object => {
+    // One of `a{n}` has n + 2 instructions.
+    const whole = repeat(Math.floor(size / 1_002), (index) => `${String.fromCharCode(97 + index)}{1000}`);
+    return { allOf: [...whole, `z{${(size % 1_002) - 2}}`].map((pattern) => ({ pattern })) };
+  };
+  const letters = (count: number): object => ({ allOf: repeat(count, (index) => ({ pattern: `a${index}` })) });
+  const expanding = (count: number): object => ({ $defs: { a: { allOf: repeat(99, () => true) } }, allOf: repeat(count, () => ({ $ref: '#/$defs/a' })) });
+  test.each<readonly [what: string, taken: object, refused: object, says: RegExp]>([
+    ['of bytes', text(65_536), text(65_537), /`#`: the schema is larger than 65536 bytes$/],
+    ['of values', { default: repeat(32_000, () => 0) }, { default: repeat(65_536, () => 0) }, /the schema is larger than 65536 bytes$/],
+    ['of nesting', lists(64), lists(65), /`\/default(?:\/0){63}`: nested deeper than 64 levels$/],
+    ['of sub-schemas within each other', nested(32), nested(33), /sub-schemas nested deeper than 32$/],
+    ['of sub-schemas', { allOf: repeat(4_999, () => true) }, { allOf: repeat(5_000, () => true) }, /more than 5000 sub-schemas$/],
+    ['of members', { $defs: members(500) }, { $defs: members(501) }, /501 members; at most 500 are accepted$/],
+    ['of names', { required: repeat(1_000, String) }, { required: repeat(1_001, String) }, /1001 names; at most 1000 are accepted$/],
+    ['of items that must differ', { uniqueItems: true, maxItems: 1_000 }, { uniqueItems: true, maxItems: 1_001 }, /at most 1000$/],
+    // Each reference stands for 101 schemas, and the one that holds them is another.
+    ['of schemas on one value', expanding(99), expanding(100), /more than 10000 schemas to one value$/],
+    ['of different patterns', letters(200), letters(201), /More than 200 different patterns$/],
+    ['of the size of patterns', sized(20_000), sized(20_001), /patterns are too complex altogether/],
+  ])('%s', (_what, taken, refused, says) => {
+    expect(refusal(taken)).toBe('accepted');
+    expect(refusal(refused)).toMatch(says);
+  });
+
+  test('what cannot be copied is named', () => {
+    expect(refusal({ a: { b: 1n } })).toBe('Invalid JSON Schema at `/a/b`: a bigint is not JSON');
+  });
+});
+
 test('what the gate returns is a copy: a getter that answers differently the second time changes nothing', () => {
   let reads = 0;
   const schema = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compilePattern } from '../../src/regex.ts';
+import { compilePattern } from '../../src/text/regex.ts';
 
 describe('patterns mean what ECMAScript says', () => {
   const texts = [

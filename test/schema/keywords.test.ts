@@ -126,6 +126,7 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
     ],
     [{ multipleOf: 2 }, [0, -4], [[3, 'must be a multiple of 2']]],
     [{ multipleOf: 0.25 }, [2, 1.75, 1e20], [[0.3, 'must be a multiple of 0.25']]],
+    [{ multipleOf: 0.1 }, [3, 0.3], [[0.25, 'must be a multiple of 0.1']]],
     [{ multipleOf: 1e20 }, [3e20, 0], [[1e19, 'must be a multiple of 100000000000000000000']]],
     [{ multipleOf: 3 }, [3e20], [[1e20, 'must be a multiple of 3']]],
     [
@@ -140,7 +141,7 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
     [{ minLength: 1 }, ['a', '\u{1f600}', 5], [['', 'must not be empty']]],
     [
       { minLength: 2 },
-      ['ab', '\u{1f600}b', '\ud800\ud800', '\udc00\ud800', [1]],
+      ['ab', '\u{1f600}b', '\ud800\ud800', '\udc00\ud800', 'a\udc00', [1]],
       [
         ['a', 'must have at least 2 characters'],
         ['\u{1f600}', 'must have at least 2 characters'],
@@ -157,7 +158,7 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
     ],
     [
       { maxLength: 2 },
-      ['ab', '\u{1f600}\u{1f600}', 'a\u{1f600}', [1, 2, 3], '\ud800a'],
+      ['ab', '\u{1f600}\u{1f601}', 'a\u{1f600}', [1, 2, 3], '\ud800a'],
       [
         ['abc', 'must have at most 2 characters'],
         ['a\u{1f600}b', 'must have at most 2 characters'],
@@ -231,12 +232,12 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
       [[{ q: 1 }, '/q is not allowed here']],
     ],
     [
-      { patternProperties: { '^a': { type: 'number' }, z$: { minimum: 5 } }, additionalProperties: false },
+      { properties: { a: true }, patternProperties: { '^a': { type: 'number' }, z$: { minimum: 5 } }, additionalProperties: false },
       [{ a: 1, z: 5, az: 6 }],
       [
         [{ a: '' }, '/a must be a number, got a string'],
         [{ az: 4 }, '/az must be at least 5'],
-        [{ b: 1 }, '/b is not allowed here'],
+        [{ b: 1 }, '/b is not allowed here; allowed: a'],
       ],
     ],
     [
@@ -244,6 +245,7 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
       [{ a: 'ab' }],
       [[{ a: 'a' }, '/a must have at least 2 characters']],
     ],
+    [{ minProperties: 1 }, [record(1)], [[{}, 'must have at least 1 properties']]],
     [{ minProperties: 2 }, [record(2), [1], 'a', null], [[record(1), 'must have at least 2 properties']]],
     [{ maxProperties: 2 }, [record(2), [1, 2, 3], 'abc', null], [[record(3), 'must have at most 2 properties']]],
     [{ maxProperties: 0 }, [{}], [[record(1), 'must have at most 0 properties']]],
@@ -335,6 +337,11 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
       { anyOf: [{ properties: { a: { const: 1 }, b: { const: 1 } } }, { type: 'string' }] },
       [{ a: 1 }, 'a'],
       [[{ a: 3, b: 3 }, '/a must be 1', '/b must be 1']],
+    ],
+    [
+      { anyOf: [{ properties: { a: { const: 1 } }, maxProperties: 1 }, { type: 'string' }] },
+      [{ a: 1 }, ''],
+      [[{ a: 2, b: 1 }, 'must have at most 1 properties, or must be a string, got an object']],
     ],
     [{ oneOf: [{ minimum: 3 }, { maximum: 4 }] }, [5, 2], [[3, 'must match exactly one of the allowed forms, matches several']]],
     [{ oneOf: [{ const: 1 }, { const: 2 }] }, [1, 2], [[3, 'must be 1, or must be 2']]],

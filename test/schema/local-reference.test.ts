@@ -1,11 +1,11 @@
 /** One meaning of `$ref`: what the validator follows is what surfaces show and what nulls are taken out by. */
 import { describe, expect, test } from 'vitest';
 import { withoutStrictNulls } from '../../src/call/strict-nulls.ts';
-import { toGeminiTools } from '../../src/gemini.ts';
 import { type JsonObject, type JsonSchema, jsonSchema } from '../../src/index.ts';
-import { toOpenAITools } from '../../src/openai.ts';
 import { followReference, pointerOf } from '../../src/schema/local-reference.ts';
-import { createTestSession, mockTool } from '../../src/testing.ts';
+import { toGeminiTools } from '../../src/surfaces/gemini/index.ts';
+import { toOpenAITools } from '../../src/surfaces/openai/index.ts';
+import { createTestSession, mockTool } from '../../src/testing/index.ts';
 
 const place = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'number' } }, required: ['a'], additionalProperties: false } as const;
 
@@ -83,6 +83,54 @@ test('data is no place for an anchor, and a part with an `$id` of its own is whe
   expect(followReference('#/$defs/z', (outer.properties as JsonObject).z as JsonObject, outer)).toEqual({ type: 'number' });
   // A copy has lost its place, and might mean either.
   expect(followReference('#/$defs/z', { $ref: '#/$defs/z' }, outer)).toBeUndefined();
+});
+
+describe('a document', () => {
+  /** One whose members are counted each time they are read. */
+  const counted = (members: object): { root: JsonObject; reads: () => number } => {
+    let reads = 0;
+    const root = {};
+    for (const [name, value] of Object.entries(members))
+      Object.defineProperty(root, name, {
+        enumerable: true,
+        get() {
+          reads++;
+          return value;
+        },
+      });
+    return { root: root as JsonObject, reads: () => reads };
+  };
+
+  test('is read once, however many references are followed and places asked for', () => {
+    const part = { $anchor: 'a', type: 'string' };
+    const { root, reads } = counted({ $defs: { part }, allOf: [{ $ref: '#a' }, part] });
+    expect([followReference('#a', root, root), pointerOf(part, root)]).toEqual([part, '/$defs/part']);
+    const before = reads();
+    expect([followReference('#a', root, root), pointerOf(part, root), pointerOf(root, root), pointerOf({}, root)]).toEqual([
+      part,
+      '/$defs/part',
+      '',
+      undefined,
+    ]);
+    expect(reads()).toBe(before);
+  });
+
+  test('of a dialect that is not known has no references, and is read once to find that', () => {
+    const { root, reads } = counted({ $schema: 'mine', $anchor: 'a' });
+    expect([followReference('#a', root, root), followReference('#a', root, root), reads()]).toEqual([undefined, undefined, 1]);
+  });
+
+  test('names the first place of a part that stands in several, and none of what is no object', () => {
+    const [part, listed] = [{}, {}];
+    const root = { a: [null, 'text', { b: part }, listed], c: part } as unknown as JsonObject;
+    expect(pointerOf(listed, root)).toBe('/a/3');
+    expect([pointerOf(part, root), pointerOf(root.a as JsonObject, root), pointerOf(null, root), pointerOf('text', root)]).toEqual([
+      '/c',
+      '/a',
+      undefined,
+      undefined,
+    ]);
+  });
 });
 
 test.each(['#nowhere', '#/$defs/none', 'https://example.com/x.json', '%', '#%'])('%s leads nowhere, without an error', ($ref) => {

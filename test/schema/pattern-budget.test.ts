@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { compilePattern } from '../../src/regex.ts';
+import { untrustedLimits } from '../../src/schema/gate.ts';
 import { walkSchema } from '../../src/schema/json-schema-check.ts';
-import { untrustedLimits } from '../../src/schema/json-schema-limits.ts';
 import { isNativePattern, type PatternBudget, type SharedPatterns } from '../../src/schema/pattern-budget.ts';
+import { compilePattern } from '../../src/text/regex.ts';
 
 const budget = (more: Partial<PatternBudget> = {}): PatternBudget => ({
   trusted: false,
@@ -51,6 +51,7 @@ describe('the patterns of one schema', () => {
     const one = budget({ trusted: true, limits: { patterns: 3, patternSize: Number.POSITIVE_INFINITY } });
     expect([isNativePattern('\\p{L}', one), isNativePattern('^(?!x)', one)]).toEqual([false, true]);
     expect(isNativePattern('^(?!x)', one)).toBe(true);
+    expect(one.size).toBe(sizeOf('\\p{L}'));
   });
 });
 
@@ -64,7 +65,7 @@ describe('the patterns of several schemas that come together', () => {
     const together = /patterns of all schemas that came together/;
     expect(() => isNativePattern('^a+$', budget({ shared }))).toThrow(together);
     expect(shared.left).toBe(-size);
-    expect(() => isNativePattern('(', budget({ shared }))).toThrow(together);
+    for (const source of ['(', '\\p{L}']) expect(() => isNativePattern(source, budget({ shared }))).toThrow(together);
     expect(shared.left).toBe(-size);
   });
 });

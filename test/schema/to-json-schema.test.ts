@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import * as zm from 'zod/mini';
 import { z as z3 } from 'zod3';
+import { z as z40 } from 'zod3/v4';
 import { defineTool, HostToolRegistry, isMisuseError } from '../../src/index.ts';
 import { schemaKind, toJsonSchema } from '../../src/schema/to-json-schema.ts';
 import { thrownBy } from '../call/define.ts';
@@ -109,12 +110,84 @@ describe('which side of a schema is shown', () => {
     });
   });
 
+  test('a part of zod 4 that has an id is shown once, by that id', () => {
+    const part = z.string().meta({ id: 'part', title: 'Part' });
+    expect(toJsonSchema(z.object({ a: part, b: part }), 'input', 'here')).toMatchObject({
+      properties: { a: { $ref: '#/$defs/part' }, b: { $ref: '#/$defs/part' } },
+      $defs: { part: { type: 'string', title: 'Part' } },
+    });
+    expect(toJsonSchema(z.object({ a: part }), 'input', 'here').$defs).toEqual({ part: { type: 'string', title: 'Part' } });
+  });
+
+  test('a transform of zod 3 is shown by what goes in, and says nothing of what comes out', () => {
+    const shown = (direction: 'input' | 'output') => toJsonSchema(z3.object({ n: z3.string().transform(Number) }), direction, 'here').properties;
+    expect([shown('input'), shown('output')]).toEqual([{ n: { type: 'string' } }, { n: {} }]);
+  });
+
   test('a date travels as text', () => {
     expect(toJsonSchema(z.object({ at: z.date() }), 'input', 'here').properties).toMatchObject({ at: { type: 'string', format: 'date-time' } });
   });
 });
 
+describe('an older copy of zod 4, which keeps descriptions to itself', () => {
+  const shown = (part: unknown): unknown => (toJsonSchema(z40.object({ a: part as z40.ZodType }), 'input', 'here').properties as { a: unknown }).a;
+
+  test('shows descriptions and metadata, but no type that is not the schema’s own', () => {
+    expect(shown(z40.string().describe('Where.'))).toEqual({ type: 'string', description: 'Where.' });
+    expect(shown(z40.string().meta({ secret: true, type: 'number' }))).toEqual({ type: 'string', secret: true });
+    expect(shown(z40.string())).toEqual({ type: 'string' });
+    expect(shown(z40.date().describe('When.'))).toEqual({ type: 'string', format: 'date-time', description: 'When.' });
+  });
+
+  test('shows a description where there is no other metadata', () => {
+    const bare = (description?: string) => Object.defineProperties(z40.string(), { meta: { value: undefined }, description: { value: description } });
+    expect(shown(bare('Where.'))).toEqual({ type: 'string', description: 'Where.' });
+    expect(shown(bare())).toEqual({ type: 'string' });
+  });
+
+  test.each([
+    [undefined, true],
+    [{ major: 4, minor: 1 }, true],
+    [{ major: 4, minor: 2 }, false],
+    [{ major: 5, minor: 0 }, false],
+  ])('is one of a version before 4.2, from which on all copies share what they know: %j', (version, isOlder) => {
+    const part = z40.string().describe('Where.');
+    Object.assign(part._zod, { version });
+    expect(shown(part)).toEqual(isOlder ? { type: 'string', description: 'Where.' } : { type: 'string' });
+  });
+});
+
+describe('how large a raw schema may be', () => {
+  const lists = (depth: number): object => ({ default: JSON.parse('['.repeat(depth - 1) + ']'.repeat(depth - 1)) });
+
+  test('nested 256 deep', () => {
+    expect(toJsonSchema(lists(256), 'input', 'here')).toEqual(lists(256));
+    expect(() => toJsonSchema(lists(257), 'input', 'here')).toThrow(/^here: the schema is not JSON: nested deeper than 256 levels at "\/default/);
+  });
+
+  test('two million values', () => {
+    const values = Array.from({ length: 2_000_000 - 2 }, () => 1);
+    expect(toJsonSchema({ enum: values }, 'input', 'here').enum).toHaveLength(values.length);
+    expect(() => toJsonSchema({ enum: [...values, 1] }, 'input', 'here')).toThrow('more values than the limit allows at "/enum".');
+  });
+});
+
 describe('what is refused, with the remedy', () => {
+  test('in words that are said once', () => {
+    const schema = { '~standard': { version: 1, vendor: 'acme', validate: (value: unknown) => ({ value }) } };
+    const fault = (value: unknown): string => (thrownBy(() => toJsonSchema(value, 'input', 'here')) as Error).message;
+    expect(fault(schema)).toMatch(/^here: this acme schema gives no JSON Schema\. Wrap it by the vendor's converter/);
+    expect(fault({ a: 1n })).toBe('here: the schema is not JSON: a bigint is not JSON at "/a".');
+    expect(fault({ a: z.string() })).toMatch(/^here: expected a schema, got an object whose member `a` is one\. Wrap it: /);
+    const broken = z.object({
+      get a(): never {
+        throw new Error('not yet');
+      },
+    });
+    expect(fault(broken)).toMatch(/^here: the zod4 schema cannot be turned into JSON Schema \(not yet\)\. Replace the part/);
+    expect(fault(Object.setPrototypeOf([], null))).toBe('here: expected a JSON Schema object, got an array of 0.');
+  });
+
   test('bare Valibot, naming the converter', () => {
     expect(thrownBy(() => toJsonSchema(v.object({ a: v.string() }), 'input', 'tool `t`'))).toMatchObject({
       code: 'invalid_schema',
@@ -211,6 +284,10 @@ describe('schemaKind', () => {
     ['ArkType, which is a function', type({ a: 'string' }), 'standard'],
     ['raw', { type: 'object' }, 'json'],
     ['raw without a prototype', Object.assign(Object.create(null), { type: 'object' }), 'json'],
+    ['raw with members that look like those of a vendor', { _zod: {}, _def: { typeName: 'Other' }, '~standard': null }, 'json'],
+    ['raw with members of other types', { _zod: { def: undefined }, _def: { typeName: 5 }, '~standard': 'text' }, 'json'],
+    ['raw with a member that ends like one of zod', { _def: { typeName: 'NotZod' } }, 'json'],
+    ['an array', [], undefined],
     ['a plain function', () => 1, undefined],
     ['a class instance', new (class {})(), undefined],
   ])('%s', (_, schema, kind) => {

@@ -63,6 +63,7 @@ describe('the options of a call', () => {
     ['a surface without a name', { surface: {} }, "Expected the call's option `surface.name` to be a string, got"],
     ['a surface that is no object', { surface: 5 }, '`surface.name` to be a string, got `5` (number)'],
     ['a surface that is null', { surface: null }, '`surface.name`'],
+    ['a very long member of a surface', { surface: { name: 'cli', ['k'.repeat(100)]: 1 } }, `Unknown member of a call's \`surface\`: \`${'k'.repeat(60)}\``],
     [
       'options whose getter throws',
       Object.defineProperty({}, 'callId', {
@@ -91,6 +92,8 @@ describe('the options of a call', () => {
       },
     };
     expect(read(throws)?.fault?.message).toContain('`first`');
+    expect(read({ first: 1, surface: { name: 'cli', second: 1 } })?.fault?.message).toContain('`first`');
+    expect(read({ surface: { name: 5, first: 1, second: 1 }, timeoutMs: 0 })?.fault?.message).toContain('`first`');
   });
 });
 

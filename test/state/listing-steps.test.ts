@@ -1,8 +1,8 @@
 /** What a listing costs is counted here, since names, and how many there are, come from outside. */
 import { describe, expect, test, vi } from 'vitest';
-import { compileGlob, globBudget } from '../../src/glob.ts';
 import { defineTool, HostToolRegistry, jsonSchema } from '../../src/index.ts';
 import { RegistryState } from '../../src/state/registry-state.ts';
+import { compileGlob, globBudget } from '../../src/text/glob.ts';
 
 const longestName = 1_024;
 const nameOf = (index: number): string => `${'a'.repeat(longestName - 6)}${String(index).padStart(6, '0')}`;

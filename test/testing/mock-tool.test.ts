@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineTool, fail, HostToolRegistry, isMisuseError, ok, type ToolContext } from '../../src/index.ts';
-import { createTestSession, mockTool, recordEvents } from '../../src/testing.ts';
+import { createTestSession, mockTool, recordEvents } from '../../src/testing/index.ts';
 
 describe('a mock is a definition like any other', () => {
   test('with a name alone it has a description, takes any object and answers "Success"', async () => {

@@ -1,7 +1,7 @@
 /** The options of what is there for tests: the same voice as everywhere, and own members alone. */
 import { afterEach, expect, test } from 'vitest';
-import { createModule, fromNodeBinding } from '../../src/amplifier.ts';
 import { isMisuseError } from '../../src/index.ts';
+import { createModule, fromNodeBinding } from '../../src/surfaces/amplifier/index.ts';
 import {
   coordinatorConformance,
   createTestNodeBinding,
@@ -10,7 +10,7 @@ import {
   scriptedModel,
   surfaceConformance,
   TestCoordinator,
-} from '../../src/testing.ts';
+} from '../../src/testing/index.ts';
 
 const never = (): never => {
   throw new Error('never made');

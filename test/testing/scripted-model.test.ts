@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isMisuseError } from '../../src/index.ts';
-import { createTestSession, mockTool, type ScriptedRequest, scriptedModel } from '../../src/testing.ts';
-import type { Message } from '../../src/workflow.ts';
+import { createTestSession, mockTool, type ScriptedRequest, scriptedModel } from '../../src/testing/index.ts';
+import type { Message } from '../../src/workflow/index.ts';
 
 const request = (more: Partial<ScriptedRequest> = {}): ScriptedRequest => ({
   messages: [{ role: 'user', content: 'Hi' }],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HostToolRegistry, isMisuseError, mount } from '../../src/index.ts';
-import { createTestSession, fixedClock, mockTool, recordEvents, sequentialIds, TestCoordinator } from '../../src/testing.ts';
+import { createTestSession, fixedClock, mockTool, recordEvents, sequentialIds, TestCoordinator } from '../../src/testing/index.ts';
 
 describe('createTestSession', () => {
   test('needs nothing', () => {

@@ -23,7 +23,7 @@ import {
   type ToolResult,
   type ToolSession,
 } from '../../src/index.ts';
-import { createTestSession, mockTool } from '../../src/testing.ts';
+import { createTestSession, mockTool } from '../../src/testing/index.ts';
 import { fits, given, same } from './proof.ts';
 
 type InputType<D> = D extends HostToolDefinition<string, infer I, infer _O, infer _K, never> ? I : never;

@@ -1,7 +1,7 @@
 /** The client's own types go in without a cast, and the answer is of the API that was called. */
 import type OpenAI from 'openai';
 import type { ToolSession } from '../../src/index.ts';
-import { dispatchOpenAI } from '../../src/openai.ts';
+import { dispatchOpenAI } from '../../src/surfaces/openai/index.ts';
 import { given } from './proof.ts';
 
 const session = given<ToolSession>();

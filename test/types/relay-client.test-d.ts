@@ -8,7 +8,7 @@ import {
   type RelayConnection,
   type RelayTool,
   relayTool,
-} from '../../src/relay/client.ts';
+} from '../../src/relay-client/index.ts';
 import { fits, given, same } from './proof.ts';
 
 interface ReadArguments {

@@ -1,6 +1,6 @@
 /** What a workflow infers, and what of it must not compile. Each marked line has one mistake; a line that compiles fails the type check. */
 import type { JsonObject } from '../../src/index.ts';
-import { createTestSession, mockTool, scriptedModel } from '../../src/testing.ts';
+import { createTestSession, mockTool, scriptedModel } from '../../src/testing/index.ts';
 import {
   type CallOutcome,
   codingAgentPreset,
@@ -18,7 +18,7 @@ import {
   type WorkflowCommand,
   type WorkflowEvent,
   type WorkflowState,
-} from '../../src/workflow.ts';
+} from '../../src/workflow/index.ts';
 import { given, same } from './proof.ts';
 
 const session = createTestSession({ tools: [mockTool({ name: 'look' })] });

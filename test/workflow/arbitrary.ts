@@ -1,7 +1,7 @@
 /** Streams of events that nobody would write by hand. */
 import fc from 'fast-check';
 import type { JsonObject } from '../../src/index.ts';
-import type { WorkflowEvent } from '../../src/workflow.ts';
+import type { WorkflowEvent } from '../../src/workflow/index.ts';
 import { succeeded, tools } from './events.ts';
 
 export const name = fc.constantFrom('read', 'grep', 'write', 'edit', 'exec', 'deploy', 'nothing', '__proto__', 'constructor');

@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { defineTool, type JsonObject } from '../../src/index.ts';
+import { planBatch } from '../../src/toolset/batch-plan.ts';
 import {
   type CodingAgentInput,
   type CodingAgentParsed,
@@ -9,9 +10,8 @@ import {
   codingAgentTool,
 } from '../../src/workflow/coding-agent-preset.ts';
 import { createWorkflow } from '../../src/workflow/create-workflow.ts';
-import { planBatch } from '../../src/workflow/plan.ts';
+import { computeEffective, type ToolSpec } from '../../src/workflow/index.ts';
 import { reduce } from '../../src/workflow/reduce.ts';
-import { computeEffective, type ToolSpec } from '../../src/workflow.ts';
 
 const preset = codingAgentPreset();
 const names = preset.tools.map((tool) => tool.name);

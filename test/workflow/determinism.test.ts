@@ -10,7 +10,7 @@ import {
   type WorkflowCommand,
   type WorkflowEvent,
   type WorkflowState,
-} from '../../src/workflow.ts';
+} from '../../src/workflow/index.ts';
 import { callId, event, events, name, shuffled } from './arbitrary.ts';
 import { succeeded, workflow } from './events.ts';
 

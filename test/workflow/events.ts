@@ -1,6 +1,6 @@
 /** Short ways to write workflow events and read commands. */
 import type { ToolResult } from '../../src/index.ts';
-import { createWorkflow, type LlmGenerate, type Reduction, reduce, type ToolSpec, type WorkflowEvent, type WorkflowState } from '../../src/workflow.ts';
+import { createWorkflow, type LlmGenerate, type Reduction, reduce, type ToolSpec, type WorkflowEvent, type WorkflowState } from '../../src/workflow/index.ts';
 
 export const succeeded = (callId: string, output: unknown = 'done'): ToolResult => ({
   success: true,

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineTool, isMisuseError, jsonSchema, MisuseError, type ToolSession } from '../../src/index.ts';
-import { createTestSession, mockTool, type ScriptedTurn, scriptedModel } from '../../src/testing.ts';
+import { createTestSession, mockTool, type ScriptedTurn, scriptedModel } from '../../src/testing/index.ts';
 import {
   createWorkflow,
   type Generate,
@@ -14,7 +14,7 @@ import {
   toolSpecs,
   type WorkflowState,
   writeTrace,
-} from '../../src/workflow.ts';
+} from '../../src/workflow/index.ts';
 
 const read = () => mockTool({ name: 'read', output: 'text' });
 const workflowOf = (session: ToolSession): WorkflowState => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, isMisuseError, type JsonObject, type ToolSession } from '../../src/index.ts';
-import { createTestSession, mockTool, scriptedModel } from '../../src/testing.ts';
+import { createTestSession, mockTool, scriptedModel } from '../../src/testing/index.ts';
 import {
   createWorkflow,
   type Generate,
@@ -17,7 +17,7 @@ import {
   toolSpecs,
   type WorkflowState,
   writeTrace,
-} from '../../src/workflow.ts';
+} from '../../src/workflow/index.ts';
 
 const workflowOf = (session: ToolSession, more: object = {}): WorkflowState => {
   const tools = toolSpecs(session);

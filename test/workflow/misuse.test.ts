@@ -14,7 +14,7 @@ import {
   serializeState,
   toolSpecs,
   writeTrace,
-} from '../../src/workflow.ts';
+} from '../../src/workflow/index.ts';
 import { applied, observe, settle, tools, workflow } from './events.ts';
 
 /** What is thrown, which must be a MisuseError. */

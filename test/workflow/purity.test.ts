@@ -1,14 +1,14 @@
-/** The workflow has no clock, no randomness and no I/O: what could reach them is not in its sources. */
+/** The workflow, and the tool sets that it computes with, have no clock, no randomness and no I/O: what could reach them is not in its sources. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { codingAgentPreset, createWorkflow, planBatch, replay, reduce as step, type WorkflowEvent, writeTrace } from '../../src/workflow.ts';
+import { codingAgentPreset, createWorkflow, planBatch, replay, reduce as step, type WorkflowEvent, writeTrace } from '../../src/workflow/index.ts';
 import { observe, settle, workflow } from './events.ts';
 
-const folder = fileURLToPath(new URL('../../src/workflow/', import.meta.url));
-const files = [...readdirSync(folder).map((file) => join(folder, file)), fileURLToPath(new URL('../../src/workflow.ts', import.meta.url))];
+const folders = ['workflow', 'toolset'].map((name) => fileURLToPath(new URL(`../../src/${name}/`, import.meta.url)));
+const files = folders.flatMap((folder) => readdirSync(folder).map((file) => join(folder, file)));
 
 /** Globals by which a module would see the time, chance or the world. `Math` is allowed, its `random` is not. */
 const worldly =

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isMisuseError } from '../../src/index.ts';
-import { createWorkflow, effectiveOf, reduce, serializeState, type WorkflowEvent, type WorkflowState } from '../../src/workflow.ts';
+import { createWorkflow, effectiveOf, reduce, serializeState, type WorkflowEvent, type WorkflowState } from '../../src/workflow/index.ts';
 import { applied, listed, observe, settle, succeeded, tools, workflow } from './events.ts';
 
 const running = (): WorkflowState => applied(workflow(), { type: 'run_requested' }).state;

@@ -1,7 +1,7 @@
 /** A batch that is settled call by call: what it costs, and that no state sees what came after it. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { reduce, replay, serializeState, type WorkflowState } from '../../src/workflow.ts';
+import { reduce, replay, serializeState, type WorkflowState } from '../../src/workflow/index.ts';
 import { applied, observe, settle, succeeded, workflow } from './events.ts';
 
 const batchOf = (count: number, name: string): WorkflowState =>

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isMisuseError, type JsonValue } from '../../src/index.ts';
-import { createWorkflow, reduce, replay, serializeState, type WorkflowState } from '../../src/workflow.ts';
+import { createWorkflow, reduce, replay, serializeState, type WorkflowState } from '../../src/workflow/index.ts';
 import { event, events } from './arbitrary.ts';
 import { applied, observe, settle, workflow } from './events.ts';
 

@@ -2,7 +2,7 @@ import { createHash, Hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isMisuseError, type JsonValue, type ToolResult } from '../../src/index.ts';
-import { createWorkflow, replay, replayTrace, serializeState, type WorkflowEvent, writeTrace } from '../../src/workflow.ts';
+import { createWorkflow, replay, replayTrace, serializeState, type WorkflowEvent, writeTrace } from '../../src/workflow/index.ts';
 import { observe, settle, succeeded, workflow } from './events.ts';
 
 const events: WorkflowEvent[] = [

@@ -1,6 +1,6 @@
 /** The verification matrix and the definition of done of the orchestration seed, line by line. */
 import { describe, expect, test } from 'vitest';
-import { codingAgentPreset, createWorkflow, replay, serializeState, type WorkflowEvent } from '../../src/workflow.ts';
+import { codingAgentPreset, createWorkflow, replay, serializeState, type WorkflowEvent } from '../../src/workflow/index.ts';
 import { applied, listed, observe, settle } from './events.ts';
 
 const hostTools = [

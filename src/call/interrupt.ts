@@ -1,0 +1,36 @@
+/** What deadlines, signals and closing do to a call. */
+
+import { type ToolError, toolError } from '../errors.ts';
+import type { Call } from '../state/call.ts';
+import type { CallControl } from '../state/registry-state.ts';
+import { fail } from './settle.ts';
+import { callChild } from './spine.ts';
+import { toldName } from './told-name.ts';
+
+function stop(call: Call, error: ToolError, reason: unknown): void {
+  if (call.ended) return;
+  const { more } = call;
+  more.abortReason = reason;
+  more.endedAt = call.session.registry.monotonic();
+  fail(call, error);
+}
+
+/** What deadlines, signals and closing do to a call. */
+export const interrupts: CallControl = {
+  callChild,
+  expired(call, idleMs) {
+    const seconds = (idleMs ?? call.timeoutMs) / 1000;
+    const message =
+      idleMs === undefined
+        ? `\`${toldName(call)}\` timed out after ${seconds}s. It may have run; check before you call it again.`
+        : `\`${toldName(call)}\` timed out after ${seconds}s without progress. It may have run; check before you call it again.`;
+    stop(call, toolError('timeout', message, { reason: idleMs === undefined ? 'timeout' : 'idle_timeout' }), new DOMException(message, 'TimeoutError'));
+  },
+  cancelled(call, reason) {
+    const text = call.state === 'gates' ? 'The call was cancelled before it started.' : 'The call was cancelled. The tool may have run.';
+    stop(call, toolError('cancelled', text), reason);
+  },
+  closed(call) {
+    stop(call, toolError('session_closed', 'The session was closed before the call ended.'), new DOMException('The session was closed.', 'AbortError'));
+  },
+};

@@ -1,0 +1,59 @@
+/** The snapshot of an output: JSON, taken when the handler returned. */
+import { isContentValue, markContent } from '../content.ts';
+import { type ToolError, toolError } from '../errors.ts';
+import { copyJson } from '../json.ts';
+import type { ResultMetadata } from '../result.ts';
+import type { Call } from '../state/call.ts';
+import { toldName } from './told-name.ts';
+
+/** Deepest nesting of an output. */
+export const maxOutputDepth = 512;
+const maxValues = 5_000_000;
+/** An escape or a fraction takes up to twelve characters for each that a copy counts. */
+export const mostCharsEach = 12;
+
+export type Shaped =
+  | {
+      readonly ok: true;
+      readonly output: unknown;
+      readonly truncated: ResultMetadata['truncated'];
+      /** Of a snapshot: the least characters that its JSON text can have. It has at most {@link mostCharsEach} times as many. */
+      readonly leastChars: number | undefined;
+      /** The copy stopped at the limit: `output` is still the handler's own value. */
+      readonly overflow: boolean;
+    }
+  | { readonly ok: false; readonly error: ToolError };
+
+/** Snapshots a value. `maxChars` stops the copy early where nobody needs all of it. */
+export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shaped {
+  if (value === undefined || value === null) return whole(null);
+  const kind = typeof value;
+  if (kind === 'string' || kind === 'boolean' || (kind === 'number' && Number.isFinite(value))) return whole(value === 0 ? 0 : value);
+  const isContent = readsAsContent(value);
+  const copy = copyJson(value, { maxDepth: maxOutputDepth, maxValues, maxChars: isContent ? undefined : maxChars });
+  if (!copy.ok) {
+    const place = copy.path === '' ? 'The output' : `The output at ${copy.path}`;
+    return {
+      ok: false,
+      error: toolError('invalid_output', `${place} of \`${toldName(call)}\` cannot be given back: ${copy.message}. The tool may have run.`, {
+        reason: copy.fault === 'not_json' ? 'not_json' : 'output_too_large',
+        details: { path: copy.path },
+      }),
+    };
+  }
+  if (copy.overflow) return { ok: true, output: value, truncated: undefined, leastChars: undefined, overflow: true };
+  return { ok: true, output: isContent ? markContent(copy.value) : copy.value, truncated: undefined, leastChars: copy.size, overflow: false };
+}
+
+/** An output that needs no count. All members are its own: none is inherited. */
+export function whole(output: unknown, truncated?: ResultMetadata['truncated']): Shaped {
+  return { ok: true, output, truncated, leastChars: undefined, overflow: false };
+}
+
+function readsAsContent(value: unknown): boolean {
+  try {
+    return isContentValue(value);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,108 @@
+/** Before hooks: host code that may change the input or refuse the call. One that fails, refuses. */
+
+import { describe, MisuseError, type ToolError, toolError, withCause } from '../../errors.ts';
+import type { BeforeAnswer, Hook } from '../../hooks.ts';
+import { cloneJson, copyJson, isJsonObject } from '../../json.ts';
+import { isThenable } from '../../maybe-promise.ts';
+import { isReason } from '../../policy/decision.ts';
+import type { Binding } from '../../state/binding.ts';
+import type { Call } from '../../state/call.ts';
+import { collectSecrets } from '../call-secrets.ts';
+import { reportFault } from '../report-fault.ts';
+import type { Outcome, Step } from '../step.ts';
+import { answerInTime, tooLate } from '../with-deadline.ts';
+
+/** Runs each hook once a call: not again after a resume; an edit goes back to what comes after the hooks. */
+export function beforeHooks(call: Call): Step {
+  const { hooks } = call.session;
+  if (call.resumed !== undefined) return undefined;
+  // A hook may speak of what it saw.
+  collectSecrets(call);
+  return runFrom(call, hooks, 0);
+}
+
+function runFrom(call: Call, hooks: readonly Hook[], from: number): Step {
+  for (let index = from; index < hooks.length; index++) {
+    const hook = hooks[index] as Hook;
+    if (hook.before === undefined) continue;
+    try {
+      const answer = hook.before({
+        callId: call.callId,
+        tool: (call.binding as Binding).entry.summary,
+        input: cloneJson(call.canonical),
+        sessionId: call.session.sessionId,
+      });
+      if (isThenable(answer)) return later(call, hooks, index, answer as Promise<BeforeAnswer>);
+      const refused = read(call, answer as BeforeAnswer);
+      if (refused !== undefined || call.ended) return refused;
+    } catch (error) {
+      return hookThrew(call, error);
+    }
+  }
+  return undefined;
+}
+
+async function later(call: Call, hooks: readonly Hook[], index: number, answer: Promise<BeforeAnswer>): Promise<Outcome> {
+  call.waited = true;
+  let refused: ToolError | undefined;
+  try {
+    const settled = await answerInTime(call, answer, call.session.registry.policyTimeoutMs);
+    if (call.ended) return undefined;
+    refused = settled === tooLate ? hookFailed('took too long') : read(call, settled);
+  } catch (error) {
+    return hookThrew(call, error);
+  }
+  return refused ?? runFrom(call, hooks, index + 1);
+}
+
+function read(call: Call, answer: BeforeAnswer): ToolError | undefined {
+  if (answer === undefined || answer === null) return undefined;
+  if (typeof answer !== 'object') return hookAnswered(call, answer);
+  // Own members alone: whatever somebody put on Object.prototype says nothing.
+  const { action, input, reason, message } = { ...nothing, ...answer };
+  switch (action) {
+    case 'continue':
+      return undefined;
+    case 'modify': {
+      const copy = copyJson(input, { maxDepth: 64, maxValues: 50_000 });
+      if (!copy.ok || !isJsonObject(copy.value)) return hookFailed('answered an input that is not a JSON object');
+      call.canonical = copy.value;
+      call.unsafe = copy.unsafe;
+      call.more.text = undefined;
+      collectSecrets(call);
+      return undefined;
+    }
+    case 'deny': {
+      if (!isReason(reason)) return hookFailed('denied without a reason such as `not_now`');
+      return toolError('policy_denied', typeof message === 'string' ? message : `A hook refused the call (${reason}).`, { reason, source: 'hook' });
+    }
+    default:
+      return hookAnswered(call, answer);
+  }
+}
+
+const nothing: { readonly action?: unknown; readonly input?: unknown; readonly reason?: unknown; readonly message?: unknown } = {
+  action: undefined,
+  input: undefined,
+  reason: undefined,
+  message: undefined,
+};
+
+/** The host has to be told what came, and what was expected. */
+function hookAnswered(call: Call, answer: unknown): ToolError {
+  const fault = new MisuseError(
+    'invalid_option',
+    `Expected a before hook to answer nothing, { action: "continue" }, { action: "modify", input } or { action: "deny", reason, message? }, got ${describe(answer)}.`,
+  );
+  reportFault(call, fault, 'hook', 'a before hook answered what is no answer');
+  return withCause(hookFailed('answered nonsense'), fault);
+}
+
+function hookThrew(call: Call, thrown: unknown): ToolError {
+  reportFault(call, thrown, 'hook', 'a before hook threw');
+  return withCause(hookFailed('threw'), thrown);
+}
+
+function hookFailed(what: string): ToolError {
+  return toolError('policy_error', `The call was refused because a hook ${what}.`, { reason: 'hook_failed', source: 'hook' });
+}

@@ -1,0 +1,176 @@
+/** Shape: what a handler returned becomes a JSON snapshot, passes its schema, and fits its budget. */
+
+import { type ContentPart, contentParts, markContent, ownText, partText, withText } from '../../content.ts';
+import { toolError } from '../../errors.ts';
+import type { JsonValue } from '../../json.ts';
+import type { Validated } from '../../schema/bind.ts';
+import { issueLines } from '../../schema/issues.ts';
+import type { Binding } from '../../state/binding.ts';
+import type { Call } from '../../state/call.ts';
+import { detached } from '../../text/shortened.ts';
+import { inPolicyTime } from '../in-policy-time.ts';
+import { maxOutputDepth, mostCharsEach, type Shaped, snapshotOf, whole } from '../output-snapshot.ts';
+import { schemaError } from '../report-fault.ts';
+import { toldName } from '../told-name.ts';
+
+/** Longer texts are measured piece by piece, in bounded memory. */
+const mostWritten = 1_000_000;
+
+type Snapshot = Extract<Shaped, { readonly ok: true }>;
+
+/** Validates by the output schema and answers the snapshot of what it parsed. */
+export function checkOutput(call: Call, shaped: Snapshot): Shaped | Promise<Shaped> {
+  const schema = (call.binding as Binding).entry.internals.output;
+  if (schema === undefined) return shaped;
+  const { output } = shaped;
+  if (contentParts(output) !== undefined)
+    return {
+      ok: false,
+      error: toolError('invalid_output', `\`${toldName(call)}\` has an output schema and returned content parts instead of data.`, { reason: 'output_schema' }),
+    };
+  const validated = schema.validate(output as JsonValue);
+  return validated instanceof Promise ? inPolicyTime(call, validated).then((settled) => read(call, settled)) : read(call, validated);
+}
+
+function read(call: Call, validated: Validated): Shaped {
+  if (validated.issues !== undefined) {
+    const error = toolError(
+      'invalid_output',
+      `The output of \`${toldName(call)}\` does not fit its output schema. The tool may have run.\n${issueLines(validated.issues)}`,
+      { reason: 'output_schema', details: validated.issues.map(({ path, message }) => ({ path, message })) },
+    );
+    return { ok: false, error: schemaError(call, validated, 'outputSchema', error) };
+  }
+  return snapshotOf(call, validated.value);
+}
+
+/** Cuts the model-visible text to the budget; data under a schema is never cut. */
+export function withinBudget(call: Call, shaped: Snapshot): Shaped {
+  const { maxOutputChars, entry } = call.binding as Binding;
+  if (maxOutputChars === Number.POSITIVE_INFINITY) return shaped;
+  const { output, leastChars, overflow } = shaped;
+  const { output: schema, outputStrategy: strategy } = entry.internals;
+  const parts = contentParts(output);
+  if (parts !== undefined) return fitParts(parts, maxOutputChars, strategy);
+  if (leastChars !== undefined && fits(output, leastChars, maxOutputChars)) return shaped;
+  const exact = typeof output === 'string';
+  const text = exact ? output : boundedText(output, maxOutputChars);
+  if (text.length <= maxOutputChars) {
+    if (overflow !== true) return shaped;
+    // The estimate was too high; the value is small enough for a snapshot.
+    const again = snapshotOf(call, output);
+    return again.ok ? withinBudget(call, again) : again;
+  }
+  if (schema !== undefined)
+    return {
+      ok: false,
+      error: toolError(
+        'invalid_output',
+        `The output of \`${toldName(call)}\` is over its budget of ${maxOutputChars} characters, and data under an output schema is never cut. Ask for less.`,
+        { reason: 'output_too_large' },
+      ),
+    };
+  return whole(cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)), { originalChars: text.length, exact, strategy });
+}
+
+/** Whether a snapshot is sure to fit. Most are so small that the count of the copy says so; of others the engine writes the text, several times faster than we can. */
+function fits(output: unknown, leastChars: number, limit: number): boolean {
+  return leastChars * mostCharsEach <= limit || (leastChars <= Math.min(limit, mostWritten) && JSON.stringify(output).length <= limit);
+}
+
+/** The beginning of a value's JSON text, without writing all of it. */
+function boundedText(value: unknown, limit: number): string {
+  const pieces: string[] = [];
+  let length = 0;
+  const write = (piece: string): boolean => {
+    pieces.push(piece);
+    length += piece.length;
+    return length <= limit;
+  };
+  const walk = (item: unknown, depth: number): boolean => {
+    if (typeof item === 'string') return write(JSON.stringify(item.length > limit ? item.slice(0, limit) : item));
+    if (item === null) return write(depth === 0 ? 'Success' : 'null');
+    if (typeof item !== 'object') return write(JSON.stringify(item) ?? 'null');
+    if (depth > maxOutputDepth) return write('…');
+    const { toJSON } = item as { toJSON?: unknown };
+    if (typeof toJSON === 'function') return walk(Reflect.apply(toJSON, item, ['']), depth + 1);
+    if (Array.isArray(item)) {
+      if (!write('[')) return false;
+      for (let index = 0; index < item.length; index++) if ((index > 0 && !write(',')) || !walk(item[index], depth + 1)) return false;
+      return write(']');
+    }
+    if (!write('{')) return false;
+    let first = true;
+    for (const key in item) {
+      if (!Object.hasOwn(item, key)) continue;
+      const member: unknown = (item as Record<string, unknown>)[key];
+      if (member === undefined) continue;
+      if (!write(`${first ? '' : ','}${JSON.stringify(key)}:`) || !walk(member, depth + 1)) return false;
+      first = false;
+    }
+    return write('}');
+  };
+  try {
+    walk(value, 0);
+  } catch {
+    write('…');
+  }
+  return pieces.join('');
+}
+
+function cutMark(originalChars: number, limit: number, exact: boolean): string {
+  return `\n[output cut: ${exact ? '' : 'more than '}${exact ? originalChars : originalChars - 1} characters, limit ${limit}]`;
+}
+
+/** Cuts at a code point and says so, mark included in the budget. */
+function cut(text: string, limit: number, strategy: 'head' | 'head_tail', mark: string): string {
+  if (mark.length >= limit) return detached(head(text, limit));
+  const room = limit - mark.length;
+  if (strategy === 'head') return detached(head(text, room) + mark);
+  const front = Math.ceil(room / 2);
+  return detached(`${head(text, front)}${mark}${tail(text, room - front)}`);
+}
+
+function head(text: string, length: number): string {
+  const code = text.charCodeAt(length - 1);
+  return text.slice(0, code >= 0xd800 && code <= 0xdbff ? length - 1 : length);
+}
+
+function tail(text: string, length: number): string {
+  const start = text.length - length;
+  const code = text.charCodeAt(start);
+  return text.slice(code >= 0xdc00 && code <= 0xdfff ? start + 1 : start);
+}
+
+/** What cannot be cut keeps its place as long as its name fits; the texts share the rest in order, and the first that does not fit is cut. */
+function fitParts(parts: readonly ContentPart[], limit: number, strategy: 'head' | 'head_tail'): Shaped {
+  // Each part brings a line break, the first one excepted.
+  const cost = (text: string): number => text.length + 1;
+  const originalChars = parts.reduce((sum, part) => sum + cost(partText(part)), -1);
+  if (originalChars <= limit) return whole(parts);
+  const mark = cutMark(originalChars, limit, true);
+  let room = limit + 1;
+  const named = new Set<ContentPart>();
+  for (const part of parts) {
+    if (ownText(part) !== undefined || cost(partText(part)) > room) continue;
+    named.add(part);
+    room -= cost(partText(part));
+  }
+  const reserved = room > mark.length + 1 ? mark.length : 0;
+  const kept: ContentPart[] = [];
+  let marked = false;
+  for (const part of parts) {
+    const text = ownText(part);
+    if (text === undefined) {
+      if (named.has(part)) kept.push(part);
+    } else if (!marked && cost(text) <= room - reserved) {
+      kept.push(part);
+      room -= cost(text);
+    } else if (!marked && room > 1) {
+      kept.push(withText(part, cut(text, room - 1, strategy, mark)));
+      marked = true;
+    }
+  }
+  if (!marked && reserved > 0) kept.push({ type: 'text', text: mark.slice(1) });
+  return whole(markContent(kept as unknown as JsonValue), { originalChars, exact: true, strategy });
+}

@@ -1,0 +1,103 @@
+/** One server of the protocol's package over a session: the low-level one, so that schemas and failures pass as they are. */
+import type { ClientCapabilities, JsonSchemaValidator, Server, ServerContext, ServerOptions } from '@modelcontextprotocol/server';
+import { answerCall, type LogThreshold, logLevels, type Serving } from './call.ts';
+import { pageOf } from './list.ts';
+import type { Sdk } from './sdk.ts';
+
+/** How a server introduces itself. */
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly instructions: string | undefined;
+}
+
+/** A server that listens to its session until `dispose` is called. */
+export interface Instance {
+  readonly server: Server;
+  /** How often the tools have changed. */
+  changes(): number;
+  dispose(): void;
+}
+
+type Params = Readonly<Record<string, unknown>>;
+interface AnyParams {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => { readonly value: Params };
+    readonly types?: { readonly input: Params; readonly output: Params } | undefined;
+  };
+}
+
+/** Parameters are read here: the package's own schemas would drop what they do not know. */
+const anyParams: AnyParams = {
+  '~standard': { version: 1, vendor: 'host-tools', validate: (value) => ({ value: value as Params }) },
+};
+
+/** Forms are checked by whoever asked: the package's validator generates code. */
+const noValidator: NonNullable<ServerOptions['jsonSchemaValidator']> = {
+  getValidator<T>(): JsonSchemaValidator<T> {
+    return (value) => ({ valid: true, data: value as T, errorMessage: undefined });
+  },
+};
+
+/** Makes a server. It tells its client of changed tools once a turn. */
+export function createInstance(sdk: Sdk, { name, version, instructions }: ServerInfo, serving: Serving): Instance {
+  const { session, era } = serving;
+  const server = new sdk.Server(
+    { name, version },
+    {
+      capabilities: { tools: { listChanged: true }, logging: {} },
+      ...(instructions === undefined ? {} : { instructions }),
+      jsonSchemaValidator: noValidator,
+      debouncedNotificationMethods: ['notifications/tools/list_changed'],
+    },
+  );
+  let level: LogThreshold = 'debug';
+  server.setRequestHandler('tools/list', { params: anyParams }, ({ cursor }) => {
+    const page = cursor === undefined || typeof cursor === 'string' ? pageOf(session, cursor) : undefined;
+    if (page === undefined) throw new sdk.ProtocolError(sdk.INVALID_PARAMS, 'The cursor names no page. Start again without one.');
+    return { tools: [...page.tools], ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) };
+  });
+  server.setRequestHandler('tools/call', { params: anyParams }, async (params, ctx) => {
+    const { id, signal } = ctx.mcpReq;
+    serving.begun?.(id);
+    return answerCall(
+      serving,
+      {
+        name: params.name as string,
+        input: params.arguments,
+        capabilities: capabilitiesOf(sdk, server, ctx, era),
+        logLevel: era === 'legacy' ? level : (readLevel(envelopeOf(ctx)?.[sdk.LOG_LEVEL_META_KEY]) ?? 'off'),
+      },
+      ctx,
+    ).finally(() => {
+      if (signal.aborted) serving.abandoned?.(id);
+    });
+  });
+  server.setRequestHandler('logging/setLevel', { params: anyParams }, (params) => {
+    const wanted = readLevel(params.level);
+    if (wanted === undefined) throw new sdk.ProtocolError(sdk.INVALID_PARAMS, `Expected \`level\` to be one of ${logLevels.slice(0, -1).join(', ')}.`);
+    level = wanted;
+    return {};
+  });
+  let changes = 0;
+  const stop = session.events.on('tools:changed', () => {
+    changes++;
+    if (server.transport !== undefined) server.sendToolListChanged().catch(() => {});
+  });
+  return { server, changes: () => changes, dispose: stop };
+}
+
+function capabilitiesOf(sdk: Sdk, server: Server, ctx: ServerContext, era: Serving['era']): ClientCapabilities | undefined {
+  return era === 'legacy' ? server.getClientCapabilities() : (envelopeOf(ctx)?.[sdk.CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined);
+}
+
+/** What a request of the 2026 era says of itself. */
+function envelopeOf(ctx: ServerContext): Readonly<Record<string, unknown>> | undefined {
+  return ctx.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+}
+
+function readLevel(value: unknown): LogThreshold | undefined {
+  return value === 'off' ? undefined : logLevels.find((level) => level === value);
+}

@@ -1,0 +1,222 @@
+/** Where a schema and a host's paths mark fields as secret, as a graph that values are walked with. */
+import { describe, MisuseError } from '../errors.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
+import { compilePattern } from '../text/regex.ts';
+import { type Budget, spend } from './budget.ts';
+import { defaultBase, findResources, type Resource, resolveReference } from './schema-references.ts';
+
+/** One sub-schema, or one step of a dotted path, reduced to what decides about secrecy. */
+export interface SecretNode {
+  marked: boolean;
+  /** A step of a path: keys and indexes alike, and arrays are entered without being mentioned. */
+  readonly path: boolean;
+  readonly properties: Map<string, SecretNode>;
+  readonly patterns: { test: (key: string, budget: Budget) => boolean; readonly node: SecretNode }[];
+  /** For keys that `properties` does not list. */
+  otherProperties: SecretNode[];
+  prefix: SecretNode[];
+  /** For elements after `prefix`. */
+  otherItems: SecretNode[];
+  everyItem: SecretNode[];
+  /** Any one key or index (`*` of a path). */
+  each: SecretNode | undefined;
+  /** Speak of the same value: branches, conditions, references. */
+  also: SecretNode[];
+}
+
+export interface SecretPaths {
+  readonly root: readonly SecretNode[];
+  /** Keys that are secret at any depth. */
+  readonly anyDepth: ReadonlySet<string>;
+}
+
+/** Stands where something is listed that leads to no mark. */
+const inert = Object.freeze(createNode(false));
+
+/** Undefined when nothing is marked. */
+export function compileSecretPaths(schema: JsonObject | boolean | undefined, paths: readonly string[]): SecretPaths | undefined {
+  const anyDepth = new Set<string>();
+  const root: SecretNode[] = [];
+  const pathRoot = compilePaths(paths, anyDepth);
+  if (pathRoot !== undefined) root.push(pathRoot);
+  if (isJsonObject(schema)) root.push(...compileSchema(schema));
+  return root.length === 0 && anyDepth.size === 0 ? undefined : { root, anyDepth };
+}
+
+function createNode(path: boolean): SecretNode {
+  return {
+    marked: false,
+    path,
+    properties: new Map(),
+    patterns: [],
+    otherProperties: [],
+    prefix: [],
+    otherItems: [],
+    everyItem: [],
+    each: undefined,
+    also: [],
+  };
+}
+
+function compilePaths(paths: readonly string[], anyDepth: Set<string>): SecretNode | undefined {
+  let root: SecretNode | undefined;
+  for (const path of paths) {
+    if (typeof path !== 'string' || path.split('.').includes('')) {
+      throw new MisuseError('invalid_option', `Expected a \`redact\` path to be names joined by dots, none of them empty, got ${describe(path)}`);
+    }
+    if (path !== '*' && !path.includes('.')) {
+      anyDepth.add(path);
+      continue;
+    }
+    root ??= createNode(true);
+    let node = root;
+    for (const segment of path.split('.')) {
+      if (segment === '*') {
+        node.each ??= createNode(true);
+        node = node.each;
+      } else {
+        const next: SecretNode = node.properties.get(segment) ?? createNode(true);
+        node.properties.set(segment, next);
+        node = next;
+      }
+    }
+    node.marked = true;
+    // A key that itself holds the dots is the same field in another spelling.
+    root.properties.set(path, node);
+  }
+  return root;
+}
+
+/** Keywords whose value is one schema for the same value, a list of such, or a map of such. */
+const sameValue = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not', 'dependentSchemas', 'dependencies'];
+const references = ['$ref', '$dynamicRef', '$recursiveRef'];
+
+/** The root's node, when a mark can be reached from it. Works by a list of what is left, not by recursion: depth is no limit and cycles end. */
+function compileSchema(schema: JsonObject): readonly SecretNode[] {
+  const bases = new Map<object, string>();
+  const resources = findResources(schema, bases);
+  const nodes = new Map<JsonObject, SecretNode>();
+  const pending: JsonObject[] = [];
+  const nodeOf = (part: unknown, base: string): SecretNode[] => {
+    if (!isJsonObject(part)) return [];
+    let node = nodes.get(part);
+    if (node === undefined) {
+      node = createNode(false);
+      nodes.set(part, node);
+      if (!bases.has(part)) bases.set(part, base);
+      pending.push(part);
+    }
+    return [node];
+  };
+  nodeOf(schema, defaultBase);
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+    fill(nodes.get(part) as SecretNode, part, bases.get(part) ?? defaultBase, nodeOf, resources);
+  }
+  const live = reachMarks([...nodes.values()]);
+  for (const node of live) prune(node, live);
+  let tested = 0;
+  for (const { patterns } of live) for (const pattern of patterns) if (++tested > mostPatterns) pattern.test = () => true;
+  return [...nodes.values()].slice(0, 1).filter((node) => live.has(node));
+}
+
+function fill(
+  node: SecretNode,
+  part: JsonObject,
+  base: string,
+  nodeOf: (part: unknown, base: string) => SecretNode[],
+  resources: ReadonlyMap<string, Resource>,
+): void {
+  const of = (child: unknown): SecretNode[] => nodeOf(child, base);
+  const own = (keyword: string): unknown => (Object.hasOwn(part, keyword) ? part[keyword] : undefined);
+  const map = (keyword: string): [string, unknown][] => {
+    const value = own(keyword);
+    return isJsonObject(value) ? Object.entries(value) : [];
+  };
+  const list = (keyword: string): readonly unknown[] => {
+    const value = own(keyword);
+    return Array.isArray(value) ? value : [];
+  };
+  node.marked = own('x-secret') === true || own('secret') === true;
+  for (const [name, child] of map('properties')) for (const next of of(child)) node.properties.set(name, next);
+  // A name listed with a boolean schema is listed all the same.
+  for (const [name, child] of map('properties')) if (!isJsonObject(child)) node.properties.set(name, inert);
+  for (const [pattern, child] of map('patternProperties')) for (const next of of(child)) node.patterns.push({ test: patternTest(pattern), node: next });
+  node.otherProperties = [...of(own('additionalProperties')), ...of(own('unevaluatedProperties'))];
+  const tuple = list('prefixItems').length > 0 ? list('prefixItems') : list('items');
+  node.prefix = tuple.map((child) => of(child)[0] ?? inert);
+  node.otherItems = [...of(own('items')), ...of(own('additionalItems')), ...of(own('unevaluatedItems'))];
+  node.everyItem = of(own('contains'));
+  for (const keyword of sameValue) {
+    const value = own(keyword);
+    if (Array.isArray(value)) for (const child of value) node.also.push(...of(child));
+    else if (keyword.startsWith('depend')) for (const [, child] of map(keyword)) node.also.push(...of(child));
+    else node.also.push(...of(value));
+  }
+  for (const keyword of references) {
+    const reference = own(keyword);
+    if (typeof reference !== 'string') continue;
+    const target = resolveReference(reference, base, resources);
+    if (target !== undefined) node.also.push(...nodeOf(target.schema, target.base));
+  }
+}
+
+/** Patterns of a schema that listed keys are tested against; any further one may mean any key. A compilation can take two milliseconds. */
+const mostPatterns = 8;
+const patternSteps = 50_000;
+
+/** Compiled when a listed key has to be told from the pattern's keys; a pattern that cannot be read could mean any key. */
+function patternTest(pattern: string): (key: string, budget: Budget) => boolean {
+  let compiled: { readonly test: (key: string) => boolean; readonly size: number } | undefined;
+  return (key, budget) => {
+    if (compiled === undefined) {
+      spend(budget, patternSteps);
+      try {
+        const { matcher, size } = compilePattern(pattern, { trusted: false });
+        compiled = { test: (text) => matcher.test(text), size };
+      } catch {
+        compiled = { test: () => true, size: 0 };
+      }
+    }
+    spend(budget, key.length * compiled.size + 1);
+    return compiled.test(key);
+  };
+}
+
+function edges(node: SecretNode): readonly SecretNode[] {
+  return [
+    ...node.properties.values(),
+    ...node.patterns.map((pattern) => pattern.node),
+    ...node.otherProperties,
+    ...node.prefix,
+    ...node.otherItems,
+    ...node.everyItem,
+    ...node.also,
+  ];
+}
+
+/** The nodes from which a mark can be reached. */
+function reachMarks(nodes: readonly SecretNode[]): Set<SecretNode> {
+  const users = new Map<SecretNode, SecretNode[]>();
+  for (const node of nodes) {
+    for (const child of edges(node)) {
+      const list = users.get(child);
+      if (list === undefined) users.set(child, [node]);
+      else list.push(node);
+    }
+  }
+  const live = new Set(nodes.filter((node) => node.marked));
+  for (const node of live) for (const user of users.get(node) ?? []) live.add(user);
+  return live;
+}
+
+/** Forgets what leads to no mark. Listed names and places stay listed: what stands beside them does not speak of them. */
+function prune(node: SecretNode, live: ReadonlySet<SecretNode>): void {
+  const keep = (list: readonly SecretNode[]): SecretNode[] => list.filter((child) => live.has(child));
+  for (const [name, child] of node.properties) if (!live.has(child)) node.properties.set(name, inert);
+  node.patterns.splice(0, node.patterns.length, ...node.patterns.filter((pattern) => live.has(pattern.node)));
+  node.otherProperties = keep(node.otherProperties);
+  node.prefix = node.prefix.map((child) => (live.has(child) ? child : inert));
+  node.otherItems = keep(node.otherItems);
+  node.everyItem = keep(node.everyItem);
+  node.also = keep(node.also);
+}

@@ -1,0 +1,67 @@
+/** Scopes: what a plugin is given instead of the registry. */
+
+import { MisuseError } from '../errors.ts';
+import type { ToolRegistration } from '../state/registration.ts';
+import type { ToolEntry } from '../state/tool-entry.ts';
+import { internalsOf, renameDefinition } from '../tool/definition.ts';
+import type { AnyTool } from '../tool/tool-config.ts';
+
+/** Registers, lists, drains and disposes its own tools; it sees no others. */
+export interface ToolScope<S = unknown> {
+  /** Who brings its tools; shown as `source` in rules, events and errors. */
+  readonly source: string;
+  /** Adds a tool, under the scope's prefix. @throws MisuseError as the registry's does, and `closed` once the scope is disposed. */
+  register(definition: AnyTool<S>): ToolRegistration;
+  /** All or nothing. One `tools:changed`. @throws MisuseError as `register`. */
+  registerAll(definitions: readonly AnyTool<S>[]): readonly ToolRegistration[];
+  /** The scope's own tools, prefix included, in insertion order. */
+  listNames(): readonly string[];
+  /** Resolves when no call on the scope's tools is in flight. */
+  drain(): Promise<void>;
+  /** Removes the scope's tools and rules, then waits for calls in flight. Idempotent. */
+  dispose(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+interface ScopePort<S> {
+  readonly source: string;
+  readonly prefix: string;
+  add(definitions: readonly AnyTool<S>[]): readonly ToolRegistration[];
+  entries(): readonly ToolEntry[];
+  remove(entries: readonly ToolEntry[]): void;
+  disposed(): void;
+}
+
+export function createScope<S>(port: ScopePort<S>): ToolScope<S> {
+  const { source, prefix } = port;
+  let disposed = false;
+  const add = (definitions: readonly AnyTool<S>[]): readonly ToolRegistration[] => {
+    if (disposed) throw new MisuseError('closed', `The scope \`${source}\` is disposed.`);
+    return port.add(prefix === '' ? definitions : definitions.map((definition) => renamed(definition, prefix)));
+  };
+  const drain = async (): Promise<void> => {
+    await Promise.all(port.entries().map((entry) => entry.drain()));
+  };
+  const dispose = async (): Promise<void> => {
+    if (disposed) return;
+    disposed = true;
+    const entries = port.entries();
+    if (entries.length > 0) port.remove(entries);
+    port.disposed();
+    await Promise.all(entries.map((entry) => entry.drain()));
+  };
+  return Object.freeze({
+    source,
+    register: (definition: AnyTool<S>) => add([definition])[0] as ToolRegistration,
+    registerAll: add,
+    listNames: () => port.entries().map(({ name }) => name),
+    drain,
+    dispose,
+    [Symbol.asyncDispose]: dispose,
+  });
+}
+
+function renamed<S>(definition: AnyTool<S>, prefix: string): AnyTool<S> {
+  internalsOf(definition);
+  return renameDefinition(definition as AnyTool, prefix + definition.name) as AnyTool<S>;
+}

@@ -1,0 +1,58 @@
+/** The streams and polls that are open on a node. */
+import type { Calls } from '../calls/calls.ts';
+import type { Hub } from '../hub.ts';
+import { leaving, relayError } from '../relay-error.ts';
+import type { RelaySettings } from '../settings.ts';
+import { pollEvents } from './poll.ts';
+import type { EventStreams } from './ports.ts';
+import { pushEvents } from './push.ts';
+import type { ConnectionParts, EndReason } from './source.ts';
+
+/** Most streams and polls of one side of a session on a node: one token is not to take all of a node's connections. */
+const mostOfSession = 1_024;
+
+/** Makes the streams of a node. */
+export function createEventStreams(settings: RelaySettings, hub: Hub, calls: Calls): EventStreams {
+  const open = new Set<(reason: EndReason) => void>();
+  const counts = new Map<string, number>();
+  let closed = false;
+  const parts: ConnectionParts = {
+    settings,
+    hub,
+    calls,
+    enter({ code, side }, end) {
+      if (closed) throw leaving();
+      const whose = `${code} ${side}`;
+      const count = counts.get(whose) ?? 0;
+      if (count >= mostOfSession)
+        throw relayError(
+          429,
+          'rate_limit_exceeded',
+          `More than ${mostOfSession} streams and polls of this side of the session are open on this node. Close some.`,
+          {
+            code: 'STREAM_LIMIT',
+            headers: { 'Retry-After': '5' },
+          },
+        );
+      counts.set(whose, count + 1);
+      open.add(end);
+      return () => {
+        if (!open.delete(end)) return;
+        const left = (counts.get(whose) as number) - 1;
+        if (left === 0) counts.delete(whose);
+        else counts.set(whose, left);
+      };
+    },
+  };
+  return {
+    open: (request, sink) => pushEvents(parts, request, sink),
+    poll: (request, waitMs, signal) => pollEvents(parts, request, waitMs, signal),
+    get count() {
+      return open.size;
+    },
+    close() {
+      closed = true;
+      for (const end of [...open]) end('shutting_down');
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** What the routes of a relay work with, and what they are given of a request. */
+
+import type { Calls } from '../calls/calls.ts';
+import type { LiveSessions } from '../calls/live-sessions.ts';
+import type { Requests } from '../calls/requests.ts';
+import type { Counters } from '../counters.ts';
+import type { EventStreams, StreamRequest } from '../events/ports.ts';
+import type { Hub } from '../hub.ts';
+import type { SessionDocument, Side } from '../ports/documents.ts';
+import type { OriginSettings } from '../read-options.ts';
+import type { Report } from '../report.ts';
+import type { RelaySettings } from '../settings.ts';
+import type { BodyBounds } from './bodies.ts';
+import type { RateLimits } from './rate-limits.ts';
+import type { Answered } from './reply.ts';
+import type { OpenRouteName, SessionRouteName } from './route-table.ts';
+import type { RouteParams } from './router.ts';
+
+/** The parts of one node. */
+export interface NodeParts {
+  readonly settings: RelaySettings;
+  readonly origins: OriginSettings;
+  readonly hub: Pick<Hub, 'wake'>;
+  readonly live: Pick<LiveSessions, 'get' | 'close' | 'count' | 'taken'>;
+  readonly requests: Pick<Requests, 'submit' | 'status' | 'decide'>;
+  readonly calls: Pick<Calls, 'answer'>;
+  readonly streams: EventStreams;
+  /** Streams as answers over HTTP. */
+  readonly respond: {
+    sse(streams: EventStreams, request: StreamRequest): Promise<Response>;
+    poll(streams: EventStreams, request: StreamRequest, waitMs: number, signal: AbortSignal): Promise<Response>;
+  };
+  readonly limits: RateLimits;
+  readonly counters: Counters;
+  readonly report: Report;
+  /** Aborts when the node begins to drain. */
+  readonly draining: AbortSignal;
+  /** Aborts when nothing runs any more. */
+  readonly closed: AbortSignal;
+}
+
+/** A request that has found its route. */
+export interface Exchange {
+  readonly request: Request;
+  readonly params: RouteParams;
+  /** For limits an address; undefined where nobody knows it. */
+  readonly address: string | undefined;
+  readonly bounds: BodyBounds;
+}
+
+/** A request of a session, by somebody who may make it. */
+export interface SessionExchange extends Exchange {
+  readonly document: SessionDocument;
+  readonly side: Side | 'host';
+}
+
+/** What answers the routes without a session. */
+export type OpenHandlers = Readonly<Record<OpenRouteName, (exchange: Exchange) => Promise<Answered>>>;
+/** What answers the routes of a session. */
+export type SessionHandlers = Readonly<Record<SessionRouteName, (exchange: SessionExchange) => Promise<Answered>>>;

@@ -1,0 +1,34 @@
+/** What operators ask a node: whether it lives, whether it is ready, what its interface is. */
+
+import type { NodeParts, OpenHandlers } from './node-parts.ts';
+import { openApiDocument } from './openapi.ts';
+import { answer } from './responses.ts';
+
+/** Milliseconds that the store has to answer. */
+const pingMs = 1_000;
+
+/** Handlers of these routes. */
+export function operationRoutes({ settings, draining }: NodeParts): Pick<OpenHandlers, 'healthz' | 'readyz' | 'openapi'> {
+  return {
+    healthz: async () => answer(200, { status: 'ok' }),
+    async readyz() {
+      const reasons = [...(draining.aborted ? ['shutting_down'] : []), ...((await answersInTime(settings.store.ping())) ? [] : ['store_unavailable'])];
+      return reasons.length === 0 ? answer(200, { status: 'ready' }) : answer(503, { status: 'not_ready', reasons }, { 'Retry-After': '1' });
+    },
+    openapi: async () => answer(200, openApiDocument),
+  };
+}
+
+async function answersInTime(ping: Promise<void>): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, pingMs, false);
+  });
+  try {
+    return await Promise.race([ping.then(() => true), late]);
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,46 @@
+/** What an application answers to a call: over HTTP, and over a socket alike. */
+import type { JsonObject, JsonValue } from '../../index.ts';
+import type { CallAnswer, SessionDocument } from '../ports/documents.ts';
+import { relayError } from '../relay-error.ts';
+import { fieldOf, maxResultBytes, readObject } from './bodies.ts';
+import type { NodeParts, SessionHandlers } from './node-parts.ts';
+import { answer } from './responses.ts';
+
+/** Handler of the route. */
+export function responseRoute(parts: NodeParts): Pick<SessionHandlers, 'response'> {
+  return {
+    async response({ request, bounds, document }) {
+      return answer(200, await takeResponse(parts, document, await readObject(request, bounds)));
+    },
+  };
+}
+
+/**
+ * Takes `{ requestId, result | error }`. The first answer of a call wins; one more is taken and changes nothing.
+ * @throws RelayError 400 `missing_request_id`, `missing_result_or_error`, 404 `request_not_found`, 413, 429
+ */
+export async function takeResponse({ limits, calls }: Pick<NodeParts, 'limits' | 'calls'>, { code }: SessionDocument, body: JsonObject): Promise<JsonObject> {
+  const requestId = fieldOf(body, 'requestId', 'id');
+  if (typeof requestId !== 'string' || requestId === '') throw relayError(400, 'missing_request_id', 'Expected `requestId` to be the id of a tool-request.');
+  const given = readAnswer(body);
+  await limits.response(code);
+  if (requestId.length > 1_024 || !(await calls.answer(code, requestId, given)))
+    throw relayError(404, 'request_not_found', 'This session has no such request, or has it no more.');
+  return { success: true, requestId };
+}
+
+/** 0, false, "" and null are results. An error that says nothing gives way to a result. */
+function readAnswer(body: JsonObject): CallAnswer {
+  const result = fieldOf(body, 'result', 'content');
+  const error = fieldOf(body, 'error');
+  if (error !== undefined && error !== null && (result === undefined || (error !== false && error !== ''))) return { error: bounded(error) };
+  if (result === undefined) throw relayError(400, 'missing_result_or_error', 'Expected `result` (any JSON) or `error`.');
+  return { result: bounded(result) };
+}
+
+function bounded(value: JsonValue): JsonValue {
+  const text = JSON.stringify(value);
+  if (text.length * 3 > maxResultBytes && Buffer.byteLength(text) > maxResultBytes)
+    throw relayError(413, 'payload_too_large', `A result may have ${maxResultBytes} bytes of JSON at most.`);
+  return value;
+}

@@ -1,0 +1,60 @@
+/** The host's store and bus, with their failures in the relay's own words. */
+
+import { isRelayError, storeUnavailable } from '../relay-error.ts';
+import type { Report } from '../report.ts';
+import type { RelayBus } from './bus.ts';
+import type { RelayStore } from './store.ts';
+
+/** A store that rejects with `store_unavailable` and with nothing else. It is the host's to close. */
+export function guardStore(store: RelayStore, report: Report): RelayStore {
+  const guard =
+    <A extends unknown[], R>(operation: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      try {
+        return await operation.apply(store, args);
+      } catch (error) {
+        if (isRelayError(error)) throw error;
+        report('store', error);
+        throw storeUnavailable(error);
+      }
+    };
+  return {
+    create: guard(store.create),
+    drop: guard(store.drop),
+    get: guard(store.get),
+    set: guard(store.set),
+    delete: guard(store.delete),
+    append: guard(store.append),
+    read: guard(store.read),
+    acquire: guard(store.acquire),
+    renew: guard(store.renew),
+    release: guard(store.release),
+    holder: guard(store.holder),
+    count: guard(store.count),
+    schedule: guard(store.schedule),
+    unschedule: guard(store.unschedule),
+    due: guard(store.due),
+    ping: guard(store.ping),
+  };
+}
+
+/** A bus whose messages may be lost without a word to the sender, and whose subscriptions fail as the store does. It is the host's to close. */
+export function guardBus(bus: RelayBus, report: Report): RelayBus {
+  return {
+    async publish(channel, message) {
+      try {
+        await bus.publish(channel, message);
+      } catch (error) {
+        report('bus', error);
+      }
+    },
+    async subscribe(channel, listener) {
+      try {
+        return await bus.subscribe(channel, listener);
+      } catch (error) {
+        report('bus', error);
+        throw storeUnavailable(error);
+      }
+    },
+  };
+}

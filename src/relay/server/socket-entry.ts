@@ -1,0 +1,58 @@
+/** The relay's door for sockets: the checks of its streams, and answers that come as frames. */
+
+import { describe } from '../../errors.ts';
+import type { JsonObject } from '../../index.ts';
+import { isJsonObject } from '../../json.ts';
+import { findSession } from '../http/access.ts';
+import type { App } from '../http/app.ts';
+import type { NodeParts } from '../http/node-parts.ts';
+import { takeResponse } from '../http/response-route.ts';
+import { errorBody, toRelayError } from '../http/responses.ts';
+import { readStreamRequest } from '../http/stream-routes.ts';
+import { type RelayError, relayError } from '../relay-error.ts';
+import type { SocketPort } from './socket-port.ts';
+
+/** Makes the port of a relay. */
+export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
+  const { settings, streams, limits, counters, report } = parts;
+  const { store, now, heartbeatMs, logger } = settings;
+
+  const respond = async (code: string, data: unknown): Promise<{ readonly status: number; readonly body: JsonObject }> => {
+    let refusal: RelayError | undefined;
+    let body: JsonObject;
+    try {
+      if (parts.closed.aborted) throw relayError(503, 'shutting_down', 'This node has shut down. Connect again.');
+      body = await takeResponse(parts, await findSession(store, now(), code), readFrame(data));
+    } catch (error) {
+      refusal = toRelayError(error, (fault) => report('internal', fault));
+      body = errorBody(refusal);
+    }
+    const status = refusal?.status ?? 200;
+    counters.answered('response', status, refusal?.error);
+    return { status, body };
+  };
+
+  return {
+    heartbeatMs,
+    logger,
+    async open(request, info) {
+      try {
+        const { route, exchange } = await app.enter(request, info);
+        if ((route.name !== 'stream' && route.name !== 'events') || !('document' in exchange))
+          throw relayError(404, 'not_found', 'Expected a socket at `stream` or `events` of a session.');
+        const stream = readStreamRequest(exchange);
+        const { code, side } = stream;
+        await limits.stream(code, side);
+        return { stream, streams, respond: (data) => respond(code, data) };
+      } catch (error) {
+        return app.refuse(request, error);
+      }
+    },
+  };
+}
+
+/** What a frame holds. How much it may hold was looked at when the frame came. */
+function readFrame(data: unknown): JsonObject {
+  if (!isJsonObject(data)) throw relayError(400, 'invalid_request', `Expected \`data\` to be a JSON object, got ${describe(data)}.`);
+  return data;
+}

@@ -1,0 +1,130 @@
+/** Upgrades of `node:http` to WebSockets, after the relay's own checks. The package `ws` does the protocol, imported when it is first used. */
+
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { WebSocketServer } from 'ws';
+import { MisuseError } from '../../index.ts';
+import { packageFault } from '../../surface-port.ts';
+import { faultOf } from '../report.ts';
+import { headersOf } from './node-request.ts';
+import type { SocketPort } from './socket-port.ts';
+import { type ServedSocket, serveSocket } from './web-socket.ts';
+
+/** What is used of `ws`. */
+export interface WsPackage {
+  readonly WebSocketServer: typeof WebSocketServer;
+}
+
+/** The WebSockets of a server. */
+export interface SocketServer {
+  /** Listener of `upgrade`. */
+  upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** From now on upgrades get 503. Resolves when the last socket has closed, whoever closes it. */
+  leave(): Promise<void>;
+  /** Cuts what is still there. */
+  terminate(): void;
+}
+
+/** Bytes of a frame from a client: a result of 4 MB, and what is around it. */
+const mostPayload = 4 * 1_048_576 + 65_536;
+
+/** @param load how the package is had */
+export function createSocketServer(port: SocketPort, load: () => Promise<WsPackage> = () => import('ws')): SocketServer {
+  const served = new Map<Duplex, ServedSocket | undefined>();
+  let loading: Promise<WebSocketServer> | undefined;
+  let told = false;
+  let beat: ReturnType<typeof setInterval> | undefined;
+  let leaving = false;
+  let onEmpty = (): void => {};
+
+  const server = (): Promise<WebSocketServer> => {
+    loading ??= loadWs(load).then(
+      // Answering pings is ours: a client that sends them and reads nothing is not to fill the memory. No extension, no subprotocol.
+      (ws) =>
+        new ws.WebSocketServer({
+          noServer: true,
+          clientTracking: false,
+          autoPong: false,
+          perMessageDeflate: false,
+          maxPayload: mostPayload,
+          handleProtocols: () => false,
+        }),
+    );
+    return loading;
+  };
+  const admit = async (incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const ws = await server();
+    const { remoteAddress } = incoming.socket;
+    const admission = await port.open(toRequest(incoming), remoteAddress === undefined ? {} : { address: remoteAddress });
+    if (admission instanceof Response) return refuse(socket, admission.status, await admission.text(), admission.headers);
+    if (socket.destroyed) return;
+    ws.handleUpgrade(incoming, socket, head, (webSocket) => served.set(socket, serveSocket(webSocket, admission, port.logger)));
+  };
+
+  return {
+    upgrade(incoming, socket, head) {
+      socket.on('error', () => socket.destroy());
+      if (incoming.headers.upgrade?.toLowerCase() !== 'websocket')
+        return refuseWith(socket, 400, 'upgrade_refused', 'Only WebSockets are upgraded to. Send the request without `Upgrade`.');
+      if (leaving) return refuseWith(socket, 503, 'shutting_down', 'This node is shutting down. Connect again.');
+      served.set(socket, undefined);
+      beat ??= setInterval(() => {
+        for (const one of served.values()) one?.check();
+      }, port.heartbeatMs);
+      socket.once('close', () => {
+        served.delete(socket);
+        if (served.size > 0) return;
+        clearInterval(beat);
+        beat = undefined;
+        onEmpty();
+      });
+      admit(incoming, socket, head).catch((error: unknown) => {
+        if (error instanceof MisuseError) {
+          loading = undefined;
+          // Once: anyone may ask for a WebSocket, again and again.
+          if (!told) port.logger.error({ err: faultOf(error) }, 'relay: WebSockets are not available');
+          told = true;
+          return refuseWith(socket, 501, 'web_sockets_unavailable', 'The package `ws` cannot be loaded on the server; run `npm install ws` there.');
+        }
+        port.logger.error({ err: faultOf(error) }, 'relay: a WebSocket could not be opened');
+        refuseWith(socket, 500, 'internal_server_error', 'The relay failed. Try again.');
+      });
+    },
+    leave() {
+      leaving = true;
+      if (served.size === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        onEmpty = resolve;
+      });
+    },
+    terminate() {
+      for (const socket of served.keys()) socket.destroy();
+    },
+  };
+}
+
+async function loadWs(load: () => Promise<WsPackage>): Promise<WsPackage> {
+  try {
+    return await load();
+  } catch (cause) {
+    throw packageFault('ws', 'WebSockets need', cause);
+  }
+}
+
+function toRequest(incoming: IncomingMessage): Request {
+  const { method = 'GET', url = '/' } = incoming;
+  // Only GET is upgraded, which the protocol's own checks see to.
+  return new Request(`http://localhost${url.startsWith('/') ? url : '/'}`, { method: method === 'GET' ? 'GET' : 'POST', headers: headersOf(incoming) });
+}
+
+function refuseWith(socket: Duplex, status: number, error: string, message: string): void {
+  refuse(socket, status, JSON.stringify({ error, message, code: error }), new Headers({ 'Content-Type': 'application/json' }));
+}
+
+/** There is no response to an upgrade but what is written by hand. */
+function refuse(socket: Duplex, status: number, body: string, headers: Headers): void {
+  if (socket.destroyed) return;
+  const lines = [...headers].filter(([name]) => name !== 'connection' && name !== 'content-length').map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join('')}connection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}

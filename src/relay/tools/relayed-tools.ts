@@ -1,0 +1,96 @@
+/** The application's tools in a governed session: what was registered is put there, what changed is replaced in its place, what went is taken away. */
+import { type AnyTool, type Executor, type JsonObject, MisuseError, type ToolContext, type ToolRegistration, type ToolSession } from '../../index.ts';
+import { canonicalJson } from '../../json.ts';
+import type { OutsidePlace } from '../../surface-port.ts';
+import { createPause } from '../../surfaces/shared/stretches.ts';
+import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
+import type { RelayLogger } from '../settings.ts';
+import { defineRelayedTool } from './relayed-tool.ts';
+
+/** The tools of one session. */
+export interface RelayedTools {
+  /** Makes the session's own tools those of the document; the node answers others meanwhile. One after another. */
+  show(document: ToolsDocument): Promise<void>;
+  has(name: string): boolean;
+  /** Of their definitions, as JSON. */
+  readonly chars: number;
+}
+
+/** Where they are put, and who runs them. */
+export interface RelayedToolsOptions {
+  readonly code: string;
+  readonly session: ToolSession;
+  /** Milliseconds a call may take. */
+  readonly requestTimeoutMs: number;
+  readonly logger: RelayLogger;
+  run(input: JsonObject, context: ToolContext, idempotent: boolean): Promise<unknown>;
+}
+
+interface Shown {
+  /** Of the definition: what is the same is left alone. */
+  readonly text: string;
+  readonly registration: ToolRegistration;
+  readonly place: OutsidePlace | undefined;
+}
+
+/** None yet. */
+export function createRelayedTools({ code, session, requestTimeoutMs, logger, run }: RelayedToolsOptions): RelayedTools {
+  const shown = new Map<string, Shown>();
+  const executorOf = (idempotent: boolean): Executor =>
+    Object.freeze({ kind: 'remote' as const, execute: (input: JsonObject, context: ToolContext) => run(input, context, idempotent) });
+  const executors = { once: executorOf(false), again: executorOf(true) };
+
+  const put = (definition: RelayedDefinition, pluginType: string): void => {
+    const text = canonicalJson({ ...definition, pluginType } as unknown as JsonObject);
+    const { name } = definition;
+    const before = shown.get(name);
+    if (before?.text === text) return;
+    let place: OutsidePlace | undefined;
+    const tool = defineRelayedTool(definition, {
+      source: `relay:${code}`,
+      pluginType,
+      timeoutMs: requestTimeoutMs,
+      executor: definition.annotations?.idempotent === true ? executors.again : executors.once,
+      stands: (stood) => {
+        place = stood;
+      },
+    }) as AnyTool<unknown>;
+    if (before?.place === undefined) {
+      before?.registration.unregister();
+      const registration = session.register(tool);
+      shown.set(name, { text, registration, place });
+    } else {
+      before.place.replace(tool);
+      shown.set(name, { text, registration: before.registration, place: before.place });
+    }
+  };
+
+  return {
+    async show({ definitions, pluginType }) {
+      const pause = createPause();
+      const wanted = new Set(definitions.map(({ name }) => name));
+      for (const [name, { registration }] of shown) {
+        if (wanted.has(name)) continue;
+        shown.delete(name);
+        registration.unregister();
+      }
+      for (const definition of definitions) {
+        try {
+          put(definition, pluginType);
+        } catch (error) {
+          if (error instanceof MisuseError && error.code === 'closed') return;
+          // Such as one whose name a tool of the host has taken since.
+          shown.delete(definition.name);
+          logger.warn({ tool: definition.name, error: error instanceof Error ? error.message : typeof error }, 'relay: a registered tool cannot be shown');
+        }
+        await pause();
+      }
+    },
+    has: (name) => shown.has(name),
+    get chars() {
+      let chars = 0;
+      for (const { text } of shown.values()) chars += text.length;
+      return chars;
+    },
+  };
+}

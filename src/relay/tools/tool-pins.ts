@@ -1,0 +1,39 @@
+/** Pinned definitions: a name keeps the first definition it was registered with in a session. */
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../json.ts';
+import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
+import type { FailedTool } from './read-definitions.ts';
+
+/** Most names that a session remembers. */
+const maxPins = 5_000;
+
+/** Takes those definitions that are the first of their names, or that one again. The others stay as they stood. */
+export function pinDefinitions(
+  definitions: readonly RelayedDefinition[],
+  before: ToolsDocument['pins'],
+): { definitions: RelayedDefinition[]; failed: FailedTool[]; pins: Record<string, string> } {
+  const pins = new Map(Object.entries(before ?? {}));
+  const failed: FailedTool[] = [];
+  const kept = definitions.filter((definition) => {
+    const { name } = definition;
+    const hash = createHash('sha256').update(definitionText(definition)).digest('base64url');
+    const pinned = pins.get(name);
+    if (pinned === hash) return true;
+    if (pinned === undefined && pins.size < maxPins) {
+      pins.set(name, hash);
+      return true;
+    }
+    const error =
+      pinned === undefined
+        ? `definition_pinned: this session has had ${maxPins} names, and remembers no more.`
+        : 'definition_pinned: this session had another definition under this name, and definitions are pinned. Use another name.';
+    failed.push({ toolName: name, error, recoverable: false });
+    return false;
+  });
+  return { definitions: kept, failed, pins: Object.fromEntries(pins) };
+}
+
+/** Equal for equal definitions, whatever the order of their members. */
+export function definitionText(definition: RelayedDefinition): string {
+  return canonicalJson({ ...definition });
+}

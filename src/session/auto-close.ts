@@ -1,0 +1,28 @@
+/** What closes a session by itself: its caller's signal, and idleness. */
+
+import type { SessionState } from '../state/session-state.ts';
+import { closeSession } from './close.ts';
+
+/** Closes a session by its caller's signal, or when it has been idle. */
+export function closeAutomatically(session: SessionState, signal: AbortSignal | undefined, idleTimeoutMs: number | undefined): void {
+  const close = (): void => void closeSession(session);
+  // Closing the registry must find it, to give the signal and the timer back.
+  session.watch();
+  if (signal !== undefined) {
+    if (signal.aborted) return close();
+    const entry = { aborted: close };
+    session.registry.aborts.add(signal, entry);
+    session.atClosing(() => session.registry.aborts.remove(signal, entry));
+  }
+  if (idleTimeoutMs === undefined) return undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const restart = (): void => {
+    clearTimeout(timer);
+    if (session.closed || session.inFlight > 0) return;
+    timer = setTimeout(() => (session.inFlight > 0 ? undefined : close()), idleTimeoutMs);
+    timer.unref();
+  };
+  session.idled = restart;
+  session.atClosing(() => clearTimeout(timer));
+  return restart();
+}

@@ -1,0 +1,73 @@
+/** Binding a tool to a session: the object that an agent runtime holds. */
+import type { CallOptions } from '../context.ts';
+import type { JsonValue } from '../json.ts';
+import type { ToolResult } from '../result.ts';
+import type { JsonSchema } from '../schema/schema.ts';
+import type { Binding } from '../state/binding.ts';
+import { type ReadCallOptions, readToolOptions } from '../state/call-options.ts';
+import type { SessionState } from '../state/session-state.ts';
+import type { HostTool } from '../tool/host-tool.ts';
+
+/** How a host tool calls: the session's own way. */
+export type CallByName = (session: SessionState, name: string, input: unknown, options: ReadCallOptions | undefined) => Promise<ToolResult>;
+
+type Draft = { -readonly [K in keyof HostTool]: HostTool[K] };
+
+/** Binds a tool. The object holds no handler: it names the tool, and the session looks it up at each call. */
+export function createHostTool(binding: Binding, call: CallByName): HostTool {
+  const { session, entry } = binding;
+  const { internals, source } = entry;
+  const { name, description, title, version, annotations, tags, parameters, outputSchema } = entry.definition;
+  const tool: Draft = {
+    name,
+    description,
+    annotations,
+    tags,
+    source,
+    inputSchema: parameters,
+    parameters,
+    getSchema: entry.getSchema,
+    requiresApproval: binding.asks || internals.requiresApproval !== false,
+    get fingerprint() {
+      return entry.fingerprint;
+    },
+    execute: Object.freeze((input: unknown, options?: CallOptions) =>
+      call(session, name, readToolArguments(input, parameters), readToolOptions(options, false)),
+    ),
+  };
+  if (title !== undefined) tool.title = title;
+  if (version !== undefined) tool.version = version;
+  if (outputSchema !== undefined) tool.outputSchema = outputSchema;
+  return Object.freeze(tool);
+}
+
+const longestText = 4_194_304;
+
+/** Arguments as models send them: a string that holds a JSON value is that value. */
+export function readArguments(input: unknown): unknown {
+  if (typeof input !== 'string' || input.length > longestText) return input;
+  if (input.trim() === '') return input;
+  try {
+    return JSON.parse(input) as JsonValue;
+  } catch {
+    return input;
+  }
+}
+
+/** Arguments as runtimes hand them to a bound tool. */
+export function readToolArguments(input: unknown, parameters: JsonSchema): unknown {
+  return withoutCallId(readArguments(input), parameters);
+}
+
+/** Some orchestrators put the call's id among the arguments. */
+function withoutCallId(input: unknown, parameters: JsonSchema): unknown {
+  try {
+    if (typeof input !== 'object' || input === null || !Object.hasOwn(input, '_tool_call_id')) return input;
+    const { properties } = parameters;
+    if (typeof properties === 'object' && properties !== null && Object.hasOwn(properties, '_tool_call_id')) return input;
+    const { _tool_call_id: _ignored, ...rest } = input as Record<string, unknown>;
+    return rest;
+  } catch {
+    return input;
+  }
+}

@@ -1,0 +1,47 @@
+/** Ending a session: what is in flight, what it made, who listens. */
+
+import { withDeadline } from '../limits/with-deadline.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import { releaseExecutor } from '../state/executors.ts';
+import type { SessionState } from '../state/session-state.ts';
+
+/** Ends a session. */
+export function closeSession(state: SessionState): Promise<void> {
+  if (state.closing !== undefined) return state.closing;
+  state.closed = true;
+  const { registry } = state;
+  let resolve: () => void = () => {};
+  state.closing = new Promise((settle) => {
+    resolve = settle;
+  });
+  if (state.inFlight > 0) {
+    for (let call = registry.calls; call !== undefined; ) {
+      const { next } = call;
+      if (call.session === state) registry.spine.closed(call);
+      // Ending a call may end its children, which may have been next on the list.
+      call = next?.ended === true ? registry.calls : next;
+    }
+  }
+  const disposals: MaybePromise<void>[] = [];
+  for (const binding of state.bindings?.values() ?? []) disposals.push(binding.discard());
+  for (const entry of state.own?.values() ?? []) disposals.push(releaseExecutor(entry, registry));
+  registry.held.delete(state);
+  for (const cleanup of state.atClose ?? []) {
+    try {
+      disposals.push(cleanup());
+    } catch (error) {
+      registry.hostFault(error, { sessionId: state.sessionId, source: 'clean-up' }, 'closing a session: a clean-up failed');
+    }
+  }
+  state.atClose = undefined;
+  state.followers = undefined;
+  if (state.hears('session:end')) state.emit('session:end', {});
+  const disposed = Promise.allSettled(disposals);
+  // Host code that never comes back must not hold the closing.
+  if (disposals.some((one) => one !== undefined))
+    void withDeadline<unknown, void>(disposed, registry.graceMs, () =>
+      registry.warn({ session: state.sessionId }, 'closing a session: a clean-up took too long'),
+    ).then(() => resolve());
+  else resolve();
+  return state.closing;
+}

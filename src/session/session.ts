@@ -1,0 +1,253 @@
+/** Sessions: one agent conversation over a registry's shared table. Cheap to make; a tool is bound when it is first asked for. */
+import type { ApprovalAnswer } from '../approval/request.ts';
+import { takeAnswer } from '../approval/wrong-answer.ts';
+import { pendingOf } from '../call/pending-approvals.ts';
+import { callTool } from '../call/spine.ts';
+import type { CallOptions, CallTool } from '../context.ts';
+import { MisuseError } from '../errors.ts';
+import type { Emitter, ToolEvents } from '../events.ts';
+import type { Hook } from '../hooks.ts';
+import type { JsonObject } from '../json.ts';
+import type { Binding } from '../state/binding.ts';
+import { readCallOptions } from '../state/call-options.ts';
+import { checkDefinition } from '../state/check-definition.ts';
+import { releaseExecutor, retainExecutor } from '../state/executors.ts';
+import { Registration, type ToolRegistration, type ToolTable, tellOrigin } from '../state/registration.ts';
+import { boundSlots } from '../state/session-limits.ts';
+import type { SessionState } from '../state/session-state.ts';
+import { ToolEntry } from '../state/tool-entry.ts';
+import { nameOf, nameSkeleton } from '../text/names.ts';
+import { isDefinition } from '../tool/definition.ts';
+import type { HostTool } from '../tool/host-tool.ts';
+import type { AnyTool } from '../tool/tool-config.ts';
+import type { BatchPlan, ToolCall } from '../toolset/batch-plan.ts';
+import { checkNames, type Overrides } from '../toolset/effective.ts';
+import { type BatchOptions, type BatchResult, executeBatch, planCalls } from './batch.ts';
+import { createHostTool } from './bind-host-tool.ts';
+import { closeSession } from './close.ts';
+import { type Explanation, explain } from './explain.ts';
+import { metricsOf } from './metrics.ts';
+import { resumeCall } from './resume.ts';
+import type { Approvals, EffectiveTools, ToolSession } from './session-api.ts';
+import { changeFacts, readHook, readOverrides } from './session-options.ts';
+
+/** Set by the class, the only code that can read the private field: a symbol would lead whoever looks for it to the handlers. */
+let readState: (session: object) => SessionState | undefined;
+
+/** The state behind a session of this copy, for mounts and surfaces. @throws MisuseError */
+export function stateOf(session: unknown): SessionState {
+  const state = typeof session === 'object' && session !== null ? readState(session) : undefined;
+  if (state === undefined) throw new MisuseError('invalid_option', 'Expected a session made by createSession() of this copy of host-tools.');
+  return state;
+}
+
+export class Session<S> implements ToolSession<S> {
+  readonly #state: SessionState;
+  #call: CallTool | undefined;
+
+  constructor(state: SessionState) {
+    this.#state = state;
+  }
+
+  static {
+    readState = (session) => (#state in session ? session.#state : undefined);
+  }
+
+  get sessionId(): string {
+    return this.#state.sessionId;
+  }
+
+  tools(): readonly HostTool[] {
+    return boundTools(this.#state);
+  }
+
+  tool(tool: unknown): HostTool<never, never> | undefined {
+    const state = this.#state;
+    const name = nameOf(tool);
+    const binding = state.binding(name);
+    if (binding === undefined || binding.drop !== undefined || binding.entry.internals.internal) return undefined;
+    if (isDefinition(tool) && binding.entry.definition !== tool) return undefined;
+    return hostToolOf(binding) as unknown as HostTool<never, never>;
+  }
+
+  // Bound when first read: `const { call } = session` works, and sessions stay small.
+  get call(): CallTool {
+    this.#call ??= ((tool: unknown, input?: unknown, options?: CallOptions) =>
+      callTool(this.#state, nameOf(tool), input, readCallOptions(options))) as CallTool;
+    return this.#call;
+  }
+
+  plan(calls: readonly ToolCall[]): BatchPlan {
+    return planCalls(this.#state, calls);
+  }
+
+  executeBatch(calls: readonly ToolCall[], options: BatchOptions = {}): Promise<BatchResult> {
+    return executeBatch(this.#state, calls, options);
+  }
+
+  effectiveTools(): EffectiveTools {
+    const state = this.#state;
+    const { names, dropped, prerequisites, hash } = state.registry.viewOf(state);
+    return Object.freeze({
+      names,
+      get tools() {
+        return boundTools(state);
+      },
+      dropped,
+      prerequisites,
+      revision: state.registry.revision,
+      hash,
+    });
+  }
+
+  register(definition: AnyTool<S>): ToolRegistration {
+    const state = this.#state;
+    const { registry } = state;
+    state.checkOpen('register a tool');
+    checkDefinition(definition as AnyTool, registry);
+    const { name } = definition;
+    const twin = registry.twinOf(name) ?? [...(state.own?.keys() ?? [])].find((other) => nameSkeleton(other) === nameSkeleton(name));
+    if (twin !== undefined) {
+      throw new MisuseError(
+        twin === name ? 'duplicate_name' : 'name_conflict',
+        `Session \`${state.sessionId}\`: expected a name that no tool has, got \`${name}\`${twin === name ? '' : `, which could be mistaken for \`${twin}\``}. Choose another name.`,
+      );
+    }
+    state.own ??= new Map();
+    const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
+    state.own.set(name, entry);
+    retainExecutor(entry, registry);
+    state.gone?.delete(name);
+    state.touch('session');
+    return tellOrigin(new Registration(ownTable(state), entry), entry);
+  }
+
+  setProfile(id: string): void {
+    const state = this.#state;
+    state.checkOpen('change the profile');
+    const { registry } = state;
+    const profile = registry.profiles.get(id)?.resolved;
+    if (profile === undefined)
+      throw new MisuseError(
+        'unknown_profile',
+        `setProfile: expected one of ${[...registry.profiles.keys()].map((one) => `\`${one}\``).join(', ') || '(none is defined)'}, got \`${String(id)}\`.`,
+      );
+    state.profileId = id;
+    state.profile = profile;
+    state.limits = registry.limitsOf(state.setup.limits, profile);
+    boundSlots(state);
+    state.touch('profile');
+  }
+
+  setOverrides(overrides: Overrides): void {
+    const state = this.#state;
+    state.checkOpen('change overrides');
+    const read = readOverrides(overrides);
+    checkOverrides(state, read);
+    state.overrides = read;
+    state.touch('overrides');
+  }
+
+  setFacts(facts: JsonObject): void {
+    const state = this.#state;
+    state.checkOpen('change facts');
+    state.facts = changeFacts(state.facts, facts);
+    state.touch('facts');
+  }
+
+  use(hook: Hook): () => void {
+    const state = this.#state;
+    state.checkOpen('add a hook');
+    const own = readHook(hook);
+    state.hooks = Object.freeze([...state.hooks, own]);
+    return () => {
+      state.hooks = Object.freeze(state.hooks.filter((one) => one !== own));
+    };
+  }
+
+  explain(name: string, input?: unknown): Promise<Explanation> {
+    return explain(this.#state, nameOf(name), input);
+  }
+
+  get approvals(): Approvals {
+    const state = this.#state;
+    return Object.freeze({
+      pending: async () => [...[...(state.desk?.waiting.values() ?? [])].map(({ request }) => request), ...(await pendingOf(state))],
+      answer: (id: string, answer: ApprovalAnswer) => {
+        const read = takeAnswer('approvals.answer', answer, state.limits.maxInputBytes);
+        return state.desk?.answer(id, read) ?? false;
+      },
+      resume: (token: string, answer: ApprovalAnswer) => resumeCall(state, token, answer),
+      grants: () => state.desk?.grants.list(state.registry.now()) ?? [],
+      revoke: (id: string) => state.approvalDesk().grants.revoke(id),
+    });
+  }
+
+  get events(): Emitter<ToolEvents> {
+    const hub = this.#state.listeners();
+    return hub;
+  }
+
+  metrics(): JsonObject {
+    return metricsOf(this.#state);
+  }
+
+  close(): Promise<void> {
+    return closeSession(this.#state);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function ownTable(state: SessionState): ToolTable {
+  return {
+    get: (name) => state.own?.get(name),
+    replace: (entry) => {
+      const before = state.own?.get(entry.name);
+      state.own?.set(entry.name, entry);
+      retainExecutor(entry, state.registry);
+      if (before !== undefined) void releaseExecutor(before, state.registry);
+      state.touch('session');
+    },
+    remove: (entry) => {
+      const { name } = entry;
+      state.own?.delete(name);
+      state.gone ??= new Set();
+      state.gone.add(name);
+      void releaseExecutor(entry, state.registry);
+      state.touch('session');
+    },
+    changed: () => state.touch('session'),
+    waits: state.registry.waits,
+  };
+}
+
+function hostToolOf(binding: Binding): HostTool {
+  binding.hostTool ??= createHostTool(binding, callTool);
+  return binding.hostTool;
+}
+
+function boundTools(state: SessionState): readonly HostTool[] {
+  const stamp = state.current();
+  if (state.hostTools === undefined || state.hostToolsStamp !== stamp) {
+    const tools: HostTool[] = [];
+    for (const name of state.registry.viewOf(state).names) {
+      const binding = state.binding(name);
+      if (binding !== undefined) tools.push(hostToolOf(binding));
+    }
+    // The same list as before, so that a caller who compares sees that nothing changed.
+    const before = state.hostTools;
+    const isSame = before !== undefined && before.length === tools.length && tools.every((tool, index) => tool === before[index]);
+    state.hostTools = isSame ? before : Object.freeze(tools);
+    state.hostToolsStamp = stamp;
+  }
+  return state.hostTools;
+}
+
+/** @throws MisuseError `unknown_tool`. */
+export function checkOverrides(state: SessionState, overrides: Overrides): void {
+  const known = new Map<string, unknown>([...state.registry.tools, ...(state.own ?? [])]);
+  for (const list of ['enable', 'disable', 'force'] as const) checkNames(overrides[list], known, `overrides.${list}`);
+}

@@ -1,8 +1,0 @@
-/** Ids for calls that come without one. */
-import type { ToolSession } from '../index.ts';
-import { newId, stateOf } from '../internal.ts';
-
-/** An id as the session gives it to calls of its own. */
-export function freshCallId(session: ToolSession): string {
-  return newId(stateOf(session));
-}

@@ -1,0 +1,94 @@
+/** Where a tool stands: its rules, its knobs, and whether it is dropped. Worked out once for all sessions that see the same. */
+
+import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
+import type { Effect } from '../policy/decision.ts';
+import type { CompiledRule } from '../policy/rules.ts';
+import { type Block, dropCode } from '../toolset/effective.ts';
+import type { SessionState } from './session-state.ts';
+import type { ToolEntry } from './tool-entry.ts';
+
+export interface ToolStatus {
+  /** Why the tool is not effective; undefined when it is. */
+  readonly drop: string | undefined;
+  /** Registry and scope rules that touch the tool. */
+  readonly registryRules: readonly CompiledRule[];
+  /** Profile and session rules that touch the tool. */
+  readonly sessionRules: readonly CompiledRule[];
+  /** The strictest default. */
+  readonly default: Effect;
+  /** The profile demands approval. */
+  readonly profileAsks: boolean;
+  /** Rules ask for every call, whatever its input. */
+  readonly rulesAsk: boolean;
+  /** The default asks for every call, unless a session's own policy allows it. */
+  readonly defaultAsks: boolean;
+  /** Frozen; undefined when they are missing. */
+  readonly knobs: unknown;
+  /** But for a session's own policies nothing judges the tool: every call is allowed. */
+  readonly open: boolean;
+  readonly timeoutMs: number;
+  /** The smallest budget of tool and profile. */
+  readonly maxOutputChars: number;
+  /** Some field of input, output or knobs is secret. */
+  readonly secretive: boolean;
+}
+
+export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatus {
+  const { registry, profile } = session;
+  const { summary, internals, name } = entry;
+  const profileTool = profile?.tools.get(name);
+  const touches = (rule: CompiledRule): boolean => rule.appliesTo(summary);
+  const registryRules = registry.rulesFor(entry.owner).filter(touches);
+  const sessionRules = profile === undefined && session.rules.length === 0 ? session.rules : [...(profile?.rules ?? []), ...session.rules].filter(touches);
+  const knobs = parseKnobs(session, entry, profileTool?.knobs);
+  const blocked: Block[] = [];
+  if (!entry.enabled || internals.outside?.withdrawn() !== undefined) blocked.push('disabled');
+  const hides = (rule: CompiledRule): boolean => rule.effect === 'deny' && !rule.hasWhen;
+  if (registryRules.some(hides) || sessionRules.some(hides)) blocked.push('denied');
+  if (knobs === undefined) blocked.push('knobs_missing');
+  const drop = dropCode(
+    { requires: internals.requires, blocked },
+    { disabledByOverride: session.isDisabled(name), inProfile: session.isChosen(name), facts: session.facts },
+  );
+  const effect = strictest(registry.default, profile?.default ?? 'allow');
+  const profileAsks = profileTool?.requiresApproval === true;
+  const rules = [...registryRules, ...sessionRules];
+  const mayAllow = rules.some((rule) => rule.effect === 'allow') || registry.policies.length > 0 || internals.check !== undefined;
+  const unjudged = rules.length === 0 && registry.policies.length === 0 && effect === 'allow';
+  return {
+    drop,
+    registryRules,
+    sessionRules,
+    default: effect,
+    profileAsks,
+    rulesAsk: rules.some((rule) => rule.effect === 'ask' && !rule.hasWhen),
+    defaultAsks: effect === 'ask' && !mayAllow,
+    knobs,
+    open: unjudged && !profileAsks && internals.check === undefined && internals.requiresApproval === false,
+    timeoutMs: profileTool?.timeoutMs ?? internals.timeoutMs ?? registry.defaultTimeoutMs,
+    maxOutputChars: Math.min(internals.maxOutputChars ?? Number.POSITIVE_INFINITY, profileTool?.maxOutputChars ?? Number.POSITIVE_INFINITY),
+    secretive: entry.isSecretive(registry.redact),
+  };
+}
+
+const noKnobs: JsonObject = Object.freeze({});
+const order: readonly Effect[] = ['allow', 'ask', 'deny'];
+
+/** The stricter of two effects: deny, then ask, then allow. */
+export function strictest(left: Effect, right: Effect): Effect {
+  return order.indexOf(left) >= order.indexOf(right) ? left : right;
+}
+
+/** The tool's knobs in a profile, frozen; undefined when they are missing. */
+function parseKnobs(session: SessionState, entry: ToolEntry, given: JsonObject | undefined): unknown {
+  const schema = entry.internals.knobs;
+  if (schema === undefined) return noKnobs;
+  const parsed = schema.validate(given === undefined ? {} : cloneJson(given as JsonValue));
+  // Knobs are settings: a schema that needs to wait cannot give them.
+  if (parsed instanceof Promise) return undefined;
+  if (parsed.issues === undefined) return deepFreeze(parsed.value);
+  const { sessionId, registry } = session;
+  if (parsed.fault !== undefined)
+    registry.hostFault(parsed.fault.thrown, { sessionId, toolName: entry.name, source: 'knobs' }, 'the schema `policy.knobs` threw; the tool is not available');
+  return undefined;
+}

@@ -1,0 +1,16 @@
+/** What the package's own subpaths may use beside the public list. No export of the package names this module. */
+export { takeAnswer } from './approval/wrong-answer.ts';
+export { idsInFlight, newId } from './call/ids-in-flight.ts';
+export { alternatives, nullReader, takesNull } from './call/strict-nulls.ts';
+export { loggedError, logTo } from './logging.ts';
+export { packageFault } from './packages/missing-package.ts';
+export { packageVersion } from './packages/own-version.ts';
+export { compileRules } from './policy/rules.ts';
+export { registryStateOf } from './registry/default-registry.ts';
+export { readArguments } from './session/bind-host-tool.ts';
+export { resumeCall } from './session/resume.ts';
+export { stateOf } from './session/session.ts';
+export { readSessionOptions, sessionOptionNames } from './session/session-options.ts';
+export { safeClock } from './state/registry-options.ts';
+export { createDefinition, toolFieldNames } from './tool/define-tool.ts';
+export { internalsOf, type OutsideOrigin, type OutsidePlace, seal } from './tool/definition.ts';

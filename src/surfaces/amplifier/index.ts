@@ -1,0 +1,12 @@
+/** What only the runtime of the tool contract needs: its Node binding, its hook stream, its modules. */
+
+export type { CoordinatorFault, FaultListener } from './coordinator-faults.ts';
+export type { HookEvent, HookPolicyBefore, HookPolicyDeny, HookToolAfter, HookToolBefore } from './hook-events.ts';
+export { hookEvents } from './hook-events.ts';
+export type { ModuleOptions, ToolModule } from './module.ts';
+export { createModule } from './module.ts';
+export type { ModuleConfig } from './module-config.ts';
+export type { NodeBindingOptions, NodeCoordinator } from './node-binding.ts';
+export { fromNodeBinding } from './node-binding.ts';
+export type { NodeBinding, NodeHookResult, NodeHooks } from './node-binding-port.ts';
+export type { AsyncHandlers, NodeHooksPort } from './node-hooks.ts';

@@ -1,0 +1,18 @@
+/** Outputs as the Messages API takes them. */
+import { commonImages, shownMedia } from '../shared/media.ts';
+import type { ShownOutcome } from '../shared/outcome.ts';
+import type { AnthropicContent, AnthropicImageType } from './api-shapes.ts';
+
+const accepted = [...commonImages, 'application/pdf'];
+
+/** Text; blocks where there is something but text. */
+export function contentOf({ text, parts }: ShownOutcome): string | AnthropicContent[] {
+  const media = parts === undefined ? [] : shownMedia(parts, accepted);
+  if (media.every(({ kind }) => kind === 'text')) return text;
+  return media.map((one): AnthropicContent => {
+    if (one.kind === 'text') return { type: 'text', text: one.text };
+    const { data, mimeType, name } = one;
+    if (mimeType !== 'application/pdf') return { type: 'image', source: { type: 'base64', media_type: mimeType as AnthropicImageType, data } };
+    return { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data }, ...(name === undefined ? {} : { title: name }) };
+  });
+}

@@ -1,0 +1,44 @@
+/** What a model of Anthropic's asked for, through the session. */
+
+import { describe } from '../../errors.ts';
+import { MisuseError, type ToolSession } from '../../index.ts';
+import { readOptions } from '../../options.ts';
+import { freshCallId } from '../shared/call-ids.ts';
+import { dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
+import { listingOf } from '../shared/listing.ts';
+import { idOf, listOf, member, textOf } from '../shared/payload.ts';
+import type { AnthropicBlock, AnthropicMessage, AnthropicToolResult } from './api-shapes.ts';
+import { contentOf } from './content.ts';
+import { anthropicSurface, plainDialect } from './dialects.ts';
+
+/** How a dispatch goes about its calls. */
+export interface AnthropicDispatchOptions {
+  /** Cancels every call. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs the `tool_use` blocks of a message (or of its content) by the session's plan, and gives the blocks of the next user message: one for every call, in the order
+ * of the calls. A failed call is a block with `is_error`. Tools that the provider runs itself, and members of the client's own toolsets, are passed over.
+ * @throws MisuseError `invalid_option` (as a rejection) for what is neither, and for unknown options.
+ */
+export async function dispatchAnthropic(
+  session: ToolSession,
+  message: AnthropicMessage | readonly AnthropicBlock[],
+  options?: AnthropicDispatchOptions,
+): Promise<AnthropicToolResult[]> {
+  const { signal } = readOptions('dispatchAnthropic', options, ['signal']);
+  if (typeof message !== 'object' || message === null || !(Array.isArray(message) || 'content' in message))
+    throw new MisuseError('invalid_option', `dispatchAnthropic: expected a message or its content, got ${describe(message)}.`);
+  const blocks = listOf(Array.isArray(message) ? message : member(message, 'content'));
+  const calls = blocks.flatMap((block): (ObservedCall & { readonly useId: string })[] => {
+    if (member(block, 'type') !== 'tool_use' || typeof member(block, 'toolset_name') === 'string') return [];
+    const useId = idOf(member(block, 'id'));
+    return [{ useId, id: useId === '' ? freshCallId(session) : useId, name: textOf(member(block, 'name')), input: member(block, 'input') }];
+  });
+  const answers = await dispatchCalls(session, listingOf(session, plainDialect), calls, anthropicSurface, signal);
+  return answers.map(({ outcome }, index): AnthropicToolResult => {
+    const result: AnthropicToolResult = { type: 'tool_result', tool_use_id: calls[index]?.useId ?? '', content: contentOf(outcome) };
+    return outcome.isError ? { ...result, is_error: true } : result;
+  });
+}

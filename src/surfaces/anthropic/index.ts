@@ -1,0 +1,21 @@
+/** A session's tools for Anthropic's Messages API. The client is the host's; nothing of it is loaded here. */
+
+export type { SchemaLoss, SurfaceWarning } from '../shared/listing.ts';
+// The API's shapes
+export type {
+  AnthropicBlock,
+  AnthropicContent,
+  AnthropicImageType,
+  AnthropicInputSchema,
+  AnthropicMessage,
+  AnthropicRunContext,
+  AnthropicRunnableTool,
+  AnthropicTool,
+  AnthropicToolResult,
+} from './api-shapes.ts';
+// Calls
+export type { AnthropicDispatchOptions } from './dispatch-anthropic.ts';
+export { dispatchAnthropic } from './dispatch-anthropic.ts';
+// Tools
+export type { AnthropicTools, AnthropicToolsOptions } from './to-anthropic-tools.ts';
+export { toAnthropicTools } from './to-anthropic-tools.ts';

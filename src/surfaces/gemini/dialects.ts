@@ -1,0 +1,13 @@
+/** The Gemini API's two dialects: JSON Schema, and its own. */
+import type { Surface } from '../../index.ts';
+import type { Dialect } from '../shared/listing.ts';
+import { toGeminiApiSchema } from './api-schema.ts';
+import { toGeminiJsonSchema } from './json-schema.ts';
+
+/** What every description of the API agrees on; some allow colons, some 128 characters. */
+const names = Object.freeze({ pattern: /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/, maxLength: 64 });
+
+export const jsonSchemaDialect: Dialect = Object.freeze({ names, convert: toGeminiJsonSchema } satisfies Dialect);
+export const apiSchemaDialect: Dialect = Object.freeze({ names, convert: toGeminiApiSchema } satisfies Dialect);
+
+export const geminiSurface: Surface = Object.freeze({ name: 'gemini' });

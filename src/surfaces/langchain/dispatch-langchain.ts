@@ -1,0 +1,36 @@
+/** What a model asked for in a message of LangChain's, through the session. */
+import type { ToolMessage } from '@langchain/core/messages';
+import { describe } from '../../errors.ts';
+import { MisuseError, type ToolSession } from '../../index.ts';
+import { readOptions } from '../../options.ts';
+import { freshCallId } from '../shared/call-ids.ts';
+import { dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
+import { listingOf } from '../shared/listing.ts';
+import { idOf, listOf, member, textOf } from '../shared/payload.ts';
+import { loadCore } from './core.ts';
+import { dialect, surface } from './to-langchain-tools.ts';
+import { toToolMessage } from './tool-message.ts';
+
+/** How {@link dispatchLangChain} goes about its calls. */
+export interface LangChainDispatchOptions {
+  /** Cancels every call. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs the calls of an AI message by the session's plan and gives one message for each: those that LangChain could read in their order, then those whose arguments are no JSON.
+ * A failed call is a message with the status `error`.
+ * @throws MisuseError (rejects with) `invalid_option` for what is no message and for unknown options, `missing_dependency` without `@langchain/core`.
+ */
+export async function dispatchLangChain(session: ToolSession, message: object, options?: LangChainDispatchOptions): Promise<ToolMessage[]> {
+  const { signal } = readOptions('dispatchLangChain', options, ['signal']);
+  if (typeof message !== 'object' || message === null || !('tool_calls' in message || 'content' in message))
+    throw new MisuseError('invalid_option', `dispatchLangChain: expected an AI message, got ${describe(message)}.`);
+  const core = loadCore();
+  const calls = [...listOf(member(message, 'tool_calls')), ...listOf(member(message, 'invalid_tool_calls'))].map((call): ObservedCall => {
+    const id = idOf(member(call, 'id'));
+    return { id: id === '' ? freshCallId(session) : id, name: textOf(member(call, 'name')), input: member(call, 'args') ?? '' };
+  });
+  const answers = await dispatchCalls(session, listingOf(session, dialect), calls, surface, signal);
+  return answers.map(({ call, result }) => toToolMessage(core, { callId: call.id, name: call.name, result }));
+}

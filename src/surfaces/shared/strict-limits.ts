@@ -1,0 +1,54 @@
+/** The size of a strict schema: a provider refuses the whole request for one that is too large. */
+import type { JsonObject, JsonValue } from '../../index.ts';
+import { isJsonObject } from '../../json.ts';
+import type { StrictLimits } from './strict-rules.ts';
+
+/** From here on, a provider counts the characters of one enumeration. */
+const longEnum = 250;
+
+/** What is too large, in words; undefined for a schema within the limits. Reads schemas that {@link toStrictSchema} made. */
+export function beyondLimits(schema: JsonObject, limits: StrictLimits): string | undefined {
+  const size = { depth: 0, properties: 0, enumValues: 0, characters: 0, longEnumCharacters: 0 };
+  measure(schema, 0);
+  for (const [what, of] of [
+    ['depth', 'levels of objects and arrays'],
+    ['properties', 'properties'],
+    ['enumValues', 'enumerated values'],
+    ['characters', 'characters in names and enumerated texts'],
+    ['longEnumCharacters', 'characters in one enumeration'],
+  ] as const)
+    if (size[what] > limits[what]) return `it has ${size[what]} ${of}, of which ${limits[what]} are allowed`;
+  return undefined;
+
+  function measure(schema: JsonValue | undefined, depth: number): void {
+    if (!isJsonObject(schema)) return;
+    // Own members alone: an `items` on Object.prototype would be found in itself without end.
+    const value: JsonObject = Object.assign(Object.create(null), schema);
+    const deeper = value.properties === undefined && value.items === undefined ? depth : depth + 1;
+    size.depth = Math.max(size.depth, deeper);
+    if (isJsonObject(value.properties)) {
+      for (const [name, property] of Object.entries(value.properties)) {
+        size.properties++;
+        size.characters += name.length;
+        measure(property, deeper);
+      }
+    }
+    measure(value.items, deeper);
+    if (Array.isArray(value.anyOf)) for (const one of value.anyOf as readonly JsonValue[]) measure(one, depth);
+    if (isJsonObject(value.$defs)) {
+      for (const [name, definition] of Object.entries(value.$defs)) {
+        size.characters += name.length;
+        measure(definition, 0);
+      }
+    }
+    countValues(value);
+  }
+
+  function countValues({ enum: values, const: constant }: JsonObject): void {
+    const list: readonly JsonValue[] = Array.isArray(values) ? values : constant === undefined ? [] : [constant];
+    const characters = list.reduce<number>((sum, one) => sum + (typeof one === 'string' ? one.length : 0), 0);
+    size.enumValues += list.length;
+    size.characters += characters;
+    if (list.length > longEnum) size.longEnumCharacters = Math.max(size.longEnumCharacters, characters);
+  }
+}

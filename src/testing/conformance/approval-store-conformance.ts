@@ -1,0 +1,178 @@
+/** The contract of a store of suspended calls as data: rules that any test runner can execute on any store. */
+import assert from 'node:assert/strict';
+import type { ApprovalRecord, ApprovalStore, JsonObject, MaybePromise } from '../../index.ts';
+import { atOnce, type PortRule, type PortRuleBodies, portNames, portRules, upTo } from './port-rule.ts';
+
+/** A record as the library keeps it: the store looks at `id`, `sessionId` and `expiresAt` and gives all of it back. */
+function record(id: string, sessionId = 's', more: JsonObject = {}): ApprovalRecord {
+  return { principal: 'local', input: { path: 'README.md' }, token: `token of ${id}`, ...more, id, sessionId, expiresAt: Date.now() + 3_600_000 };
+}
+
+const idsOf = (records: readonly JsonObject[]): unknown[] => records.map(({ id }) => id).sort();
+
+const rules: PortRuleBodies<ApprovalStore> = {
+  'what was put is taken, whole, once': async (store) => {
+    const kept = record('one');
+    assert.equal(await store.put(kept), undefined);
+    assert.deepEqual(await store.take('one'), kept);
+    assert.equal(await store.take('one'), undefined);
+  },
+  'what was never put is not there': async (store) => {
+    assert.equal(await store.take('none'), undefined);
+    assert.deepEqual(await store.list('none'), []);
+    await store.put(record('one'));
+    for (const id of ['none', 'On', 'one ', 'toString', '__proto__', '', '*']) assert.equal(await store.take(id), undefined);
+    for (const session of ['none', 'S', 's ', 'toString', '__proto__', '', '*']) assert.deepEqual(await store.list(session), []);
+    assert.notEqual(await store.take('one'), undefined);
+  },
+  'of many who take a record one gets it': async (store) => {
+    for (const round of upTo(5)) {
+      const kept = record(`r${round}`);
+      await store.put(kept);
+      const taken = await atOnce(50, () => store.take(kept.id));
+      assert.deepEqual(
+        taken.filter((each) => each !== undefined),
+        [kept],
+      );
+    }
+  },
+  'records put at once are all kept': async (store) => {
+    const records = upTo(50).map((index) => record(`r${index}`, `s${index % 5}`));
+    await Promise.all(records.map(async (each) => store.put(each)));
+    assert.deepEqual(
+      idsOf(await store.list('s0')),
+      upTo(10)
+        .map((index) => `r${index * 5}`)
+        .sort(),
+    );
+    assert.deepEqual(await atOnce(50, (index) => store.take(`r${index}`)), records);
+  },
+  'taking one leaves the others': async (store) => {
+    const [one, two] = [record('one'), record('two')];
+    await store.put(one);
+    await store.put(two);
+    await store.take('one');
+    assert.deepEqual(await store.list('s'), [two]);
+    assert.deepEqual(await store.take('two'), two);
+    assert.deepEqual(await store.list('s'), []);
+  },
+  'an id again replaces its record': async (store) => {
+    const second = record('one', 's', { input: { path: 'other' } });
+    await store.put(record('one', 's', { left: 'over' }));
+    await store.put(second);
+    assert.deepEqual(await store.list('s'), [second]);
+    assert.deepEqual(await store.take('one'), second);
+    assert.equal(await store.take('one'), undefined);
+    assert.deepEqual(await store.list('s'), []);
+  },
+  'an id again in another session leaves the first': async (store) => {
+    const second = record('one', 'other');
+    await store.put(record('one'));
+    await store.put(second);
+    assert.deepEqual(await store.list('s'), []);
+    assert.deepEqual(await store.list('other'), [second]);
+    assert.deepEqual(await store.take('one'), second);
+    assert.deepEqual(await store.list('other'), []);
+  },
+  'an id that was taken can be put again': async (store) => {
+    for (const round of upTo(3)) {
+      const kept = record('one', `s${round}`);
+      await store.put(kept);
+      assert.deepEqual(await store.list(`s${round}`), [kept]);
+      assert.deepEqual(await store.take('one'), kept);
+      assert.deepEqual(await store.list(`s${round}`), []);
+    }
+  },
+  'the records of a session are listed, whoever their principal is, and no others': async (store) => {
+    const mine = [record('one', 's', { principal: 'ann' }), record('two', 's', { principal: 'bob' })];
+    for (const each of [...mine, record('three', 's2'), record('four', 'S'), record('five', '')]) await store.put(each);
+    const listed = await store.list('s');
+    assert.deepEqual(idsOf(listed), ['one', 'two']);
+    for (const each of mine)
+      assert.deepEqual(
+        listed.find(({ id }) => id === each.id),
+        each,
+      );
+    assert.deepEqual(idsOf(await store.list('')), ['five']);
+  },
+  'the mark that a record was taken is kept and listed, and leaves other records alone': async (store) => {
+    const [answered, open] = [record('one'), record('two')];
+    // All that the library writes into one: neither a token nor an input.
+    const mark: ApprovalRecord = { id: 'mark', sessionId: 's', principal: 'local', used: 'one', expiresAt: Date.now() + 7_200_000 };
+    for (const each of [answered, open]) await store.put(each);
+    await store.take('one');
+    await store.put(mark);
+    // Somebody puts the record back: the mark must be there to tell.
+    await store.put(answered);
+    const listed = await store.list('s');
+    assert.deepEqual(idsOf(listed), ['mark', 'one', 'two']);
+    assert.deepEqual(
+      listed.find(({ id }) => id === 'mark'),
+      mark,
+    );
+    await store.take('one');
+    assert.deepEqual(idsOf(await store.list('s')), ['mark', 'two']);
+    assert.deepEqual(await store.take('two'), open);
+    assert.deepEqual(await store.list('s'), [mark]);
+  },
+  'listing removes nothing': async (store) => {
+    await store.put(record('one'));
+    for (const again of [1, 2, 3]) assert.equal((await store.list('s')).length, 1, `Expected it in listing ${again}`);
+    assert.notEqual(await store.take('one'), undefined);
+  },
+  'any string is an id': async (store) => {
+    for (const id of portNames) await store.put(record(id));
+    assert.deepEqual(idsOf(await store.list('s')), [...portNames].sort());
+    for (const id of portNames) assert.equal((await store.take(id))?.token, `token of ${id}`);
+    for (const id of portNames) assert.equal(await store.take(id), undefined);
+    assert.deepEqual(await store.list('s'), []);
+  },
+  'any string is a session': async (store) => {
+    for (const session of portNames) await store.put(record(`in ${session}`, session));
+    for (const session of portNames) assert.deepEqual(idsOf(await store.list(session)), [`in ${session}`]);
+    for (const session of portNames) {
+      assert.equal((await store.take(`in ${session}`))?.sessionId, session);
+      assert.deepEqual(await store.list(session), []);
+    }
+  },
+  'an id and a session of one text do not mix': async (store) => {
+    await store.put(record('same', 'other'));
+    await store.put(record('other', 'same'));
+    assert.deepEqual(idsOf(await store.list('same')), ['other']);
+    assert.deepEqual(idsOf(await store.list('other')), ['same']);
+    assert.equal((await store.take('same'))?.sessionId, 'other');
+    assert.deepEqual(idsOf(await store.list('same')), ['other']);
+  },
+  'a record comes back as the JSON it was': async (store) => {
+    const more = JSON.parse(
+      '{"input":{"__proto__":{"a":1},"constructor":null,"":[],"nested":[[{}],[0,-1,1.5,1e21,true,false]],"text":"\\u0000\\u2028\\r\\n\\"\\\\","\\ud83e\\uddf0":"\\u00e9 e\\u0301"},"extra":null}',
+    ) as JsonObject;
+    const kept = record('one', 's', more);
+    await store.put(kept);
+    assert.equal(JSON.stringify((await store.list('s'))[0]), JSON.stringify(kept));
+    assert.equal(JSON.stringify(await store.take('one')), JSON.stringify(kept));
+  },
+  'a large record is kept': async (store) => {
+    const text = '\u20AC{}"\\'.repeat(250_000);
+    await store.put(record('one', 's', { input: { text } }));
+    assert.ok(((await store.list('s'))[0]?.input as JsonObject | undefined)?.text === text, 'Expected the text to be listed as it was');
+    assert.ok(((await store.take('one'))?.input as JsonObject | undefined)?.text === text, 'Expected the text to come back as it was');
+  },
+  'records that have expired take none with them that have not': async (store) => {
+    await store.put(record('live'));
+    await atOnce(200, (index) => store.put({ ...record(`old${index}`), expiresAt: Date.now() - 1_000 }));
+    await store.put(record('last'));
+    const listed = idsOf(await store.list('s'));
+    assert.ok(listed.includes('live') && listed.includes('last'));
+    assert.notEqual(await store.take('live'), undefined);
+    assert.notEqual(await store.take('last'), undefined);
+  },
+};
+
+/**
+ * The rules a store of suspended calls must keep, as data: `for (const rule of approvalStoreConformance(make)) test(rule.name, rule.run)`. `makeStore` gives a fresh,
+ * empty store for each rule, or one with a name space of its own; a `close` of it, where there is one, is called after the rule.
+ */
+export function approvalStoreConformance(makeStore: () => MaybePromise<ApprovalStore>): readonly PortRule[] {
+  return portRules(makeStore, rules);
+}

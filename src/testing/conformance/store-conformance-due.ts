@@ -1,0 +1,135 @@
+/** Conformance rules: what is due. */
+import assert from 'node:assert/strict';
+import type { DueItem, RelayStore } from '../../relay/ports/store.ts';
+import { eventually, type PortRuleBodies, sleep, upTo } from './port-rule.ts';
+import { begin } from './store-conformance-sessions.ts';
+
+const long = 60_000;
+
+/** Asks until so many came, each put off for long. */
+async function gather(store: RelayStore, count: number): Promise<DueItem[]> {
+  const items: DueItem[] = [];
+  await eventually(`${count} items are due`, async () => {
+    items.push(...(await store.due(1_000, long)));
+    return items.length >= count;
+  });
+  return items;
+}
+
+/** Schedules what must come as `keys`, in another order, and asks once. False when the machine was too slow for the order to be certain. */
+async function inOrder(store: RelayStore, session: string, keys: readonly string[], spreadMs: number): Promise<boolean> {
+  const begun = performance.now();
+  for (const [index, key] of [...keys.entries()].reverse()) await store.schedule(session, key, index * spreadMs);
+  if (performance.now() - begun > spreadMs / 2) {
+    for (const key of keys) await store.unschedule(session, key);
+    return false;
+  }
+  await sleep(keys.length * spreadMs);
+  assert.deepEqual(
+    await store.due(keys.length, long),
+    keys.map((key) => ({ session, key })),
+  );
+  return true;
+}
+
+export const dueRules: PortRuleBodies<RelayStore> = {
+  'nothing is due where nothing was scheduled': async (store) => {
+    assert.deepEqual(await store.due(10, long), []);
+  },
+  'what is scheduled is due after its delay, once': async (store) => {
+    const begun = performance.now();
+    await store.schedule('s', 'k', 200);
+    assert.deepEqual(await gather(store, 1), [{ session: 's', key: 'k' }]);
+    const took = performance.now() - begun;
+    assert.ok(took >= 150, `Expected it after 200 ms, it came after ${took}`);
+    assert.deepEqual(await store.due(10, long), []);
+  },
+  'what is due without a delay is due at once': async (store) => {
+    assert.equal(await store.schedule('s', 'k', 0), undefined);
+    assert.deepEqual(await store.due(10, long), [{ session: 's', key: 'k' }]);
+  },
+  'what is not due yet is not given': async (store) => {
+    await store.schedule('s', 'later', long);
+    await store.schedule('s', 'now', 0);
+    assert.deepEqual(await store.due(10, long), [{ session: 's', key: 'now' }]);
+    assert.deepEqual(await store.due(10, long), []);
+  },
+  'what was due comes again after it was put off': async (store) => {
+    await store.schedule('s', 'k', 0);
+    const begun = performance.now();
+    assert.equal((await store.due(10, 200)).length, 1);
+    assert.deepEqual(await gather(store, 1), [{ session: 's', key: 'k' }]);
+    const took = performance.now() - begun;
+    assert.ok(took >= 150, `Expected it again after 200 ms, it came after ${took}`);
+  },
+  'what is put off for no time comes once in an answer, and in the next': async (store) => {
+    await store.schedule('s', 'k', 0);
+    for (const again of [1, 2, 3]) assert.deepEqual(await store.due(10, 0), [{ session: 's', key: 'k' }], `Expected it in answer ${again}`);
+  },
+  'what is scheduled again moves': async (store) => {
+    await store.schedule('s', 'k', 0);
+    await store.schedule('s', 'k', long);
+    assert.deepEqual(await store.due(10, long), []);
+    await store.schedule('s', 'k', 0);
+    assert.deepEqual(await store.due(10, long), [{ session: 's', key: 'k' }]);
+    assert.deepEqual(await store.due(10, long), []);
+  },
+  'what was put off can be moved to now': async (store) => {
+    await store.schedule('s', 'k', 0);
+    await store.due(10, long);
+    await store.schedule('s', 'k', 0);
+    assert.deepEqual(await store.due(10, long), [{ session: 's', key: 'k' }]);
+  },
+  'what was unscheduled is forgotten': async (store) => {
+    await store.schedule('s', 'k', 0);
+    await store.schedule('s', 'other', 0);
+    assert.equal(await store.unschedule('s', 'k'), undefined);
+    assert.deepEqual(await store.due(10, 0), [{ session: 's', key: 'other' }]);
+    // Also when it was given before and put off.
+    await store.unschedule('s', 'other');
+    assert.deepEqual(await store.due(10, 0), []);
+  },
+  'what was never scheduled can be unscheduled': async (store) => {
+    await store.schedule('s', 'k', 0);
+    await store.unschedule('s', 'none');
+    await store.unschedule('none', 'k');
+    assert.deepEqual(await store.due(10, long), [{ session: 's', key: 'k' }]);
+  },
+  'an answer has so many items at most, and the rest comes next': async (store) => {
+    for (const index of upTo(5)) await store.schedule('s', `k${index}`, 0);
+    assert.deepEqual(await store.due(0, long), []);
+    const answers: DueItem[][] = [];
+    for (let ask = 0; ask < 4; ask++) answers.push([...(await store.due(2, long))]);
+    assert.deepEqual(
+      answers.map(({ length }) => length),
+      [2, 2, 1, 0],
+    );
+    assert.deepEqual(
+      answers
+        .flat()
+        .map(({ key }) => key)
+        .sort(),
+      upTo(5).map((index) => `k${index}`),
+    );
+  },
+  'what is due longest comes first, whenever it was scheduled': async (store) => {
+    for (const [attempt, spreadMs] of [100, 200, 400, 800].entries()) if (await inOrder(store, `s${attempt}`, ['a', 'c', 'b', 'd'], spreadMs)) return;
+    assert.fail('Expected the store to take four items within less than 400 ms');
+  },
+  'one key in two sessions is two items': async (store) => {
+    await store.schedule('one', 'k', 0);
+    await store.schedule('two', 'k', 0);
+    await store.unschedule('one', 'k');
+    assert.deepEqual(await store.due(10, long), [{ session: 'two', key: 'k' }]);
+  },
+  'what is due is not tied to the life of a session': async (store) => {
+    await store.schedule('never', 'k', 0);
+    assert.deepEqual(await store.due(10, long), [{ session: 'never', key: 'k' }]);
+    await begin(store);
+    await store.schedule('s', 'k', 0);
+    await store.drop('s');
+    assert.deepEqual(await store.due(10, long), [{ session: 's', key: 'k' }]);
+    assert.equal(await store.drop('never'), false);
+    assert.equal(await store.create('never', 'first', '1', Date.now() + long), true);
+  },
+};

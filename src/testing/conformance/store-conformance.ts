@@ -1,0 +1,23 @@
+/** The contract of a relay's store as data: rules that any test runner can execute on any store. */
+import type { MaybePromise } from '../../index.ts';
+import type { RelayStore } from '../../relay/ports/store.ts';
+import { type PortRule, portRules } from './port-rule.ts';
+import { concurrencyRules } from './store-conformance-concurrency.ts';
+import { counterRules } from './store-conformance-counters.ts';
+import { documentRules } from './store-conformance-documents.ts';
+import { dueRules } from './store-conformance-due.ts';
+import { leaseRules } from './store-conformance-leases.ts';
+import { logRules } from './store-conformance-logs.ts';
+import { modelRules } from './store-conformance-model.ts';
+import { nameRules } from './store-conformance-names.ts';
+import { sessionRules } from './store-conformance-sessions.ts';
+
+/**
+ * The rules a store must keep, as data: `for (const rule of storeConformance(make)) test(rule.name, rule.run)`. `makeStore` gives a fresh, empty store for each rule, or
+ * one with a name space of its own; its `close`, where it has one, is called after the rule. Some rules wait for up to a second, by the clock of the machine.
+ */
+export function storeConformance(makeStore: () => MaybePromise<RelayStore>): readonly PortRule[] {
+  return [sessionRules, documentRules, logRules, leaseRules, counterRules, dueRules, concurrencyRules, nameRules, modelRules].flatMap((bodies) =>
+    portRules(makeStore, bodies),
+  );
+}

@@ -1,0 +1,216 @@
+/** A stand-in for the runtime's Node binding, as strict as the real one: JSON text in, JSON text out, and a deny for what it cannot read. */
+
+import type { CancellationPort, HookResult } from '../../index.ts';
+import { readOptions } from '../../options.ts';
+import type { NodeBinding, NodeHookResult, NodeHooks } from '../../surfaces/amplifier/node-binding-port.ts';
+import { createTestHooks, type TestHooks } from './coordinator-hooks.ts';
+
+/** What {@link createTestNodeBinding} may be told. */
+export interface TestNodeBindingOptions {
+  /** The registry behind `hooks`. @default an empty one */
+  readonly hooks?: TestHooks | undefined;
+  /** What `cancellation` answers. @default a token that is never cancelled */
+  readonly cancellation?: CancellationPort | undefined;
+  /** @default {} */
+  readonly config?: Readonly<Record<string, unknown>> | undefined;
+  /** Where capabilities are kept, as values. @default an empty map */
+  readonly capabilities?: Map<string, unknown> | undefined;
+  /** What `toDict` answers. @default empty lists */
+  readonly toDict?: (() => object) | undefined;
+  /** What the binding itself cleans up. */
+  readonly onCleanup?: (() => void | Promise<void>) | undefined;
+  /** Bindings differ: older ones read a promise from a handler as a failed handler, newer ones await it. @default false */
+  readonly awaitsHandlers?: boolean | undefined;
+  /** As the oldest bindings do: each read of `hooks` gives a registry of its own, which knows nothing of the others. @default false */
+  readonly detachedHooks?: boolean | undefined;
+}
+
+/** A {@link NodeBinding} that tells what a real one would have died of. */
+export interface TestNodeBinding extends NodeBinding {
+  /** All members are there, also those that older bindings lack. */
+  readonly hooks: Required<NodeHooks>;
+  /** The token of the options. */
+  readonly cancellation: CancellationPort;
+  /** The options' `config`, as JSON text. */
+  readonly config: string;
+  /** Tools of the binding's own side; what JavaScript mounts is never here. */
+  readonly toolNames: string[];
+  /** Empty: a test has no providers. */
+  readonly providerNames: string[];
+  /** False: a test has none. */
+  readonly hasOrchestrator: boolean;
+  /** False: a test has none. */
+  readonly hasContext: boolean;
+  /** Does nothing; a real one forgets what it injected in the turn. */
+  resetTurn(): void;
+  /** What a real one tells of itself. */
+  toDict(): object;
+  /** What handlers threw. A real binding may end the process at each of them. */
+  readonly fatal: readonly unknown[];
+  /** How often `cleanup` was called. */
+  readonly cleanups: number;
+}
+
+const optionNames = [
+  'hooks',
+  'cancellation',
+  'config',
+  'capabilities',
+  'toDict',
+  'onCleanup',
+  'awaitsHandlers',
+  'detachedHooks',
+] as const satisfies readonly (keyof TestNodeBindingOptions)[];
+
+/** Makes a stand-in for the binding, for {@link fromNodeBinding}. Arguments of the wrong kind throw a TypeError, as native ones do. */
+export function createTestNodeBinding(given?: TestNodeBindingOptions): TestNodeBinding {
+  const options = readOptions('createTestNodeBinding', given, optionNames);
+  const { hooks = createTestHooks(), capabilities = new Map<string, unknown>(), config = {}, awaitsHandlers = false, detachedHooks = false } = options;
+  const fatal: unknown[] = [];
+  let cleanups = 0;
+  const none: CancellationPort = { isCancelled: false, isGraceful: false, isImmediate: false };
+  return {
+    // Each read gives a new object over the same registry, as native getters do.
+    get hooks() {
+      return nodeHooks(detachedHooks ? createTestHooks() : hooks, fatal, awaitsHandlers);
+    },
+    get cancellation() {
+      return options.cancellation ?? none;
+    },
+    get config() {
+      return JSON.stringify(config);
+    },
+    toolNames: [],
+    providerNames: [],
+    hasOrchestrator: false,
+    hasContext: false,
+    registerCapability(name, valueJson) {
+      capabilities.set(text('name', name), JSON.parse(text('valueJson', valueJson)));
+    },
+    getCapability(name) {
+      return capabilities.has(text('name', name)) ? (JSON.stringify(capabilities.get(name)) ?? null) : null;
+    },
+    resetTurn() {},
+    toDict: () => options.toDict?.() ?? { tools: [], providers: [], has_orchestrator: false, has_context: false, capabilities: [...capabilities.keys()] },
+    async cleanup() {
+      cleanups += 1;
+      await options.onCleanup?.();
+    },
+    fatal,
+    get cleanups() {
+      return cleanups;
+    },
+  };
+}
+
+function nodeHooks(hooks: TestHooks, fatal: unknown[], awaitsHandlers: boolean): Required<NodeHooks> {
+  return {
+    register(event, handler, priority, name) {
+      text('event', event);
+      text('name', name);
+      if (typeof handler !== 'function') throw new TypeError('Expected `handler` to be a function');
+      if (!Number.isInteger(priority) || Math.abs(priority) > 2 ** 31 - 1) throw new TypeError('Expected `priority` to be a 32-bit integer');
+      hooks.register(
+        event,
+        async (emitted, data) => {
+          let answer: unknown;
+          try {
+            answer = handler(emitted, JSON.stringify(data));
+            if (awaitsHandlers) answer = await answer;
+          } catch (error) {
+            fatal.push(error);
+            throw error;
+          }
+          if (answer instanceof Promise) answer.catch((error: unknown) => fatal.push(error));
+          if (typeof answer !== 'string') throw new TypeError('Failed to convert the handler\u2019s answer into a string');
+          return readAnswer(answer) ?? { action: 'deny', reason: 'Hook handler returned invalid response' };
+        },
+        priority,
+        name,
+      );
+    },
+    async emit(event, dataJson) {
+      text('event', event);
+      const data: unknown = JSON.parse(text('dataJson', dataJson));
+      // Handlers run on a later turn: the native side calls back, it never calls through.
+      await Promise.resolve();
+      return toNode(await hooks.emit(event, isRecord(data) ? data : {}));
+    },
+    listHandlers: () => Object.fromEntries(hooks.listHandlers()),
+    setDefaultFields(defaultsJson) {
+      const defaults: unknown = JSON.parse(text('defaultsJson', defaultsJson));
+      hooks.setDefaultFields(isRecord(defaults) ? defaults : {});
+    },
+  };
+}
+
+/** What each field of an answer may be; a field that is anything else spoils the whole answer. */
+const fields: Readonly<Record<keyof HookResult, (value: unknown) => boolean>> = {
+  action: oneOf('continue', 'deny', 'modify', 'inject_context', 'ask_user'),
+  data: optional(isRecord),
+  reason: optional(isText),
+  context_injection: optional(isText),
+  context_injection_role: oneOf('system', 'user', 'assistant'),
+  ephemeral: isBoolean,
+  append_to_last_tool_result: isBoolean,
+  suppress_output: isBoolean,
+  user_message: optional(isText),
+  user_message_level: oneOf('info', 'warning', 'error'),
+  user_message_source: optional(isText),
+  approval_prompt: optional(isText),
+  approval_options: optional((value) => Array.isArray(value) && value.every(isText)),
+  approval_timeout: (value) => typeof value === 'number',
+  approval_default: oneOf('allow', 'deny'),
+};
+
+function readAnswer(json: string): HookResult | undefined {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(answer)) return undefined;
+  for (const [field, accepts] of Object.entries(fields)) if (Object.hasOwn(answer, field) && !accepts(answer[field])) return undefined;
+  return { action: 'continue', ...answer } as HookResult;
+}
+
+function toNode(result: HookResult): NodeHookResult {
+  const node: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(result)) {
+    if (value === null || value === undefined || unseen.has(field)) continue;
+    const name = field.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    node[name] = enumerated.has(field) ? pascal(String(value)) : value;
+  }
+  return node as unknown as NodeHookResult;
+}
+
+const unseen: ReadonlySet<string> = new Set(['data', 'approval_options', 'append_to_last_tool_result']);
+const enumerated: ReadonlySet<string> = new Set(['action', 'context_injection_role', 'user_message_level', 'approval_default']);
+
+function pascal(snake: string): string {
+  return snake
+    .split('_')
+    .map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`)
+    .join('');
+}
+
+function text(parameter: string, value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError(`Expected \`${parameter}\` to be a string`);
+  return value;
+}
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+function isBoolean(value: unknown): boolean {
+  return typeof value === 'boolean';
+}
+function oneOf(...allowed: readonly string[]): (value: unknown) => boolean {
+  return (value) => typeof value === 'string' && allowed.includes(value);
+}
+function optional(check: (value: unknown) => boolean): (value: unknown) => boolean {
+  return (value) => value === null || check(value);
+}

@@ -1,0 +1,259 @@
+/** A coordinator for tests: the rules, error texts and traps of a real runtime's, with histories, faults on demand and an injected clock. */
+
+import { describe } from '../../errors.ts';
+import type { CancellationPort, Coordinator, HookResult } from '../../index.ts';
+import { MisuseError } from '../../index.ts';
+import { readOptions } from '../../options.ts';
+import { type CleanupStack, createCleanupStack } from '../../surfaces/amplifier/cleanup-stack.ts';
+import { type Contributions, createContributions } from '../../surfaces/amplifier/contributions.ts';
+import type { CoordinatorFault } from '../../surfaces/amplifier/coordinator-faults.ts';
+import { createMountTable, type MountTable, mountName, mountPoints } from '../../surfaces/amplifier/mount-table.ts';
+import { type ApprovalStub, createApprovalStub, type StubAnswer, settleApproval } from './coordinator-approval.ts';
+import { createTestHooks, type TestHooks } from './coordinator-hooks.ts';
+import { createTestNodeBinding, type TestNodeBinding } from './coordinator-node-binding.ts';
+import { EventRecorder } from './event-recorder-coordinator.ts';
+
+/** What a {@link TestCoordinator} may be told. @throws MisuseError `invalid_option` for an unknown `mode`. */
+export interface TestCoordinatorOptions {
+  /**
+   * How `mount` and `unmount` answer. `'async'`: with a promise, and the change happens a microtask later, so that a forgotten `await` shows; what is refused rejects.
+   * `'sync'`: with nothing, and what is refused throws. @default 'async'
+   */
+  readonly mode?: 'async' | 'sync' | undefined;
+  /** @default 'test-session' */
+  readonly sessionId?: string | undefined;
+  /** @default null */
+  readonly parentId?: string | null | undefined;
+  /** @default { session: { orchestrator: 'test-orchestrator', context: 'test-context' } } */
+  readonly config?: Readonly<Record<string, unknown>> | undefined;
+  /** The clock of hook timestamps: epoch milliseconds. @default Date.now */
+  readonly now?: (() => number) | undefined;
+  /** The person's answer to `ask_user`; null = there is no approval system. @default 'timeout', that is nobody answers */
+  readonly approval?: StubAnswer | null | undefined;
+}
+
+/** One `mount` or `unmount`, as it was asked for: recorded before it is checked, so refused ones are here too. */
+export interface MountRecord {
+  /** As it was given, also where there is no such point. */
+  readonly mountPoint: string;
+  /** What was to be mounted; for an unmount what was mounted there, undefined when nothing was. */
+  readonly module: unknown;
+  /** The argument, not the inferred name. */
+  readonly name: string | undefined;
+}
+
+/** A token that goes from none to graceful to immediate, and back by `reset`. */
+export interface TestCancellation extends CancellationPort {
+  /** Finish what runs, start nothing new. Changes nothing once it is immediate. */
+  requestGraceful(): void;
+  /** Stop now. */
+  requestImmediate(): void;
+  /** Back to none. */
+  reset(): void;
+}
+
+/** See the file's head. A coordinator is never closed; make a fresh one for each test. */
+export class TestCoordinator implements Coordinator {
+  /** How `mount` and `unmount` answer. */
+  readonly mode: 'async' | 'sync';
+  /** The runtime's session id, which modules may take over. */
+  readonly sessionId: string;
+  /** The id of the session that this one was forked from, or null. */
+  readonly parentId: string | null;
+  /** The mount plan that the modules see. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** The hook registry. */
+  readonly hooks: TestHooks;
+  /** The token that mounted tools ask before each call. */
+  readonly cancellation: TestCancellation = createCancellation();
+  /** Plays the person who answers `ask_user`; undefined when there is none. */
+  readonly approval: ApprovalStub | undefined;
+  /** Every emission of `hooks`, as it was emitted. */
+  readonly events = new EventRecorder();
+  /** Every `mount`, in order. */
+  readonly mountHistory: MountRecord[] = [];
+  /** Every `unmount`, in order. */
+  readonly unmountHistory: MountRecord[] = [];
+  /** What hooks, contributors and clean-ups threw, and the coordinator survived. */
+  readonly faults: CoordinatorFault[] = [];
+  readonly #table: MountTable;
+  readonly #contributions: Contributions;
+  readonly #cleanups: CleanupStack;
+  readonly #capabilities = new Map<string, unknown>();
+  readonly #failing = new Map<string, Error>();
+
+  constructor(options: TestCoordinatorOptions = {}) {
+    const {
+      mode = 'async',
+      sessionId = 'test-session',
+      parentId = null,
+      config = { session: { orchestrator: 'test-orchestrator', context: 'test-context' } },
+      now,
+      approval,
+    } = readOptions('TestCoordinator', options, ['mode', 'sessionId', 'parentId', 'config', 'now', 'approval']);
+    if (mode !== 'async' && mode !== 'sync')
+      throw new MisuseError('invalid_option', `TestCoordinator: expected \`mode\` to be "async" or "sync", got ${describe(mode)}.`);
+    this.mode = mode;
+    this.sessionId = sessionId;
+    this.parentId = parentId;
+    this.config = config;
+    this.approval = approval === null ? undefined : createApprovalStub(approval);
+    const onFault = (fault: CoordinatorFault): void => void this.faults.push(fault);
+    this.hooks = createTestHooks({ now, onFault, onEmit: this.events.record });
+    this.#contributions = createContributions(onFault);
+    this.#cleanups = createCleanupStack(onFault);
+    this.#table = createMountTable(() => this.hooks);
+  }
+
+  /** The mount points there are. */
+  get mountPoints(): string[] {
+    return Object.keys(mountPoints);
+  }
+
+  /** Contribution channels with the names of their contributors. */
+  get channels(): Map<string, string[]> {
+    return this.#contributions.channels();
+  }
+
+  /** Overwrites silently. `name` wins over `module.name`. @throws MisuseError (in mode `async` as a rejection) for an unknown point, for `hooks`, for a missing name. */
+  mount(point: string, module: unknown, name?: string): Promise<void> | undefined {
+    this.mountHistory.push({ mountPoint: point, module, name });
+    return this.#settle(() => {
+      const key = mountName(module, name);
+      const fault = key === undefined ? undefined : this.#failing.get(key);
+      if (fault !== undefined) throw fault;
+      this.#table.mount(point, module, name);
+    });
+  }
+
+  /** A name that is not mounted changes nothing. @throws MisuseError (in mode `async` as a rejection) for an unknown point and for a missing name. */
+  unmount(point: string, name?: string): Promise<void> | undefined {
+    this.unmountHistory.push({ mountPoint: point, module: this.#peek(point, name), name });
+    return this.#settle(() => this.#table.unmount(point, name));
+  }
+
+  /** Synchronous in both modes. `get('tools')` is the live `Map` from name to tool. @throws MisuseError for an unknown point. */
+  get(point: string, name?: string): unknown {
+    return this.#table.get(point, name);
+  }
+
+  /** Makes every mount under this name fail, until the function that it gives back is called. */
+  failMount(name: string, error: Error = new Error(`Mount of ${name} failed on demand`)): () => void {
+    this.#failing.set(name, error);
+    return () => {
+      if (this.#failing.get(name) === error) this.#failing.delete(name);
+    };
+  }
+
+  /** Adds a source of contributions to a channel. The callback runs at each collection. */
+  registerContributor(channel: string, name: string, callback: () => unknown): void {
+    this.#contributions.register(channel, name, callback);
+  }
+
+  /** What the channel's contributors give, in order, without null and without those that fail. Never rejects. */
+  collectContributions(channel: string): Promise<unknown[]> {
+    return this.#contributions.collect(channel);
+  }
+
+  /** Publishes a value under a name; the name again overwrites it. */
+  registerCapability(name: string, value: unknown): void {
+    this.#capabilities.set(name, value);
+  }
+
+  /** Null when there is none. */
+  getCapability(name: string): unknown {
+    return this.#capabilities.get(name) ?? null;
+  }
+
+  /** What is no function is ignored. */
+  registerCleanup(fn: (() => void | Promise<void>) | null | undefined): void {
+    this.#cleanups.add(fn);
+  }
+
+  /** Runs the clean-ups newest first, each once; failures go to `faults`. Never rejects. */
+  cleanup(): Promise<void> {
+    return this.#cleanups.run();
+  }
+
+  /** What a runtime does with the result of an emission, as far as approval goes: `ask_user` becomes `continue` or `deny`. */
+  processHookResult(result: HookResult, _event?: string, _hookName?: string): Promise<HookResult> {
+    return settleApproval(result, this.approval);
+  }
+
+  /** Asks the token to cancel: gracefully, or at once. */
+  requestCancel(immediate = false): void {
+    if (immediate) this.cancellation.requestImmediate();
+    else this.cancellation.requestGraceful();
+  }
+
+  /** Begins a turn. There is no state of a turn here; it is offered because runtimes call it. */
+  resetTurn(): void {}
+
+  /** What is mounted, as plain data. */
+  toDict(): { tools: string[]; providers: string[]; has_orchestrator: boolean; has_context: boolean; capabilities: string[] } {
+    const names = (point: string): string[] => [...(this.#table.get(point) as ReadonlyMap<string, unknown>).keys()];
+    return {
+      tools: names('tools'),
+      providers: names('providers'),
+      has_orchestrator: this.get('orchestrator') !== null,
+      has_context: this.get('context') !== null,
+      capabilities: [...this.#capabilities.keys()],
+    };
+  }
+
+  /** The same coordinator as the runtime's Node binding shows it: no `mount`, `unmount`, `get`, contributors or clean-ups, JSON strings everywhere. */
+  asNodeBinding(): TestNodeBinding {
+    return createTestNodeBinding({
+      hooks: this.hooks,
+      cancellation: this.cancellation,
+      config: this.config,
+      capabilities: this.#capabilities,
+      toDict: () => this.toDict(),
+      onCleanup: () => this.cleanup(),
+    });
+  }
+
+  #peek(point: string, name: string | undefined): unknown {
+    try {
+      const found = this.#table.get(point, name);
+      return found === null || (name === undefined && found instanceof Map) ? undefined : found;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #settle(change: () => void): Promise<void> | undefined {
+    if (this.mode === 'sync') {
+      change();
+      return undefined;
+    }
+    const done = Promise.resolve().then(change);
+    // Whoever awaits still sees the rejection; whoever does not must not bring the process down.
+    done.catch(() => undefined);
+    return done;
+  }
+}
+
+function createCancellation(): TestCancellation {
+  let state: 'none' | 'graceful' | 'immediate' = 'none';
+  return {
+    get isCancelled() {
+      return state !== 'none';
+    },
+    get isGraceful() {
+      return state === 'graceful';
+    },
+    get isImmediate() {
+      return state === 'immediate';
+    },
+    requestGraceful() {
+      if (state === 'none') state = 'graceful';
+    },
+    requestImmediate() {
+      state = 'immediate';
+    },
+    reset() {
+      state = 'none';
+    },
+  };
+}

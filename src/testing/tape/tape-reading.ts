@@ -1,0 +1,118 @@
+/** Reading a tape: whatever is wrong with it is said with its place, before anything is replayed. */
+
+import { describe } from '../../errors.ts';
+import { errorCodes, type JsonObject, type JsonValue, MisuseError } from '../../index.ts';
+import { copyJson, deepFreeze, escapePointer, isJsonObject } from '../../json.ts';
+import type { Tape } from './tape.ts';
+
+/** The one version that is written and read. */
+const tapeVersion: Tape['version'] = 1;
+/** Deeper than any output may be, with its place on the tape. */
+const limits = { maxDepth: 600, maxValues: 50_000_000 };
+const statuses: readonly unknown[] = ['succeeded', 'failed', 'rejected', 'cancelled', 'pending'];
+
+/** A check of one member: what it expects, in words, when the value does not fit. */
+type Check = (value: JsonValue) => string | undefined;
+
+const text: Check = (value) => (typeof value === 'string' && value !== '' ? undefined : 'a non-empty string');
+const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'true or false');
+const yes: Check = (value) => (value === true ? undefined : 'true, or left out');
+const object: Check = (value) => (isJsonObject(value) ? undefined : 'an object');
+const list: Check = (value) => (Array.isArray(value) ? undefined : 'an array');
+const texts: Check = (value) => (Array.isArray(value) && value.every((item) => text(item) === undefined) ? undefined : 'an array of non-empty strings');
+const anything: Check = () => undefined;
+
+/** The members of one kind of object. Those with `?` may be left out; any other member is refused, since nobody would read it. */
+type Members = Readonly<Record<string, Check>>;
+
+const tapeMembers: Members = { version: anything, 'redact?': texts, tools: list, calls: list };
+// What a definition's fields must be, making it says.
+const toolMembers: Members = {
+  name: text,
+  description: text,
+  'title?': anything,
+  'version?': anything,
+  'category?': anything,
+  'tags?': anything,
+  'annotations?': anything,
+  parameters: object,
+  'outputSchema?': anything,
+  'knobs?': object,
+  'requires?': anything,
+  'provides?': anything,
+  parallelSafe: flag,
+  'resourceKey?': text,
+  fingerprint: text,
+};
+const callMembers: Members = {
+  callId: text,
+  tool: (value) => (typeof value === 'string' ? undefined : 'a string'),
+  input: anything,
+  status: (value) => (statuses.includes(value) ? undefined : `one of ${statuses.map((status) => `"${status}"`).join(', ')}`),
+  ran: flag,
+  'attempt?': (value) => (Number.isInteger(value) && (value as number) > 0 ? undefined : 'a whole number above 0'),
+  'parentCallId?': text,
+  'fingerprint?': text,
+  result: object,
+};
+const successMembers: Members = { success: flag, output: anything, 'content?': yes, 'handler?': object, 'truncated?': object };
+const failureMembers: Members = { success: flag, error: object, 'masked?': yes };
+const errorMembers: Members = {
+  code: (value) => (typeof value === 'string' && Object.hasOwn(errorCodes, value) ? undefined : 'a known error code'),
+  message: text,
+  'reason?': text,
+  'ruleId?': text,
+  'source?': text,
+  retryable: flag,
+  'details?': anything,
+};
+
+/** A frozen copy of a tape. @throws MisuseError `invalid_file` that names the place, for what is no tape or one of another version. */
+export function readTape(given: unknown): Tape {
+  const copy = copyJson(given, limits);
+  if (!copy.ok) throw fault(copy.path, 'JSON', copy.message);
+  const { value } = copy;
+  if (!isJsonObject(value)) throw fault('', typeof given === 'string' ? 'an object (parse the text first)' : 'an object', describe(value));
+  if (value.version !== tapeVersion)
+    throw fault('/version', `${tapeVersion}`, `${describe(value.version)}. Record the tape again with this version of host-tools`);
+  members(value, '', tapeMembers);
+  const tape = value as unknown as Tape;
+  const names = new Set<string>();
+  for (const [index, tool] of tape.tools.entries()) {
+    members(tool as unknown as JsonValue, `/tools/${index}`, toolMembers);
+    names.add(tool.name);
+  }
+  for (const [index, call] of tape.calls.entries()) {
+    const at = `/calls/${index}`;
+    members(call as unknown as JsonValue, at, callMembers);
+    const { result } = call;
+    members(result as unknown as JsonValue, `${at}/result`, (result as { success?: unknown }).success === true ? successMembers : failureMembers);
+    if (!result.success) members(result.error as unknown as JsonValue, `${at}/result/error`, errorMembers);
+    if (result.success !== (call.status === 'succeeded')) throw fault(`${at}/status`, `"succeeded" exactly where the result is a success`, `"${call.status}"`);
+    if (result.success && !call.ran) throw fault(`${at}/ran`, 'true where the result is a success', 'false');
+    if (call.ran && call.parentCallId === undefined && !names.has(call.tool))
+      throw fault(`${at}/tool`, 'a tool of the tape, since its handler ran', describe(call.tool));
+  }
+  return deepFreeze(tape);
+}
+
+function members(value: JsonValue, at: string, known: Members): void {
+  if (!isJsonObject(value)) throw fault(at, 'an object', describe(value));
+  for (const [key, check] of Object.entries(known)) {
+    const name = key.replace('?', '');
+    const member = memberOf(value, name);
+    if (member === undefined && key !== name) continue;
+    const expected = member === undefined ? 'there' : check(member);
+    if (expected !== undefined) throw fault(`${at}/${name}`, expected, member === undefined ? 'nothing' : describe(member));
+  }
+  for (const key of Object.keys(value))
+    if (!Object.hasOwn(known, key) && !Object.hasOwn(known, `${key}?`)) throw fault(`${at}/${escapePointer(key)}`, 'absent', 'a member that no tape has');
+}
+
+function memberOf(value: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function fault(at: string, expected: string, got: string): MisuseError {
+  return new MisuseError('invalid_file', `replayTape: expected ${at === '' ? 'the tape' : `\`${at}\` of the tape`} to be ${expected}, got ${got}.`);
+}

@@ -1,0 +1,93 @@
+/** A tool on a tape: written from a definition, made into one again, and the form in which its inputs are compared. */
+import type { AnyTool, JsonValue } from '../../index.ts';
+import { canonicalJson, cloneJson, isJsonObject } from '../../json.ts';
+import { createRedactor } from '../../redaction/redactor.ts';
+import { scrubStrings } from '../../redaction/scrub.ts';
+import { Secrets } from '../../redaction/secrets.ts';
+import { createDefinition, internalsOf, seal } from '../../surface-port.ts';
+import type { TapeTool } from './tape.ts';
+
+/** How a definition validates its input. */
+export type InputSchema = ReturnType<typeof internalsOf>['input'];
+/** What runs at replay. */
+export type TapeHandler = NonNullable<ReturnType<typeof internalsOf>['handler']>;
+
+/** An input as tapes hold it. */
+export interface TapedInput {
+  readonly value: JsonValue;
+  /** Equal for equal inputs, however their keys are ordered. */
+  readonly text: string;
+}
+
+/** Brings inputs of one tool into the form in which tapes hold them. */
+export interface InputForm {
+  /** @param known Further texts that must not be told. */
+  of(input: JsonValue, known?: Secrets): TapedInput;
+}
+
+/** What a tape says of a definition. */
+export function tapeToolOf(definition: AnyTool): TapeTool {
+  const { name, description, title, version, category, tags, annotations, fingerprint } = definition;
+  const { input, output, knobs, requires, provides, parallelSafe, resourceKey } = internalsOf(definition);
+  return {
+    name,
+    description,
+    ...(title === undefined ? {} : { title }),
+    ...(version === undefined ? {} : { version }),
+    ...(category === undefined ? {} : { category }),
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+    parameters: input.json,
+    ...(output === undefined ? {} : { outputSchema: output.json }),
+    ...(knobs === undefined ? {} : { knobs: knobs.json }),
+    ...(requires.length === 0 ? {} : { requires }),
+    ...(provides.length === 0 ? {} : { provides }),
+    parallelSafe,
+    ...(typeof resourceKey === 'string' ? { resourceKey } : {}),
+    fingerprint,
+  };
+}
+
+/**
+ * A definition as the tape describes it. What a recorded handler gave has passed its output schema once; what stands on the tape in its place, such as a
+ * redacted number, need not pass it again.
+ * @throws MisuseError `invalid_definition` or `invalid_schema`.
+ */
+export function definitionOf(tool: TapeTool, handler: TapeHandler, inputOf: (raw: InputSchema) => InputSchema = (raw) => raw): AnyTool {
+  const { fingerprint: _fingerprint, knobs, ...config } = tool;
+  const definition = createDefinition({ ...config, handler, ...(knobs === undefined ? {} : { policy: { knobs } }) });
+  const internals = internalsOf(definition);
+  const { input, output } = internals;
+  for (const schema of [input, output, internals.knobs]) schema?.check();
+  const accept = (value: JsonValue): { readonly value: JsonValue } => ({ value });
+  const { name, description, title, version, category, annotations, tags } = definition;
+  return seal(
+    { name, description, title, version, category, annotations, tags },
+    { ...internals, input: inputOf(input), output: output === undefined ? undefined : { ...overlay(output), validate: accept, revalidate: accept } },
+  );
+}
+
+/** A schema's own members as plain properties, to be spread and partly replaced. */
+export function overlay(schema: InputSchema): InputSchema {
+  const { kind, trusted, json } = schema;
+  return { kind, trusted, json, check: () => schema.check(), validate: (copy) => schema.validate(copy), revalidate: (copy) => schema.revalidate(copy) };
+}
+
+/**
+ * The form of a tool's inputs: defaults of the JSON Schema filled in (a zod schema fills its own only for the handler, the schema on a tape fills them for
+ * all), then secrets redacted.
+ */
+export function inputFormOf(tool: TapeTool, paths: readonly string[]): InputForm {
+  const redactor = createRedactor(tool.parameters, paths);
+  const { input: schema } = internalsOf(createDefinition({ name: tool.name, description: tool.description, parameters: tool.parameters, handler: () => null }));
+  return {
+    of: (input, known) => {
+      const filled = cloneJson(input);
+      // Fills the defaults into the copy, where it is valid; whether it is does not matter here.
+      if (isJsonObject(filled)) void schema.validate(filled);
+      const secrets = new Secrets(known);
+      const value = scrubStrings(redactor?.redact(filled, undefined, secrets) ?? filled, secrets);
+      return { value, text: canonicalJson(value) };
+    },
+  };
+}

@@ -1,0 +1,209 @@
+/** Tool names: what a name may be, which names are twins, and which name was probably meant. */
+import { describe, MisuseError } from '../errors.ts';
+
+const maxNameLength = 1024;
+const plainAscii = /^[!-~](?:[ -~]*[!-~])?$/;
+
+/** Checked in this order; the first that holds is the reason in the message. */
+const refusals: readonly (readonly [test: (name: string) => boolean, expected: string])[] = [
+  [(name) => name.trim() === '', 'to be non-blank'],
+  [(name) => name.length > maxNameLength, `to have at most ${maxNameLength} characters`],
+  [(name) => name.trim() !== name, 'to have no white space at its start or end'],
+  [(name) => /\p{Cs}/u.test(name), 'to have no lone surrogate'],
+  [(name) => /[\p{Cc}\p{Zl}\p{Zp}]/u.test(name), 'to have no control character or line break'],
+  [(name) => /\p{Bidi_Control}/u.test(name), 'to have no bidirectional control character'],
+  // U+2800 is a braille pattern without dots; tags, variation selectors, joiners and fillers are default-ignorable.
+  [(name) => /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u2800]/u.test(name), 'to have no invisible character'],
+  [(name) => /(?! )\p{Zs}/u.test(name), 'to have no white space but the plain space'],
+  [(name) => name.normalize('NFC') !== name, 'to be in Unicode normal form NFC'],
+  [(name) => name === '__proto__', 'not to be the reserved word `__proto__`'],
+];
+
+/**
+ * Checks a tool's name and returns it as it is: nothing is mended. A name is a non-blank text of 1 to 1024 UTF-16 units in NFC, without
+ * white space at its ends and without control, bidirectional or invisible characters, exotic spaces and lone surrogates.
+ * Words such as `constructor` are ordinary names; `__proto__` is not.
+ * @throws MisuseError `invalid_definition`
+ */
+export function checkToolName(name: unknown): string {
+  if (typeof name !== 'string') throw new MisuseError('invalid_definition', `Expected tool \`name\` to be a string, got ${describe(name)}`);
+  if (name.length <= maxNameLength && name !== '__proto__' && plainAscii.test(name)) return name;
+  for (const [refused, expected] of refusals) {
+    if (refused(name)) throw new MisuseError('invalid_definition', `Expected tool \`name\` ${expected}, got ${show(name)} (${name.length} characters)`);
+  }
+  return name;
+}
+
+/** One visible line: what a terminal or a log could hide or obey is written as an escape. */
+function show(name: string): string {
+  const start = name.length > 60 ? `${name.slice(0, 57)}...` : name;
+  return `"${start.replace(/[^ -~]|["\\]/gu, (char) => (char === '"' || char === '\\' ? `\\${char}` : `\\u{${(char.codePointAt(0) as number).toString(16)}}`))}"`;
+}
+
+/**
+ * Look-alikes of Latin letters, pairs of (others, Latin). A letter whose two cases look like different Latin letters
+ * (`Ν` and `ν`: N and v; `Υ` and `υ`: Y and u) goes by its looks, not by its case.
+ */
+const lookAlikes = new Map<string, string>();
+for (const [others, latin] of [
+  ['аАαΑɑ', 'a'],
+  ['вВьЬβΒ', 'b'],
+  ['сСϲϹ', 'c'],
+  ['ԁԀ', 'd'],
+  ['еЕεΕ', 'e'],
+  ['ϜϝԲ', 'f'],
+  ['ɡԌԍ', 'g'],
+  ['нНһҺηΗ', 'h'],
+  ['іІιΙӏӀıɩ', 'i'],
+  ['јЈϳͿ', 'j'],
+  ['кКκΚ', 'k'],
+  ['мМμΜϻϺ', 'm'],
+  ['пПΝ', 'n'],
+  ['оОοΟσς', 'o'],
+  ['рРρΡ', 'p'],
+  ['ԛԚ', 'q'],
+  ['гГ', 'r'],
+  ['ѕЅ', 's'],
+  ['тТτΤ', 't'],
+  ['υսʋ', 'u'],
+  ['νѵѴ', 'v'],
+  ['ԝԜωѡѠ', 'w'],
+  ['хХχΧ', 'x'],
+  ['уУүҮγΥ', 'y'],
+  ['ζΖ', 'z'],
+  ['‐‑‒–—−', '_'],
+] as const) {
+  for (const other of others) lookAlikes.set(other, latin);
+}
+
+/** What each ASCII character is for a reader in a hurry: case, `-` and `_`, `0` and `O`, and the class of `1`, `l`, `I` (therefore also `L` and `i`) fall together. */
+const asciiFold: readonly string[] = Array.from({ length: 128 }, (_, code) => {
+  const char = String.fromCharCode(code).toLowerCase();
+  if (char === '-') return '_';
+  if (char === '0') return 'o';
+  if (char === '1' || char === 'l') return 'i';
+  return char;
+});
+
+/**
+ * A key that is equal for names which a person or a model would take for one another: twins by case, `-` and `_`, NFKC, and a small table of
+ * look-alikes (Cyrillic, Greek and fullwidth look-alikes of Latin letters, dashes, `0`/`O`, `1`/`l`/`I`). Not all of UTS 39. Never shown, only compared.
+ */
+export function nameSkeleton(name: string): string {
+  let skeleton = '';
+  for (let index = 0; index < name.length; index++) {
+    const code = name.charCodeAt(index);
+    if (code > 127) return wideSkeleton(name);
+    skeleton += asciiFold[code];
+  }
+  return skeleton;
+}
+
+/** How a name with letters of other scripts looks in Latin ones; undefined where it holds none. For matching what a rule means, never for display. */
+export function latinForm(name: string): string | undefined {
+  for (let index = 0; index < name.length; index++) {
+    if (name.charCodeAt(index) < 128) continue;
+    let form = '';
+    for (const char of name.normalize('NFKD')) form += lookAlikes.get(char) ?? char;
+    return form;
+  }
+  return undefined;
+}
+
+function wideSkeleton(name: string): string {
+  // Decomposed, so that a look-alike with an accent is found too; folded through upper case, so that ß and SS, ſ and s meet.
+  const folded = fold(name.normalize('NFKD')).toUpperCase().toLowerCase().normalize('NFKD');
+  return fold(folded);
+}
+
+function fold(text: string): string {
+  let folded = '';
+  for (const char of text) folded += lookAlikes.get(char) ?? asciiFold[char.codePointAt(0) as number] ?? char;
+  return folded;
+}
+
+/** Character comparisons that one search may cost; candidates beyond it are not compared. Some tens of milliseconds at worst. */
+const searchBudget = 3_000_000;
+
+/**
+ * The candidates that `name` was probably meant to be, best first: twins, then by edit distance (a swap of neighbours counts as one; at most a third
+ * of the name and at most 3), then names that contain the other one. Equal ones by code unit, so the order of the candidates does not matter.
+ * Cost is bounded whatever the name and the candidates are.
+ * @param max most names returned. @default 3
+ */
+export function nearestNames(name: string, candidates: Iterable<string>, max = 3): string[] {
+  if (name.length === 0 || name.length > maxNameLength || max < 1) return [];
+  const wanted = nameSkeleton(name);
+  const bound = Math.min(3, Math.max(1, Math.floor(wanted.length / 3)));
+  const distance = distanceFrom(wanted, bound);
+  const found = new Map<string, number>();
+  let budget = searchBudget;
+  for (const candidate of candidates) {
+    if (candidate.length > maxNameLength) continue;
+    const skeleton = nameSkeleton(candidate);
+    const near = Math.abs(skeleton.length - wanted.length) <= bound;
+    budget -= skeleton.length * (near ? 2 * bound + 2 : 1) + 8;
+    if (budget < 0) break;
+    const rank = skeleton === wanted ? 0 : near ? distance(skeleton) : bound + 1;
+    if (rank <= bound || contains(wanted, skeleton)) found.set(candidate, rank);
+  }
+  return [...found]
+    .sort(([a, rankA], [b, rankB]) => rankA - rankB || (a < b ? -1 : 1))
+    .slice(0, max)
+    .map(([candidate]) => candidate);
+}
+
+/** `git_status` for `status`, `read_file` for `functions.read_file`. */
+function contains(a: string, b: string): boolean {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  return short.length >= 4 && long.includes(short);
+}
+
+/** Optimal string alignment distance from one text, or `bound + 1` where it is greater. Only the diagonal band that can stay within the bound is computed. */
+function distanceFrom(from: string, bound: number): (to: string) => number {
+  const far = bound + 1;
+  const width = from.length + bound + 3;
+  let beforeLast = new Int32Array(width);
+  let last = new Int32Array(width);
+  let row = new Int32Array(width);
+  return (to) => {
+    for (let column = 0; column < width; column++) last[column] = Math.min(column, far);
+    beforeLast.fill(far);
+    for (let at = 1; at <= from.length; at++) {
+      const code = from.charCodeAt(at - 1);
+      const first = Math.max(1, at - bound);
+      const end = Math.min(to.length, at + bound);
+      row[first - 1] = first === 1 ? Math.min(at, far) : far;
+      let best = row[first - 1] as number;
+      for (let column = first; column <= end; column++) {
+        const other = to.charCodeAt(column - 1);
+        let cost = (last[column - 1] as number) + (code === other ? 0 : 1);
+        cost = Math.min(cost, (row[column - 1] as number) + 1, (last[column] as number) + 1, far);
+        if (at > 1 && column > 1 && code === to.charCodeAt(column - 2) && from.charCodeAt(at - 2) === other)
+          cost = Math.min(cost, (beforeLast[column - 2] as number) + 1);
+        row[column] = cost;
+        if (cost < best) best = cost;
+      }
+      row[end + 1] = far;
+      if (best === far) return far;
+      [beforeLast, last, row] = [last, row, beforeLast];
+    }
+    return last[to.length] as number;
+  };
+}
+
+/** ` Did you mean …?` for the end of a message, or nothing where no name is near. */
+export function didYouMean(near: readonly string[]): string {
+  return near.length === 0 ? '' : ` Did you mean ${near.map((name) => `\`${name}\``).join(' or ')}?`;
+}
+
+/** Whatever a caller names a tool by: a name, or anything that has one. "" where there is none. */
+export function nameOf(tool: unknown): string {
+  if (typeof tool === 'string') return tool;
+  try {
+    const { name } = tool as { name?: unknown };
+    return typeof name === 'string' ? name : '';
+  } catch {
+    return '';
+  }
+}

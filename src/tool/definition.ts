@@ -1,0 +1,199 @@
+/** Definitions: what a tool is. Opaque and frozen; what could run it lives in a WeakMap that only the library reads. */
+import { createHash } from 'node:crypto';
+import type { ApprovalPrompt } from '../approval/request.ts';
+import type { CallInfo, ToolContext } from '../context.ts';
+import { describe, MisuseError } from '../errors.ts';
+import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { BoundSchema } from '../schema/bind.ts';
+import type { JsonSchema } from '../schema/schema.ts';
+import { checkToolName } from '../text/names.ts';
+import type { ToolAnnotations } from '../tool-summary.ts';
+import type { AnyTool, Executor, FactRule, PolicyCall } from './tool-config.ts';
+
+/** A handler as the library calls it. */
+export type RawHandler = (input: unknown, context: ToolContext) => unknown;
+export interface MadeHandler {
+  readonly handler: RawHandler;
+  readonly dispose?: () => MaybePromise<void>;
+}
+
+/** Where a definition from outside stands: in a registry, or in a session. */
+export interface OutsidePlace {
+  /** Whether the definition is withdrawn, or stands again: listings follow. */
+  changed(): void;
+  /** Puts a later definition of the same tool in its place. What the host has set on the tool stays. */
+  replace(definition: AnyTool): void;
+}
+
+/** What ties a definition from outside, such as an imported one, to where it came from. */
+export interface OutsideOrigin {
+  /** Who brought it, such as `mcp:files`: its source for rules, approvals and events, whoever registers it. */
+  readonly source: string;
+  /** Why the definition is not to be called now, as a `reason`; undefined while it stands. Asked at each call. */
+  withdrawn(): string | undefined;
+  /** Told of each place that takes the definition up. The place is to be held weakly. */
+  stands(place: OutsidePlace): void;
+}
+
+/** The half of a definition that never leaves the library. */
+export interface ToolInternals {
+  readonly definition: AnyTool;
+  readonly input: BoundSchema;
+  readonly output: BoundSchema | undefined;
+  readonly knobs: BoundSchema | undefined;
+  readonly handler: RawHandler | undefined;
+  readonly create: ((session: Omit<CallInfo, 'callId' | 'toolName'>) => MaybePromise<MadeHandler>) | undefined;
+  readonly executor: Executor | undefined;
+  readonly check: ((call: PolicyCall<unknown, unknown, unknown>) => unknown) | undefined;
+  readonly requiresApproval: boolean | ApprovalPrompt | ((input: unknown, context: CallInfo) => unknown);
+  readonly timeoutMs: number | undefined;
+  readonly idleTimeoutMs: number | undefined;
+  readonly requires: readonly FactRule[];
+  readonly provides: readonly string[];
+  readonly parallelSafe: boolean;
+  readonly resourceKey: string | ((input: unknown) => unknown) | undefined;
+  readonly maxOutputChars: number | undefined;
+  readonly outputStrategy: 'head' | 'head_tail';
+  readonly maxConcurrency: number | undefined;
+  readonly uses: readonly string[];
+  readonly events: readonly string[];
+  readonly internal: boolean;
+  /** Present for definitions from outside. */
+  readonly outside: OutsideOrigin | undefined;
+}
+
+const internals = new WeakMap<object, ToolInternals>();
+const definitionBrand = Symbol.for('host-tools.definition');
+
+/** What a definition shows as it is. */
+export interface DefinitionFace {
+  readonly name: string;
+  readonly description: string;
+  readonly title: string | undefined;
+  readonly version: string | undefined;
+  readonly category: string | undefined;
+  readonly annotations: ToolAnnotations;
+  readonly tags: readonly string[];
+}
+
+/** The public face of a definition. Schemas and fingerprint are computed when first read. */
+class Definition {
+  readonly name: string;
+  readonly description: string;
+  declare readonly title?: string;
+  declare readonly version?: string;
+  declare readonly category?: string;
+  readonly annotations: ToolAnnotations;
+  readonly tags: readonly string[];
+
+  constructor({ name, description, title, version, category, annotations, tags }: DefinitionFace) {
+    this.name = name;
+    this.description = description;
+    this.annotations = annotations;
+    this.tags = tags;
+    if (title !== undefined) this.title = title;
+    if (version !== undefined) this.version = version;
+    if (category !== undefined) this.category = category;
+  }
+
+  get parameters(): JsonSchema {
+    return internalsOf(this).input.json as JsonSchema;
+  }
+
+  get outputSchema(): JsonSchema | undefined {
+    return internalsOf(this).output?.json as JsonSchema | undefined;
+  }
+
+  get fingerprint(): string {
+    return fingerprintOf(this as unknown as AnyTool);
+  }
+}
+Object.defineProperty(Definition.prototype, definitionBrand, { value: true });
+Object.freeze(Definition.prototype);
+
+const fingerprints = new WeakMap<object, string>();
+
+function fingerprintOf(definition: AnyTool): string {
+  let fingerprint = fingerprints.get(definition);
+  if (fingerprint === undefined) {
+    const { name, description, version, annotations } = definition;
+    const { input, output } = internalsOf(definition);
+    const identity: Record<string, JsonValue> = { name, description, parameters: input.json, annotations: annotations as JsonObject };
+    if (output !== undefined) identity.outputSchema = output.json;
+    if (version !== undefined) identity.version = version;
+    fingerprint = `sha256:${createHash('sha256').update(canonicalJson(identity)).digest('hex')}`;
+    fingerprints.set(definition, fingerprint);
+  }
+  return fingerprint;
+}
+
+/** The private half of a definition of this copy. @throws MisuseError `foreign_definition` for another copy's, `invalid_definition` for anything else. */
+export function internalsOf(definition: unknown): ToolInternals {
+  const found = typeof definition === 'object' && definition !== null ? internals.get(definition) : undefined;
+  if (found !== undefined) return found;
+  if (typeof definition === 'object' && definition !== null && definitionBrand in definition) {
+    throw new MisuseError(
+      'foreign_definition',
+      `The definition of \`${String((definition as { name?: unknown }).name)}\` was made by another installed copy of host-tools. Deduplicate the dependency, so that defineTool and the registry come from one copy.`,
+    );
+  }
+  throw new MisuseError('invalid_definition', `Expected a definition made by defineTool(), got ${describe(definition)}.`);
+}
+
+/** True for a definition that this copy made. */
+export function isDefinition(value: unknown): value is AnyTool {
+  return typeof value === 'object' && value !== null && internals.has(value);
+}
+
+/** Freezes a definition and remembers its private half: `rest`, which must be the caller's own, is kept. `extras` are further properties, such as a mock's spies. */
+export function seal(face: DefinitionFace, rest: Omit<ToolInternals, 'definition'> & { definition?: AnyTool }, extras?: PropertyDescriptorMap): AnyTool {
+  const definition = new Definition(face);
+  if (extras !== undefined) Object.defineProperties(definition, extras);
+  rest.definition = definition as unknown as AnyTool;
+  internals.set(definition, rest as ToolInternals);
+  return Object.freeze(definition) as unknown as AnyTool;
+}
+
+/** Longest timeout that timers can hold, in milliseconds. */
+export const longestTimeoutMs = 2 ** 31 - 1;
+
+/** What `ToolRegistration.update` may change. */
+export interface DefinitionPatch {
+  readonly description?: string | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly requiresApproval?: boolean | undefined;
+}
+
+/** A definition like another, but for a patch. Same handler, same schemas; the fingerprint follows the description. @throws MisuseError, and changes nothing, when the patch is bad. */
+export function patchDefinition(definition: AnyTool, patch: DefinitionPatch): AnyTool {
+  const base = internalsOf(definition);
+  const { name } = definition;
+  for (const key of Object.keys(patch)) {
+    if (key !== 'description' && key !== 'timeoutMs' && key !== 'requiresApproval')
+      throw new MisuseError(
+        'invalid_definition',
+        `Tool \`${name}\`: \`update\` changes description, timeoutMs and requiresApproval only, got \`${key}\`. Replace the definition for anything else.`,
+      );
+  }
+  const { description = definition.description, timeoutMs = base.timeoutMs, requiresApproval } = patch;
+  if (typeof description !== 'string' || description.trim() === '')
+    throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`description\` to be a non-blank string, got ${describe(description)}.`);
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= longestTimeoutMs))
+    throw new MisuseError(
+      'invalid_definition',
+      `Tool \`${name}\`: expected \`timeoutMs\` to be a number of milliseconds above 0 and at most ${longestTimeoutMs}, got ${describe(timeoutMs)}.`,
+    );
+  if (requiresApproval !== undefined && typeof requiresApproval !== 'boolean')
+    throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`requiresApproval\` to be a boolean, got ${describe(requiresApproval)}.`);
+  return seal({ ...faceOf(definition), description }, { ...base, timeoutMs, requiresApproval: requiresApproval ?? base.requiresApproval });
+}
+
+function faceOf({ name, description, title, version, category, annotations, tags }: AnyTool): DefinitionFace {
+  return { name, description, title, version, category, annotations, tags };
+}
+
+/** A definition like another under another name, for a scope's prefix. */
+export function renameDefinition(definition: AnyTool, name: string): AnyTool {
+  return seal({ ...faceOf(definition), name: checkToolName(name) }, { ...internalsOf(definition) });
+}

@@ -1,0 +1,146 @@
+/** Rules for JSON from outside: each looks at one value and throws a MisuseError that names the place. */
+import { describe, MisuseError } from '../errors.ts';
+import { copyJson, frozenJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { readOptions } from '../options.ts';
+import { checkToolName } from '../text/names.ts';
+import type { Block } from './effective.ts';
+import { own, ownMembers } from './own.ts';
+
+/** What an event or a state may hold: deeper than any output, large enough for thousands of tools. */
+export const eventLimits = { maxDepth: 1_024, maxValues: 10_000_000 };
+
+/** A rule for one field: returns, or throws a MisuseError that names the place. */
+export type Check = (value: JsonValue | undefined, at: string) => void;
+
+/** Anything, and nothing too. */
+export const any: Check = () => {};
+export const text: Check = (value, at) => {
+  if (typeof value !== 'string' || value === '') throw wrong(at, 'a non-empty string', value);
+};
+export const textOrNull: Check = (value, at) => {
+  if (value !== null && value !== undefined) text(value, at);
+};
+export const object: Check = (value, at) => {
+  if (!isJsonObject(value)) throw wrong(at, 'an object', value);
+};
+/** A null would mean that the fact is not there. */
+export const factsRule: Check = (value, at) => {
+  object(value, at);
+  for (const [key, fact] of Object.entries(value as JsonObject)) if (fact === null) throw wrong(`${at}.${key}`, 'no null', fact);
+};
+export const amount: Check = (value, at) => {
+  if (typeof value !== 'number' || !(value >= 0)) throw wrong(at, 'a number from 0', value);
+};
+export const flag: Check = (value, at) => {
+  if (typeof value !== 'boolean') throw wrong(at, 'true or false', value);
+};
+export const scope: Check = (value, at) => {
+  if (value !== 'session' && value !== 'run') throw wrong(at, '"session" or "run"', value);
+};
+export const strings = list(text);
+export const names: Check = (value, at) => {
+  strings(value, at);
+  const seen = new Set<JsonValue>();
+  for (const name of value as readonly JsonValue[]) {
+    if (seen.has(name)) throw wrong(at, 'every name once', `\`${String(name)}\` twice`, true);
+    seen.add(name);
+  }
+};
+export const profiles: Check = (value, at) => {
+  object(value, at);
+  for (const [id, list] of Object.entries(value as JsonObject)) names(list, `${at}.${id}`);
+};
+export const budget = fields({ maxTools: optional(amount), maxTokens: optional(amount), required: optional(strings) });
+export const factRules = list((value, at) => {
+  const { in: among, equals } = checkFields(value, { fact: text, equals: any, in: optional(list(any)) }, at);
+  if (among === undefined && equals === undefined) throw wrong(at, '`equals` or `in` beside `fact`', value);
+});
+/** A word that nobody knows would block nothing. */
+const blocks: ReadonlySet<unknown> = new Set<Block>(['disabled', 'denied', 'not_registered', 'knobs_missing']);
+function block(value: JsonValue | undefined, at: string): void {
+  if (!blocks.has(value)) throw wrong(at, `one of ${[...blocks].join(', ')}`, value);
+}
+export const toolSpecs = list((value, at) => {
+  const { name } = checkFields(value, { name: any, ...specFields }, at);
+  try {
+    checkToolName(name);
+  } catch (error) {
+    throw new MisuseError('invalid_option', `\`${at}\`: ${(error as Error).message}`);
+  }
+});
+/** Each field of a tool's spec but its name. */
+export const specFields: Readonly<Record<string, Check>> = {
+  description: optional((value, at) => {
+    if (typeof value !== 'string') throw wrong(at, 'a string', value);
+  }),
+  parameters: optional(object),
+  requires: optional(factRules),
+  provides: optional(strings),
+  parallelSafe: optional(flag),
+  resourceKey: optional(text),
+  tokens: optional(amount),
+  blocked: optional(list(block)),
+};
+/** Specs that are computed with: their names are texts, and need not be such as a registry takes. */
+export const planSpecs = list((value, at) => void checkFields(value, { name: text, ...specFields }, at));
+export const calls = list(
+  fields({
+    id: text,
+    name: (value, at) => {
+      // A model may ask for anything: an empty name is a call that ends as `tool_not_found`, not a broken event.
+      if (typeof value !== 'string') throw wrong(at, 'a string', value);
+    },
+    arguments: any,
+    resourceKey: optional(text),
+  }),
+);
+export const toolResult: Check = (value, at) => {
+  object(value, at);
+  const { success, error } = ownMembers(value as JsonObject);
+  flag(success, `${at}.success`);
+  if (success === true) return;
+  object(error, `${at}.error`);
+  text(own(error as JsonObject, 'code'), `${at}.error.code`);
+};
+
+export function copied(value: unknown, what: string): JsonValue {
+  const copy = copyJson(value, eventLimits);
+  if (!copy.ok) throw new MisuseError('invalid_option', `Expected ${what} to be JSON, got ${copy.message} at \`${copy.path}\`.`);
+  return frozenJson(copy.value);
+}
+
+/**
+ * Checks an object that may have these fields and no others: a misspelt one would leave open what it was to close.
+ * @returns Its own members, in an object that inherits nothing.
+ */
+export function checkFields<Name extends string>(
+  value: JsonValue | undefined,
+  checks: Readonly<Record<Name, Check>>,
+  at: string,
+): Partial<Readonly<Record<Name, JsonValue>>> {
+  object(value, at);
+  const members: Partial<Record<Name, JsonValue>> = readOptions(`\`${at}\``, value as Record<Name, JsonValue>, Object.keys(checks), { noun: 'field' });
+  for (const [key, check] of Object.entries(checks) as [Name, Check][]) check(members[key], `${at}.${key}`);
+  return members;
+}
+
+export function fields(checks: Readonly<Record<string, Check>>): Check {
+  return (value, at) => void checkFields(value, checks, at);
+}
+
+export function optional(check: Check): Check {
+  return (value, at) => {
+    if (value !== undefined) check(value, at);
+  };
+}
+
+export function list(check: Check): Check {
+  return (value, at) => {
+    if (!Array.isArray(value)) throw wrong(at, 'an array', value);
+    for (const [index, item] of (value as readonly JsonValue[]).entries()) check(item, `${at}[${index}]`);
+  };
+}
+
+export function wrong(at: string, expected: string, got: JsonValue | undefined, said = false): MisuseError {
+  return new MisuseError('invalid_option', `\`${at}\`: expected ${expected}, got ${said ? String(got) : describe(got)}.`);
+}

@@ -1,0 +1,82 @@
+/** What `validate` says of names that name nothing, and of places in results. */
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { validateFiles } from '../../../src/cli/validate/validate.ts';
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'host-tools-references-')));
+afterAll(() => rmSync(folder, { recursive: true }));
+const core = pathToFileURL(join(dirname(fileURLToPath(import.meta.url)), '../../../src/index.ts')).href;
+
+async function warningsOf(name: string, text: string): Promise<readonly string[]> {
+  writeFileSync(join(folder, name), text);
+  const { files } = await validateFiles([name], { cwd: folder });
+  expect(files[0]?.errors).toEqual([]);
+  return files[0]?.warnings ?? [];
+}
+
+const define = (name: string, more = ''): string =>
+  `export const ${name} = defineTool({ name: '${name}', description: 'Works as it should.', tags: ['net'], parameters: { type: 'object', properties: {} }, handler: () => null, ${more} });`;
+writeFileSync(join(folder, 'handlers.mjs'), 'export const run = () => null;\n');
+const tools = `tools:
+  - { name: push, description: Pushes a branch., tags: [net], parameters: { type: object, properties: {} }, module: ./handlers.mjs, function: run }
+`;
+
+describe('rules that match no tool of the file are a warning', () => {
+  test.each([
+    [
+      'a typing error',
+      'rules:\n  - { id: no-push, effect: deny, tools: psh }',
+      'rule_matches: rules[0], line 4 `no-push`: `psh` matches no tool of the file; did you mean `push`?',
+    ],
+    ['one name of several', 'rules: [{ effect: deny, tools: [push, pul] }]', 'rule_matches: rules[0], line 3: `pul` matches no tool of the file'],
+    ['a glob', 'rules: [{ effect: deny, tools: "git_*" }]', 'rule_matches: rules[0], line 3: `git_*` matches no tool of the file.'],
+    ['tags', 'rules: [{ effect: deny, tags: nett }]', 'rule_matches: rules[0], line 3: it matches no tool of the file.'],
+    [
+      'a rule of a profile',
+      'profiles:\n  ci: { tools: [push], rules: [{ effect: deny, tools: psh }] }',
+      'rule_matches: profile `ci`, rules[0]: `psh` matches no tool of the file; did you mean `push`?',
+    ],
+  ])('%s', async (_, more, said) => {
+    const warnings = await warningsOf('file.yaml', `${tools}${more}\n`);
+    expect(warnings).toEqual([expect.stringContaining(said)]);
+  });
+
+  test.each([
+    ['a name', 'rules: [{ effect: deny, tools: push }]'],
+    ['a glob', 'rules: [{ effect: deny, tools: "p*" }]'],
+    ['every tool', 'rules: [{ effect: ask }]'],
+    ['a tag', 'profiles: { ci: { tools: [push], rules: [{ effect: deny, tags: [net, web] }] } }'],
+  ])('not a rule that matches by %s', async (_, more) => {
+    expect(await warningsOf('file.yaml', `${tools}${more}\n`)).toEqual([]);
+  });
+
+  test('a file of rules alone is not asked', async () => {
+    expect(await warningsOf('rules.yaml', 'rules: [{ effect: deny, tools: push }]\n')).toEqual([]);
+  });
+});
+
+describe('`uses` that names no tool of the file is a warning', () => {
+  test('in a file', async () => {
+    const text = tools.replace('function: run', 'function: run, uses: [fetch]');
+    expect(await warningsOf('uses.yaml', text)).toEqual(['uses_known (push): It uses `fetch`, and no tool of the file is called so.']);
+  });
+
+  test('in a module, and not where it is there', async () => {
+    const text = `import { defineTool } from ${JSON.stringify(core)};\n${define('push')}\n${define('ship', "uses: ['push', 'pushh']")}\n`;
+    expect(await warningsOf('uses.mjs', text)).toEqual(['uses_known (ship): It uses `pushh`, and no tool of the file is called so; did you mean `push`?']);
+  });
+});
+
+test('what JSON cannot hold is named by its place in the output', async () => {
+  writeFileSync(
+    join(folder, 'output.mjs'),
+    `const tool = { name: 'echo_text', description: 'Says a text again.', input_schema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+  async execute() { return { success: true, output: { a: { b: 1n } } }; } };
+export async function mount(coordinator, config) { await coordinator.mount('tools', tool, 'echo_text'); return tool; }\n`,
+  );
+  const { files } = await validateFiles(['output.mjs'], { cwd: folder });
+  expect(files[0]?.errors).toEqual([expect.stringContaining('answered what JSON cannot hold at `output/a/b`: ')]);
+});
