@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { slowdown } from './busy.ts';
 import { Cache, digest } from './cache.ts';
 import { type Reach, reachOf } from './coverage.ts';
-import { isEquivalent } from './equivalent.ts';
+import { isEquivalent, unmatched } from './equivalent.ts';
 import { markAbove, marksOf } from './marks.ts';
 import { type Mutant, mutantsOf, mutated } from './mutants.ts';
 import { readArguments } from './options.ts';
@@ -26,8 +26,13 @@ const textOf = (file: string): string => readFileSync(file, 'utf8');
 const random = seeded(options.seed);
 const chosen = options.files.map((file) => {
   const text = textOf(file);
-  return { file, text, mutants: mutantsOf(file, text).filter((mutant) => random() < options.share && !isEquivalent(mutant, text)) };
+  const sampled = mutantsOf(file, text).filter((mutant) => {
+    const drawn = random() < options.share;
+    return !isEquivalent(mutant, text) && drawn;
+  });
+  return { file, text, mutants: sampled };
 });
+for (const entry of unmatched(options.files)) console.error(`equivalent.json names no mutant of ${entry}`);
 
 if (options.list) {
   for (const { mutants } of chosen) for (const mutant of mutants) console.log(shown(mutant));
