@@ -18,8 +18,9 @@ const subpaths = {
 };
 
 /**
- * One build for all entries, with splitting: the core lands in shared chunks, so a class or a brand is the same whichever subpath it came by.
- * The entries are the exports map and the command of package.json (`test/architecture.test.ts` compares the two).
+ * One build for all entries, with splitting: the core lands in shared chunks, so a class or a brand
+ * is the same whichever subpath it came by. The entries are the exports map and the command of
+ * package.json (`test/architecture.test.ts` compares the two).
  */
 const config: Options = {
   entry: { ...subpaths, cli: 'src/cli/index.ts' },
@@ -31,7 +32,8 @@ const config: Options = {
   // Some bundlers and runtimes take `crypto` for a package; `node:crypto` is never one.
   removeNodeProtocol: false,
   clean: true,
-  // Traces under `--enable-source-maps`, debuggers and error trackers then name the file and line of the source.
+  // Traces under `--enable-source-maps`, debuggers and error trackers then name the file and line
+  // of the source.
   sourcemap: true,
   minify: false,
   dts: {

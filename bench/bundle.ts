@@ -20,6 +20,12 @@ export async function measure(): Promise<FamilyResult> {
   const [file] = outputFiles;
   if (file === undefined) throw new Error('Nothing was built.');
   return {
-    rows: [{ id: 'bundle', value: gzipSync(file.contents, { level: 9 }).length / 1024, note: `${(file.contents.length / 1024).toFixed(1)} KB minified` }],
+    rows: [
+      {
+        id: 'bundle',
+        value: gzipSync(file.contents, { level: 9 }).length / 1024,
+        note: `${(file.contents.length / 1024).toFixed(1)} KB minified`,
+      },
+    ],
   };
 }

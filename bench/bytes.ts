@@ -30,10 +30,19 @@ export async function measure(): Promise<FamilyResult> {
   }
   const of = (name: string): number => median(bytes[name] ?? []);
   const base = of('floor');
-  const told = (what: string, name: string) => ({ what, value: of(name) / base, unit: '×', note: `${Math.round(of(name))} B` });
+  const told = (what: string, name: string) => ({
+    what,
+    value: of(name) / base,
+    unit: '×',
+    note: `${Math.round(of(name))} B`,
+  });
   return {
     rows: [
-      { id: 'call_bytes', value: of('call') / base, note: `${Math.round(base)} → ${Math.round(of('call'))} B` },
+      {
+        id: 'call_bytes',
+        value: of('call') / base,
+        note: `${Math.round(base)} → ${Math.round(of('call'))} B`,
+      },
       told('the same, raw JSON Schema', 'raw'),
       told('the same, 1 listener', 'listener'),
     ],

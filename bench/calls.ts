@@ -67,13 +67,27 @@ export async function measure(): Promise<FamilyResult> {
   const heardNormalCall = heardNormal.call;
 
   const judged = new HostToolRegistry({
-    rules: [{ id: 'no-weeks', effect: 'deny', tools: 'forecast', when: { days: { in: [7, 14] } }, reason: 'too_many_days' }],
+    rules: [
+      {
+        id: 'no-weeks',
+        effect: 'deny',
+        tools: 'forecast',
+        when: { days: { in: [7, 14] } },
+        reason: 'too_many_days',
+      },
+    ],
   });
   judged.register(zodTool);
   const denyingRule = judged.createSession({ sessionId: 'bench' }).call;
   const byFunction = new HostToolRegistry({
     policies: [
-      { id: 'no-weeks', check: ({ input: given }) => ((given as { days?: number }).days === 7 ? { effect: 'deny', reason: 'too_many_days' } : undefined) },
+      {
+        id: 'no-weeks',
+        check: ({ input: given }) =>
+          (given as { days?: number }).days === 7
+            ? { effect: 'deny', reason: 'too_many_days' }
+            : undefined,
+      },
     ],
   });
   byFunction.register(zodTool);
@@ -87,7 +101,8 @@ export async function measure(): Promise<FamilyResult> {
   await expect(normalCall('forecast', input), undefined);
   await expect(heardNormalCall('forecast', input), undefined);
   await expect(call('forecast', bad), 'invalid_input');
-  for (const denying of [denyingRule, denyingFunction, normalCall]) await expect(denying('forecast', week), 'policy_denied');
+  for (const denying of [denyingRule, denyingFunction, normalCall])
+    await expect(denying('forecast', week), 'policy_denied');
 
   const alone = await compare([
     sequential('floor', () => floor(input)),
@@ -111,7 +126,10 @@ export async function measure(): Promise<FamilyResult> {
     sequential('allow_rule', () => denyingRule('forecast', input)),
     sequential('call again', () => call('forecast', input)),
   ]);
-  const wideCalls = await compare([inFlight('floor', () => floor(input)), inFlight('in_flight', () => normalCall('forecast', input))]);
+  const wideCalls = await compare([
+    inFlight('floor', () => floor(input)),
+    inFlight('in_flight', () => normalCall('forecast', input)),
+  ]);
   const collected = await afterCollection(() => call('forecast', input));
   if (events === 0) throw new Error('The listener heard nothing.');
 
@@ -129,7 +147,11 @@ export async function measure(): Promise<FamilyResult> {
       row(others, 'deny_check'),
       told(others, 'deny_function', 'a policy function denies'),
       told(others, 'allow_rule', 'a rule on the arguments that does not match'),
-      told(others, 'call again', 'governed call, zod, after all of the above has run in the process'),
+      told(
+        others,
+        'call again',
+        'governed call, zod, after all of the above has run in the process',
+      ),
       {
         what: 'governed call, the first 2 000 after a full garbage collection',
         value: collected.ratio,
@@ -142,8 +164,13 @@ export async function measure(): Promise<FamilyResult> {
   };
 }
 
-/** A full collection makes the engine forget compiled code whose objects have all died. What is called now and then lives with that. */
-async function afterCollection(call: () => Promise<unknown>): Promise<{ readonly ratio: number; readonly ns: number }> {
+/**
+ * A full collection makes the engine forget compiled code whose objects have all died. What is
+ * called now and then lives with that.
+ */
+async function afterCollection(
+  call: () => Promise<unknown>,
+): Promise<{ readonly ratio: number; readonly ns: number }> {
   const first = async (one: () => Promise<unknown>): Promise<number> => {
     globalThis.gc?.();
     const start = performance.now();
@@ -163,11 +190,17 @@ async function afterCollection(call: () => Promise<unknown>): Promise<{ readonly
 }
 
 async function expect(
-  result: Promise<{ readonly success: boolean; readonly error?: { readonly code: string } | undefined }>,
+  result: Promise<{
+    readonly success: boolean;
+    readonly error?: { readonly code: string } | undefined;
+  }>,
   code: string | undefined,
 ): Promise<void> {
   const { error } = await result;
-  if (error?.code !== code) throw new Error(`Expected the call to end with ${code ?? 'success'}, got ${JSON.stringify(error)}.`);
+  if (error?.code !== code)
+    throw new Error(
+      `Expected the call to end with ${code ?? 'success'}, got ${JSON.stringify(error)}.`,
+    );
 }
 
 function find(timings: readonly Timing[], name: string): Timing {
@@ -175,8 +208,13 @@ function find(timings: readonly Timing[], name: string): Timing {
   if (found === undefined) throw new Error(`Nothing was measured as ${name}.`);
   return found;
 }
-export const nsOf = (timings: readonly Timing[], name: string): number => Math.round(find(timings, name).ns);
-const row = (timings: readonly Timing[], id: TargetId, note?: string): Row => ({ id, value: find(timings, id).ratio, note: note ?? `${nsOf(timings, id)} ns` });
+export const nsOf = (timings: readonly Timing[], name: string): number =>
+  Math.round(find(timings, name).ns);
+const row = (timings: readonly Timing[], id: TargetId, note?: string): Row => ({
+  id,
+  value: find(timings, id).ratio,
+  note: note ?? `${nsOf(timings, id)} ns`,
+});
 const told = (timings: readonly Timing[], name: string, what: string): Row => ({
   what,
   value: find(timings, name).ratio,

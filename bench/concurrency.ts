@@ -25,9 +25,14 @@ async function pool(): Promise<void> {
 export async function measure(): Promise<FamilyResult> {
   const registry = new HostToolRegistry();
   registry.register(defineTool({ name: 'wait', description, parameters: schema, handler: wait }));
-  const session = registry.createSession({ sessionId: 'bench', limits: { maxConcurrentCalls: width } });
+  const session = registry.createSession({
+    sessionId: 'bench',
+    limits: { maxConcurrentCalls: width },
+  });
   const governed = async (): Promise<void> => {
-    const results = await Promise.all(Array.from({ length: calls }, () => session.call('wait', input)));
+    const results = await Promise.all(
+      Array.from({ length: calls }, () => session.call('wait', input)),
+    );
     if (results.some(({ success }) => !success)) throw new Error('A call failed.');
   };
   await floor(input);
@@ -37,13 +42,18 @@ export async function measure(): Promise<FamilyResult> {
       for (let index = 0; index < times; index++) await work();
     },
   }));
-  const [ours, theirs] = await compare(cases, { rounds: 9, sampleMs: 60 }).then(([base, own]) => [own, base]);
+  const [ours, theirs] = await compare(cases, { rounds: 9, sampleMs: 60 }).then(([base, own]) => [
+    own,
+    base,
+  ]);
   return {
     rows: [
       {
         id: 'concurrency',
         value: ours?.ratio ?? Number.NaN,
-        note: `${calls} calls: ${((theirs?.ns ?? 0) / 1e6).toFixed(1)} → ${((ours?.ns ?? 0) / 1e6).toFixed(1)} ms`,
+        note:
+          `${calls} calls: ${((theirs?.ns ?? 0) / 1e6).toFixed(1)} → ` +
+          `${((ours?.ns ?? 0) / 1e6).toFixed(1)} ms`,
       },
     ],
   };

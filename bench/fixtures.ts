@@ -27,7 +27,12 @@ export async function floor(given: Input): Promise<unknown> {
 }
 
 export const zodTool = defineTool({ name: 'forecast', description, parameters: schema, handler });
-export const rawTool = defineTool({ name: 'forecast_raw', description, parameters: rawSchema, handler: (given) => handler(given as Input) });
+export const rawTool = defineTool({
+  name: 'forecast_raw',
+  description,
+  parameters: rawSchema,
+  handler: (given) => handler(given as Input),
+});
 
 /** What hosts really register: a check that looks at the input, a timeout and an output budget. */
 export const normalTool = defineTool({
@@ -36,7 +41,9 @@ export const normalTool = defineTool({
   parameters: schema,
   timeoutMs: 30_000,
   maxOutputChars: 20_000,
-  policy: { check: ({ input: given, allow, deny }) => (given.days === 7 ? deny('too_many_days') : allow()) },
+  policy: {
+    check: ({ input: given, allow, deny }) => (given.days === 7 ? deny('too_many_days') : allow()),
+  },
   handler,
 });
 
@@ -60,7 +67,10 @@ export function zodParameters(index: number): z.ZodType {
 export function rawParameters(index: number): Record<string, unknown> {
   return {
     type: 'object',
-    properties: { path: { type: 'string', description: `The file or folder to look at (${index}).` }, limit: { type: 'integer', minimum: 1, maximum: 1_000 } },
+    properties: {
+      path: { type: 'string', description: `The file or folder to look at (${index}).` },
+      limit: { type: 'integer', minimum: 1, maximum: 1_000 },
+    },
     required: ['path'],
     additionalProperties: false,
   };
@@ -69,6 +79,12 @@ export function rawParameters(index: number): Record<string, unknown> {
 /** So many plain tools with raw schemas. */
 export function rawTools(count: number, prefix = 'tool'): AnyTool<unknown>[] {
   return Array.from({ length: count }, (_, index) =>
-    defineTool({ name: `${prefix}_${index}`, description, parameters: rawParameters(index) as never, annotations: { readOnly: true }, handler: () => null }),
+    defineTool({
+      name: `${prefix}_${index}`,
+      description,
+      parameters: rawParameters(index) as never,
+      annotations: { readOnly: true },
+      handler: () => null,
+    }),
   );
 }

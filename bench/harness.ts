@@ -1,4 +1,7 @@
-/** Interleaved rounds inside one process: only the ratio of two things measured side by side survives a noisy machine. */
+/**
+ * Interleaved rounds inside one process: only the ratio of two things measured side by side
+ * survives a noisy machine.
+ */
 
 /** Something to measure. */
 export interface Case {
@@ -27,7 +30,10 @@ export interface CompareOptions {
 }
 
 /** Measures cases against the first of them. */
-export async function compare(cases: readonly Case[], { rounds = quick ? 9 : 21, sampleMs = quick ? 6 : 12 }: CompareOptions = {}): Promise<readonly Timing[]> {
+export async function compare(
+  cases: readonly Case[],
+  { rounds = quick ? 9 : 21, sampleMs = quick ? 6 : 12 }: CompareOptions = {},
+): Promise<readonly Timing[]> {
   const times: number[] = [];
   for (const one of cases) times.push(await calibrate(one, sampleMs));
   const samples: number[][] = cases.map(() => []);
@@ -41,11 +47,18 @@ export async function compare(cases: readonly Case[], { rounds = quick ? 9 : 21,
   const base = samples[0] as number[];
   return cases.map(({ name }, index) => {
     const own = samples[index] as number[];
-    return { name, ratio: median(own.map((ns, round) => ns / (base[round] as number))), ns: median(own) };
+    return {
+      name,
+      ratio: median(own.map((ns, round) => ns / (base[round] as number))),
+      ns: median(own),
+    };
   });
 }
 
-/** How long each case runs before it is measured, so that what the compiler still has to learn is not measured. */
+/**
+ * How long each case runs before it is measured, so that what the compiler still has to learn is
+ * not measured.
+ */
 const warmUpMs = quick ? 150 : 500;
 
 /** Warms up, and finds how many times make a sample of this length. */
@@ -70,7 +83,9 @@ async function sample({ run }: Case, times: number): Promise<number> {
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }
 
 /** Live heap after everything that can go has gone. */

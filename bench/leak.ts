@@ -1,4 +1,7 @@
-/** Nothing stays: calls that ended and sessions that closed, or were dropped, leave the heap as it was. */
+/**
+ * Nothing stays: calls that ended and sessions that closed, or were dropped, leave the heap as it
+ * was.
+ */
 import { HostToolRegistry } from '../src/index.ts';
 import { input, rawTool, zodTool } from './fixtures.ts';
 import { quick, settledHeap } from './harness.ts';
@@ -12,7 +15,10 @@ export interface Load {
 }
 
 /** Growth over what the first tenth left, in bytes, and the samples. */
-export async function growth({ calls, sessions, samples }: Load, tell: (line: string) => void = () => {}): Promise<number> {
+export async function growth(
+  { calls, sessions, samples }: Load,
+  tell: (line: string) => void = () => {},
+): Promise<number> {
   const registry = new HostToolRegistry();
   registry.registerAll([zodTool, rawTool]);
   const lasting = registry.createSession({ sessionId: 'lasting' });
@@ -43,7 +49,9 @@ export async function growth({ calls, sessions, samples }: Load, tell: (line: st
     const now = settledHeap();
     heap.push(now);
     tell(
-      `${String(((step + 1) * calls) / samples).padStart(9)} calls ${String(((step + 1) * sessions) / samples).padStart(8)} sessions ${(now / 1024).toFixed(0).padStart(8)} KB`,
+      `${String(((step + 1) * calls) / samples).padStart(9)} calls ` +
+        `${String(((step + 1) * sessions) / samples).padStart(8)} sessions ` +
+        `${(now / 1024).toFixed(0).padStart(8)} KB`,
     );
   }
   if (failed > 0) throw new Error(`${failed} calls failed.`);
@@ -53,15 +61,31 @@ export async function growth({ calls, sessions, samples }: Load, tell: (line: st
 }
 
 export async function measure(): Promise<FamilyResult> {
-  const load = quick ? { calls: 50_000, sessions: 5_000, samples: 10 } : { calls: 200_000, sessions: 20_000, samples: 10 };
+  const load = quick
+    ? { calls: 50_000, sessions: 5_000, samples: 10 }
+    : { calls: 200_000, sessions: 20_000, samples: 10 };
   const bytes = await growth(load);
   return {
-    rows: [{ id: 'leak', value: bytes / 1024, note: `${load.calls} calls, ${load.sessions} sessions; \`npm run bench:soak\` makes 1 000 000 and 100 000` }],
+    rows: [
+      {
+        id: 'leak',
+        value: bytes / 1024,
+        note:
+          `${load.calls} calls, ${load.sessions} sessions; \`npm run bench:soak\` makes 1 000 ` +
+          '000 and 100 000',
+      },
+    ],
   };
 }
 
 export async function soak(): Promise<FamilyResult> {
-  const load = quick ? { calls: 100_000, sessions: 10_000, samples: 20 } : { calls: 1_000_000, sessions: 100_000, samples: 20 };
+  const load = quick
+    ? { calls: 100_000, sessions: 10_000, samples: 20 }
+    : { calls: 1_000_000, sessions: 100_000, samples: 20 };
   const bytes = await growth(load, (line) => console.log(line));
-  return { rows: [{ id: 'leak', value: bytes / 1024, note: `${load.calls} calls, ${load.sessions} sessions` }] };
+  return {
+    rows: [
+      { id: 'leak', value: bytes / 1024, note: `${load.calls} calls, ${load.sessions} sessions` },
+    ],
+  };
 }

@@ -15,7 +15,12 @@ export async function measure(): Promise<FamilyResult> {
   const map: number[] = [];
   const zod: number[] = [];
   for (let round = 0; round < rounds + 2; round++) {
-    const configs = Array.from({ length: count }, (_, index) => ({ name: `tool_${index}`, description, parameters: rawParameters(index), handler }));
+    const configs = Array.from({ length: count }, (_, index) => ({
+      name: `tool_${index}`,
+      description,
+      parameters: rawParameters(index),
+      handler,
+    }));
     const plain = timed(() => new Map(configs.map((config) => [config.name, { ...config }])));
     let defined: ReturnType<typeof defineTool>[] = [];
     const defining = timed(() => {
@@ -28,11 +33,22 @@ export async function measure(): Promise<FamilyResult> {
     const ours = (): number =>
       timed(() =>
         new HostToolRegistry().registerAll(
-          schemas.map((parameters, index) => defineTool({ name: `tool_${index}`, description, parameters: parameters as never, handler })),
+          schemas.map((parameters, index) =>
+            defineTool({
+              name: `tool_${index}`,
+              description,
+              parameters: parameters as never,
+              handler,
+            }),
+          ),
         ),
       );
-    const theirs = (): number => timed(() => others.map((schema) => z.toJSONSchema(schema, { io: 'input', target: 'draft-07' })));
-    const [own, other] = round % 2 === 0 ? [ours(), theirs()] : ([theirs(), ours()].reverse() as [number, number]);
+    const theirs = (): number =>
+      timed(() =>
+        others.map((schema) => z.toJSONSchema(schema, { io: 'input', target: 'draft-07' })),
+      );
+    const [own, other] =
+      round % 2 === 0 ? [ours(), theirs()] : ([theirs(), ours()].reverse() as [number, number]);
     if (round < 2) continue;
     raw.push(defining + registered);
     registering.push(registered);
@@ -45,9 +61,15 @@ export async function measure(): Promise<FamilyResult> {
       {
         id: 'register_raw_ms',
         value: median(raw),
-        note: `defineTool included; registerAll alone ${median(registering).toFixed(2)} ms; a Map ${median(map).toFixed(2)} ms`,
+        note:
+          `defineTool included; registerAll alone ${median(registering).toFixed(2)} ms; a Map ` +
+          `${median(map).toFixed(2)} ms`,
       },
-      { id: 'register_raw_bytes', value: bytes.registered, note: `definition and entry; the definition alone ${Math.round(bytes.defined)} B` },
+      {
+        id: 'register_raw_bytes',
+        value: bytes.registered,
+        note: `definition and entry; the definition alone ${Math.round(bytes.defined)} B`,
+      },
       { id: 'register_zod', value: median(zod) },
     ],
   };
@@ -55,13 +77,21 @@ export async function measure(): Promise<FamilyResult> {
 
 /** What the library keeps beside the host's own configuration. */
 function memoryATool(): { defined: number; registered: number } {
-  const configs = Array.from({ length: count }, (_, index) => ({ name: `tool_${index}`, description, parameters: rawParameters(index), handler }));
+  const configs = Array.from({ length: count }, (_, index) => ({
+    name: `tool_${index}`,
+    description,
+    parameters: rawParameters(index),
+    handler,
+  }));
   const defined = retainedBytes(count, (index) => defineTool(configs[index] as never));
   const before = settledHeap();
   const registry = new HostToolRegistry();
   for (const config of configs) registry.register(defineTool(config as never));
   const after = settledHeap();
-  return { defined, registered: registry.count === configs.length ? (after - before) / count : Number.NaN };
+  return {
+    defined,
+    registered: registry.count === configs.length ? (after - before) / count : Number.NaN,
+  };
 }
 
 /** Milliseconds. */

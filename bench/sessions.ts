@@ -18,24 +18,38 @@ function creating(name: string, registry: HostToolRegistry): Case {
   return {
     name,
     run: (times) => {
-      for (let index = 0; index < times; index++) kept = registry.createSession({ sessionId: `session-${made++}` });
+      for (let index = 0; index < times; index++)
+        kept = registry.createSession({ sessionId: `session-${made++}` });
     },
   };
 }
 
 /** What a library does that binds every tool for every session. */
 function bindEagerly(
-  tools: readonly { readonly name: string; readonly description: string; readonly parameters: unknown }[],
+  tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly parameters: unknown;
+  }[],
   sessionId: string,
 ): Map<string, unknown> {
   const bound = new Map<string, unknown>();
   for (const { name, description, parameters } of tools)
-    bound.set(name, { name, description, parameters, execute: async (given: unknown) => ({ sessionId, given }) });
+    bound.set(name, {
+      name,
+      description,
+      parameters,
+      execute: async (given: unknown) => ({ sessionId, given }),
+    });
   return bound;
 }
 
 export async function measure(): Promise<FamilyResult> {
-  const registries = sizes.map(registryOf) as [HostToolRegistry, HostToolRegistry, HostToolRegistry];
+  const registries = sizes.map(registryOf) as [
+    HostToolRegistry,
+    HostToolRegistry,
+    HostToolRegistry,
+  ];
   const tools = registries[1].listTools();
   const [, thousand, tenThousand, eager] = await compare([
     creating('10', registries[0]),
@@ -49,19 +63,26 @@ export async function measure(): Promise<FamilyResult> {
     },
   ]);
   if (kept === undefined) throw new Error('No session was made.');
-  const bytes = registries.map((registry) => retainedBytes(5_000, (index) => registry.createSession({ sessionId: `session-${index}` })));
+  const bytes = registries.map((registry) =>
+    retainedBytes(5_000, (index) => registry.createSession({ sessionId: `session-${index}` })),
+  );
   const eagerBytes = retainedBytes(50, (index) => bindEagerly(tools, `session-${index}`));
   return {
     rows: [
       {
         id: 'session_us',
         value: (thousand?.ns ?? Number.NaN) / 1e3,
-        note: `eager binding ${((eager?.ns ?? 0) / 1e3).toFixed(0)} µs, ${Math.round((eager?.ratio ?? 0) / (thousand?.ratio ?? 1))} ×`,
+        note:
+          `eager binding ${((eager?.ns ?? 0) / 1e3).toFixed(0)} µs, ` +
+          `${Math.round((eager?.ratio ?? 0) / (thousand?.ratio ?? 1))} ×`,
       },
       {
         id: 'session_bytes',
         value: bytes[1] as number,
-        note: `over 10 tools ${Math.round(bytes[0] as number)} B, over 10 000 ${Math.round(bytes[2] as number)} B; eager binding ${(eagerBytes / 1024).toFixed(0)} KB`,
+        note:
+          `over 10 tools ${Math.round(bytes[0] as number)} B, over 10 000 ` +
+          `${Math.round(bytes[2] as number)} B; eager binding ${(eagerBytes / 1024).toFixed(0)} ` +
+          'KB',
       },
       { id: 'session_scale', value: tenThousand?.ratio ?? Number.NaN },
       await planning(registries[1].createSession({ sessionId: 'plan' })),
@@ -78,7 +99,8 @@ async function planning(session: ToolSession): Promise<FamilyResult['rows'][numb
     {
       name: 'lookup',
       run: (times) => {
-        for (let index = 0; index < times; index++) for (const { name } of calls) if (specs.get(name)?.annotations.readOnly === true) known++;
+        for (let index = 0; index < times; index++)
+          for (const { name } of calls) if (specs.get(name)?.annotations.readOnly === true) known++;
       },
     },
     {
@@ -91,6 +113,8 @@ async function planning(session: ToolSession): Promise<FamilyResult['rows'][numb
   return {
     id: 'plan',
     value: plan?.ratio ?? Number.NaN,
-    note: `${((lookup?.ns ?? 0) / 1e3).toFixed(1)} → ${((plan?.ns ?? 0) / 1e3).toFixed(1)} µs${known > 0 ? '' : ', none known'}`,
+    note:
+      `${((lookup?.ns ?? 0) / 1e3).toFixed(1)} → ${((plan?.ns ?? 0) / 1e3).toFixed(1)} ` +
+      `µs${known > 0 ? '' : ', none known'}`,
   };
 }

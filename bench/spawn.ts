@@ -25,8 +25,13 @@ export const familyNames = [
   'leak',
 ] as const;
 
-/** A young generation that is never collected during a sample, where bytes are counted by the heap's growth. */
-const flagsOf: Record<string, readonly string[]> = { bytes: ['--min-semi-space-size=256', '--max-semi-space-size=256'] };
+/**
+ * A young generation that is never collected during a sample, where bytes are counted by the heap's
+ * growth.
+ */
+const flagsOf: Record<string, readonly string[]> = {
+  bytes: ['--min-semi-space-size=256', '--max-semi-space-size=256'],
+};
 
 export function runFamily(name: string, folder = outputFolder): Promise<FamilyResult> {
   return new Promise((resolve, reject) => {
@@ -40,7 +45,9 @@ export function runFamily(name: string, folder = outputFolder): Promise<FamilyRe
     });
     child.on('error', reject);
     child.on('exit', (code) =>
-      result === undefined ? reject(new Error(`The benchmark \`${name}\` ended with code ${code} and no result.`)) : resolve(result),
+      result === undefined
+        ? reject(new Error(`The benchmark \`${name}\` ended with code ${code} and no result.`))
+        : resolve(result),
     );
   });
 }

@@ -11,7 +11,13 @@ export interface Target {
   readonly unit: '×' | 'KB' | 'B' | 'µs' | 'ms';
 }
 
-const below = (what: string, against: string, goal: number, gate: number, unit: Target['unit'] = '×'): Target => ({
+const below = (
+  what: string,
+  against: string,
+  goal: number,
+  gate: number,
+  unit: Target['unit'] = '×',
+): Target => ({
   what,
   against,
   good: 'below',
@@ -19,7 +25,14 @@ const below = (what: string, against: string, goal: number, gate: number, unit: 
   gate,
   unit,
 });
-const above = (what: string, against: string, goal: number, gate: number): Target => ({ what, against, good: 'above', goal, gate, unit: '×' });
+const above = (what: string, against: string, goal: number, gate: number): Target => ({
+  what,
+  against,
+  good: 'above',
+  goal,
+  gate,
+  unit: '×',
+});
 
 const b1 = 'parse + await handler';
 const normalCall = 'check + timeout + budget';
@@ -42,17 +55,32 @@ export const targets = {
   register_raw_ms: below('register 1 000 raw JSON Schema tools', 'time', 5, 10, 'ms'),
   register_raw_bytes: below('the same, memory a tool', 'bytes kept', 1_536, 2_048, 'B'),
   register_zod: below('register 1 000 zod tools', '`z.toJSONSchema` of each', 1.1, 1.4),
-  list_zod: above('list of 1 000 tools in a session, warm: converting each', 'the list', 2_000, 500),
+  list_zod: above(
+    'list of 1 000 tools in a session, warm: converting each',
+    'the list',
+    2_000,
+    500,
+  ),
   list_ai_sdk: above('… AI SDK, each step', 'the list', 2_000, 500),
   list_mcp: above('… MCP `tools/list`, each step', 'the list', 2_000, 500),
   session_us: below('create a session over 1 000 tools', 'time', 1, 3, 'µs'),
   session_bytes: below('the same, memory a session', 'bytes kept', 512, 1_024, 'B'),
-  session_scale: below('a session over 10 000 tools against over 10', 'the same over 10 tools', 1.25, 2),
+  session_scale: below(
+    'a session over 10 000 tools against over 10',
+    'the same over 10 tools',
+    1.25,
+    2,
+  ),
   plan: below('plan 1 000 calls over 1 000 tools', 'a loop that looks each up', 5, 10),
   import: below('import of the core, beyond zod', "zod's import", 0.25, 0.5),
   bundle: below('core without its dependencies, minified and gzipped', 'size', 60, 75, 'KB'),
   concurrency: below('concurrency 16, handlers of 1 ms', 'a hand-written pool', 1.05, 1.15),
-  mcp_http: above('MCP over HTTP, calls a second, 16 at once', "the protocol package's own server", 0.9, 0.75),
+  mcp_http: above(
+    'MCP over HTTP, calls a second, 16 at once',
+    "the protocol package's own server",
+    0.9,
+    0.75,
+  ),
   relay_trip: below('relayed round trip, one at a time, memory', 'bare Hono + SSE echo', 2, 3),
   relay_trip_16: below('relayed round trips, 16 at a time, memory', 'bare Hono + SSE echo', 2, 3),
   relay_scale: below('memory of 10 000 relay sessions', 'of 1 000', 11, 12),
@@ -83,6 +111,7 @@ export type Verdict = 'goal met' | 'within gate' | 'MISSED' | '';
 export function verdictOf({ id, value }: Row): Verdict {
   if (id === undefined) return '';
   const { good, goal, gate }: Target = targets[id];
-  if (good === 'below') return value <= goal ? 'goal met' : value <= gate ? 'within gate' : 'MISSED';
+  if (good === 'below')
+    return value <= goal ? 'goal met' : value <= gate ? 'within gate' : 'MISSED';
   return value >= goal ? 'goal met' : value >= gate ? 'within gate' : 'MISSED';
 }

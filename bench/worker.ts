@@ -1,4 +1,7 @@
-/** One family of measurements in a process of its own, so that what one loads or warms up does not change another's figures. */
+/**
+ * One family of measurements in a process of its own, so that what one loads or warms up does not
+ * change another's figures.
+ */
 import type { FamilyResult } from './targets.ts';
 
 export const families = {

@@ -1,4 +1,5 @@
-// tsx examples/ai-sdk-agent.ts: an agent of the AI SDK over governed tools. The model is the SDK's own mock, so that nothing leaves this machine.
+// tsx examples/ai-sdk-agent.ts: an agent of the AI SDK over governed tools. The model is the SDK's
+// own mock, so that nothing leaves this machine.
 import assert from 'node:assert/strict';
 import { generateText, type ModelMessage, stepCountIs } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
@@ -19,7 +20,8 @@ const transfer = defineTool({
   description: 'Sends money from the savings account.',
   annotations: { destructive: true },
   parameters: z.object({ to: z.string().min(1), cents: z.number().int().positive() }),
-  requiresApproval: ({ to, cents }) => (cents < 1_000 ? false : { title: `Send ${cents / 100} to ${to}?`, risk: 'high' }),
+  requiresApproval: ({ to, cents }) =>
+    cents < 1_000 ? false : { title: `Send ${cents / 100} to ${to}?`, risk: 'high' },
   handler: ({ to, cents }) => {
     accounts.set('savings', (accounts.get('savings') ?? 0) - cents);
     return `${cents} cents sent to ${to}`;
@@ -27,7 +29,10 @@ const transfer = defineTool({
 });
 
 type Turn = string | { id: string; name: string; input: object }[];
-const usage = { inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 0, text: 0, reasoning: 0 } };
+const usage = {
+  inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 0, text: 0, reasoning: 0 },
+};
 
 /** A model that says one turn after another. */
 function scripted(...turns: Turn[]): MockLanguageModelV3 {
@@ -36,15 +41,27 @@ function scripted(...turns: Turn[]): MockLanguageModelV3 {
       content:
         typeof turn === 'string'
           ? [{ type: 'text' as const, text: turn }]
-          : turn.map(({ id, name, input }) => ({ type: 'tool-call' as const, toolCallId: id, toolName: name, input: JSON.stringify(input) })),
-      finishReason: { unified: typeof turn === 'string' ? ('stop' as const) : ('tool-calls' as const), raw: undefined },
+          : turn.map(({ id, name, input }) => ({
+              type: 'tool-call' as const,
+              toolCallId: id,
+              toolName: name,
+              input: JSON.stringify(input),
+            })),
+      finishReason: {
+        unified: typeof turn === 'string' ? ('stop' as const) : ('tool-calls' as const),
+        raw: undefined,
+      },
       usage,
       warnings: [],
     })),
   });
 }
 
-const registry = new HostToolRegistry({ rules: [{ effect: 'deny', tools: 'bank.transfer', when: { to: 'mallory' }, reason: 'blocked_payee' }] });
+const registry = new HostToolRegistry({
+  rules: [
+    { effect: 'deny', tools: 'bank.transfer', when: { to: 'mallory' }, reason: 'blocked_payee' },
+  ],
+});
 registry.registerAll([balance, transfer]);
 const session = registry.createSession({ sessionId: 'chat-1' });
 const { tools, repairToolCall } = toAiSdkTools(session, { approvals: 'sdk' });
@@ -54,9 +71,12 @@ const settings = {
   experimental_repairToolCall: repairToolCall,
   experimental_toolApprovalSecret: 'a secret of the server, 32 bytes',
 };
-const history: ModelMessage[] = [{ role: 'user', content: 'Pay the rent to Alice, and 5 to Mallory.' }];
+const history: ModelMessage[] = [
+  { role: 'user', content: 'Pay the rent to Alice, and 5 to Mallory.' },
+];
 
-// The gates answer three calls at once; the fourth waits for a person, and the SDK hands it to the host.
+// The gates answer three calls at once; the fourth waits for a person, and the SDK hands it to the
+// host.
 const first = await generateText({
   ...settings,
   model: scripted([
@@ -70,9 +90,13 @@ const first = await generateText({
 for (const part of first.content) {
   if (part.type === 'tool-result') {
     const result = part.output as AiSdkResult;
-    console.log(part.toolCallId, JSON.stringify(result.success ? result.output : result.error.message));
+    console.log(
+      part.toolCallId,
+      JSON.stringify(result.success ? result.output : result.error.message),
+    );
   }
-  if (part.type === 'tool-approval-request') console.log(part.toolCall.toolCallId, 'waits for a person');
+  if (part.type === 'tool-approval-request')
+    console.log(part.toolCall.toolCallId, 'waits for a person');
 }
 const [question] = await session.approvals.pending();
 console.log(`  ${question?.title} (${question?.risk})`);
@@ -81,9 +105,17 @@ console.log(`  ${question?.title} (${question?.risk})`);
 const requests = first.content.filter((part) => part.type === 'tool-approval-request');
 history.push(...first.response.messages, {
   role: 'tool',
-  content: requests.map(({ approvalId }) => ({ type: 'tool-approval-response' as const, approvalId, approved: true })),
+  content: requests.map(({ approvalId }) => ({
+    type: 'tool-approval-response' as const,
+    approvalId,
+    approved: true,
+  })),
 });
-const second = await generateText({ ...settings, model: scripted('The rent is paid. Mallory is blocked.'), messages: history });
+const second = await generateText({
+  ...settings,
+  model: scripted('The rent is paid. Mallory is blocked.'),
+  messages: history,
+});
 console.log(second.text);
 
 assert.equal(accounts.get('savings'), 30_000);

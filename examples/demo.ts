@@ -1,5 +1,12 @@
-// npm run demo: a scripted agent uses real tools through a coordinator, under three profiles. Reads this repository; changes only temporary copies of it.
-import { type ApprovalRequest, HostToolRegistry, mount, type ToolResult, type ToolSession } from '../src/index.ts';
+// npm run demo: a scripted agent uses real tools through a coordinator, under three profiles. Reads
+// this repository; changes only temporary copies of it.
+import {
+  type ApprovalRequest,
+  HostToolRegistry,
+  mount,
+  type ToolResult,
+  type ToolSession,
+} from '../src/index.ts';
 import { createCoordinator } from './demo/coordinator.ts';
 import { type Act, acts, type Step } from './demo/script.ts';
 import { type StatusServer, startStatusServer } from './demo/status-server.ts';
@@ -8,7 +15,9 @@ import { callLines, outcomeOf, type Played, summaryLines } from './demo/transcri
 import { createWorkspace, type Workspace } from './demo/workspace.ts';
 import { exampleProfiles, exampleTools } from './profiles.ts';
 
-type MountedTool = { execute(input: unknown, options?: { signal?: AbortSignal }): Promise<ToolResult> };
+type MountedTool = {
+  execute(input: unknown, options?: { signal?: AbortSignal }): Promise<ToolResult>;
+};
 
 const paint = createPaint();
 // Some terminals say that they have no columns at all.
@@ -16,8 +25,16 @@ const width = Math.max(60, Math.min(process.stdout.columns || 110, 120));
 const print = (...lines: readonly string[]) => console.log(lines.join('\n'));
 const played: Played[] = [];
 
-/** Plays one act as an orchestrator would: the coordinator's tools, by name, and nothing else of the session. */
-async function play({ profile, about, steps }: Act, registry: HostToolRegistry, workspace: Workspace, server: StatusServer): Promise<void> {
+/**
+ * Plays one act as an orchestrator would: the coordinator's tools, by name, and nothing else of the
+ * session.
+ */
+async function play(
+  { profile, about, steps }: Act,
+  registry: HostToolRegistry,
+  workspace: Workspace,
+  server: StatusServer,
+): Promise<void> {
   const person: { step?: Step; asked?: string } = {};
   const session = registry.createSession({
     sessionId: `demo-${profile}`,
@@ -31,13 +48,25 @@ async function play({ profile, about, steps }: Act, registry: HostToolRegistry, 
   });
   const coordinator = createCoordinator();
   const mounted = await mount(session, coordinator);
-  print('', paint('bold', `${profile}: ${about}`), paint('dim', `tools at the coordinator: ${mounted.mounted.join(', ')}`), '');
+  print(
+    '',
+    paint('bold', `${profile}: ${about}`),
+    paint('dim', `tools at the coordinator: ${mounted.mounted.join(', ')}`),
+    '',
+  );
   for (const step of steps) {
     delete person.asked;
     person.step = step;
-    const result = await call(step, coordinator.get('tools') as Record<string, MountedTool>, session, server);
+    const result = await call(
+      step,
+      coordinator.get('tools') as Record<string, MountedTool>,
+      session,
+      server,
+    );
     const outcome = outcomeOf(result);
-    const asExpected = (outcome === step.expect || outcome.startsWith(`${step.expect} `)) && (step.answer === undefined) === (person.asked === undefined);
+    const asExpected =
+      (outcome === step.expect || outcome.startsWith(`${step.expect} `)) &&
+      (step.answer === undefined) === (person.asked === undefined);
     played.push({ profile, step, result, asked: person.asked, asExpected });
     print(...callLines(played[played.length - 1] as Played, played.length, width, paint));
   }
@@ -45,12 +74,22 @@ async function play({ profile, about, steps }: Act, registry: HostToolRegistry, 
   await session.close();
 }
 
-/** A name that is not mounted goes to the session all the same, which is where the refusal comes from. */
-async function call(step: Step, tools: Record<string, MountedTool>, session: ToolSession, server: StatusServer): Promise<ToolResult> {
+/**
+ * A name that is not mounted goes to the session all the same, which is where the refusal comes
+ * from.
+ */
+async function call(
+  step: Step,
+  tools: Record<string, MountedTool>,
+  session: ToolSession,
+  server: StatusServer,
+): Promise<ToolResult> {
   const tool = tools[step.tool];
   const abort = new AbortController();
   if (step.abort) void server.slowRequest().then(() => abort.abort(new Error('the agent gave up')));
-  return tool === undefined ? session.call(step.tool, step.input) : tool.execute(step.input, { signal: abort.signal });
+  return tool === undefined
+    ? session.call(step.tool, step.input)
+    : tool.execute(step.input, { signal: abort.signal });
 }
 
 async function main(): Promise<boolean> {
@@ -73,15 +112,24 @@ async function main(): Promise<boolean> {
     const pushed = (await workspace.pushed('release/demo')) !== undefined;
     const recorded = events.started === played.length && events.ended === played.length;
     print('', ...summaryLines(played, paint));
-    print(`Events: ${events.started} calls began, ${events.ended} ended. The bare repository ${pushed ? 'has' : 'does not have'} release/demo.`);
+    print(
+      `Events: ${events.started} calls began, ${events.ended} ended. The bare repository ` +
+        `${pushed ? 'has' : 'does not have'} release/demo.`,
+    );
     const wrong = [
-      ...(unexpected === 0 ? [] : [`${unexpected} of ${played.length} calls went otherwise than expected`]),
+      ...(unexpected === 0
+        ? []
+        : [`${unexpected} of ${played.length} calls went otherwise than expected`]),
       ...(recorded ? [] : ['the events do not match the calls']),
       ...(pushed ? [] : ['the push did not arrive']),
     ];
     const took = ((performance.now() - started) / 1_000).toFixed(1);
     const good = wrong.length === 0;
-    print(good ? paint('green', `${played.length} calls, each as expected, in ${took} s.`) : paint('red', `Not as expected: ${wrong.join('; ')}.`));
+    print(
+      good
+        ? paint('green', `${played.length} calls, each as expected, in ${took} s.`)
+        : paint('red', `Not as expected: ${wrong.join('; ')}.`),
+    );
     return good;
   } finally {
     await registry.close();

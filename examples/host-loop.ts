@@ -1,11 +1,19 @@
-// tsx examples/host-loop.ts: the coding-agent preset in a host loop, with a scripted model on a temporary repository; then its log, replayed.
+// tsx examples/host-loop.ts: the coding-agent preset in a host loop, with a scripted model on a
+// temporary repository; then its log, replayed.
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HostToolRegistry } from '../src/index.ts';
 import { type ScriptedTurn, scriptedModel } from '../src/testing/index.ts';
-import { codingAgentPreset, createWorkflow, replayTrace, runHostLoop, serializeState, writeTrace } from '../src/workflow/index.ts';
+import {
+  codingAgentPreset,
+  createWorkflow,
+  replayTrace,
+  runHostLoop,
+  serializeState,
+  writeTrace,
+} from '../src/workflow/index.ts';
 import type { HostServices } from './coding-agent/files.ts';
 import { codingAgentTools } from './coding-agent/tools.ts';
 import { planLine, transcript } from './coding-agent/transcript.ts';
@@ -38,7 +46,10 @@ const script = (closeHost: () => void): ScriptedTurn[] => [
     toolCalls: [
       { name: 'host.fs.apply_patch', arguments: { patch: PATCH } },
       { name: 'host.fs.stat', arguments: { path: 'README.md' } },
-      { name: 'host.fs.write_file', arguments: { path: 'docs/changes.md', content: 'Greets politely.\n' } },
+      {
+        name: 'host.fs.write_file',
+        arguments: { path: 'docs/changes.md', content: 'Greets politely.\n' },
+      },
       { name: 'host.fs.read_file', arguments: { path: 'src/greet.js', startLine: 2, maxLines: 1 } },
     ],
   },
@@ -48,7 +59,10 @@ const script = (closeHost: () => void): ScriptedTurn[] => [
       { name: 'host.exec', arguments: { program: 'node', args: ['--eval', 'process.exit()'] } },
       { name: 'host.exec', arguments: { program: 'node', args: ['--version'] } },
       { name: 'host.fs.read_file', arguments: { path: '../secret.txt' } },
-      { name: 'host.fs.edit_file', arguments: { path: 'README.md', oldText: 'Call', newText: 'Use' } },
+      {
+        name: 'host.fs.edit_file',
+        arguments: { path: 'README.md', oldText: 'Call', newText: 'Use' },
+      },
     ],
   },
   () => {
@@ -89,7 +103,10 @@ async function main(): Promise<boolean> {
     });
     const print = (...lines: readonly string[]) => console.log(lines.join('\n'));
     print(...transcript(run, model.requests, plans), '');
-    print(`stopped: ${run.stopped}${run.error === undefined ? '' : ` (${run.error.message})`}; ${run.results.length} calls`);
+    print(
+      `stopped: ${run.stopped}${run.error === undefined ? '' : ` (${run.error.message})`}; ` +
+        `${run.results.length} calls`,
+    );
     print(`at the same time, at most: ${services.reads.most} reads, ${services.writes.most} write`);
 
     const file = join(folder, 'trace.jsonl');
@@ -97,8 +114,18 @@ async function main(): Promise<boolean> {
     const replayed = replayTrace(await readFile(file, 'utf8'));
     const hash = `sha256:${createHash('sha256').update(serializeState(run.state)).digest('hex')}`;
     print(`state:    ${hash}`);
-    print(replayed.same ? `replayed: ${replayed.hash}` : `line ${replayed.line} differs at ${replayed.at}: ${replayed.expected} was ${replayed.found}`);
-    return run.stopped === 'completed' && services.reads.most > 1 && replayed.same && replayed.hash === hash;
+    print(
+      replayed.same
+        ? `replayed: ${replayed.hash}`
+        : `line ${replayed.line} differs at ${replayed.at}: ${replayed.expected} was ` +
+            `${replayed.found}`,
+    );
+    return (
+      run.stopped === 'completed' &&
+      services.reads.most > 1 &&
+      replayed.same &&
+      replayed.hash === hash
+    );
   } finally {
     await registry.close();
     await rm(folder, { recursive: true, force: true });

@@ -8,8 +8,14 @@ import { createMcpHandler } from '../src/mcp/index.ts';
 import { reviewerRegistry } from './mcp-server.ts';
 
 /** The application, and what ends the sessions behind it. */
-export function honoApp(registry: HostToolRegistry, cwd: string): { readonly app: Hono; close(): Promise<void> } {
-  const handler = createMcpHandler(() => registry.createSession({ sessionId: 'mcp', profile: 'reviewer', cwd }), { name: 'examples', version: '1.0.0' });
+export function honoApp(
+  registry: HostToolRegistry,
+  cwd: string,
+): { readonly app: Hono; close(): Promise<void> } {
+  const handler = createMcpHandler(
+    () => registry.createSession({ sessionId: 'mcp', profile: 'reviewer', cwd }),
+    { name: 'examples', version: '1.0.0' },
+  );
   const app = new Hono();
   app.get('/', (context) => context.text('The tools are at /mcp.'));
   app.all('/mcp', (context) => handler.fetch(context.req.raw));
@@ -18,5 +24,7 @@ export function honoApp(registry: HostToolRegistry, cwd: string): { readonly app
 
 if (import.meta.url === pathToFileURL(resolve(process.argv[1] ?? '')).href) {
   const { app } = honoApp(reviewerRegistry(), process.cwd());
-  serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) => process.stderr.write(`Serving MCP at http://127.0.0.1:${port}/mcp\n`));
+  serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) =>
+    process.stderr.write(`Serving MCP at http://127.0.0.1:${port}/mcp\n`),
+  );
 }

@@ -1,4 +1,7 @@
-/** The same tools for MCP clients: `npx tsx examples/mcp-server.ts` over stdio, `npx tsx examples/mcp-server.ts --http` over HTTP. */
+/**
+ * The same tools for MCP clients: `npx tsx examples/mcp-server.ts` over stdio,
+ * `npx tsx examples/mcp-server.ts --http` over HTTP.
+ */
 import { createServer } from 'node:http';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,8 +18,14 @@ export function reviewerRegistry(): HostToolRegistry {
 }
 
 /** Serves on a free port of the loopback; each client has a session of its own. */
-export async function serveHttp(registry: HostToolRegistry, cwd: string): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const handler = createMcpHandler(() => registry.createSession({ sessionId: 'mcp', profile: 'reviewer', cwd }), { name: 'examples', version: '1.0.0' });
+export async function serveHttp(
+  registry: HostToolRegistry,
+  cwd: string,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const handler = createMcpHandler(
+    () => registry.createSession({ sessionId: 'mcp', profile: 'reviewer', cwd }),
+    { name: 'examples', version: '1.0.0' },
+  );
   const server = createServer(toNodeListener(handler));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const address = server.address();
@@ -37,7 +46,10 @@ if (import.meta.url === pathToFileURL(resolve(process.argv[1] ?? '')).href) {
     process.stderr.write(`Serving MCP at ${url}\n`);
   } else {
     // Standard output is the protocol's.
-    await serveMcpStdio(registry.createSession({ sessionId: 'mcp', profile: 'reviewer', cwd: process.cwd() }), { name: 'examples', version: '1.0.0' }).closed;
+    await serveMcpStdio(
+      registry.createSession({ sessionId: 'mcp', profile: 'reviewer', cwd: process.cwd() }),
+      { name: 'examples', version: '1.0.0' },
+    ).closed;
     await registry.close();
   }
 }

@@ -1,4 +1,7 @@
-/** The one typed map of events, and the hub that delivers them: in order, isolated, built only when somebody listens. */
+/**
+ * The one typed map of events, and the hub that delivers them: in order, isolated, built only when
+ * somebody listens.
+ */
 import { EventEmitter } from 'eventemitter3';
 import type { ApprovalRequest } from './approval/request.ts';
 import { describe, MisuseError, type ToolError } from './errors.ts';
@@ -14,7 +17,10 @@ export interface EventBase {
   /** Grows by one with each event of the session. */
   readonly seq: number;
 }
-/** What was changed when a listing changed: the registry's tools, a session's own tools, its profile (or what that profile says), its overrides, its facts, or rules. */
+/**
+ * What was changed when a listing changed: the registry's tools, a session's own tools, its profile
+ * (or what that profile says), its overrides, its facts, or rules.
+ */
 export type ChangeReason = 'registry' | 'session' | 'profile' | 'overrides' | 'facts' | 'rules';
 
 interface CallEvent extends EventBase {
@@ -22,35 +28,91 @@ interface CallEvent extends EventBase {
   readonly callId: string;
 }
 
-/** Every event and its payload. Payloads are JSON-safe copies, frozen to the bottom where several listeners hear the event, so that none changes what another reads. Secrets are redacted. */
+/**
+ * Every event and its payload. Payloads are JSON-safe copies, frozen to the bottom where several
+ * listeners hear the event, so that none changes what another reads. Secrets are redacted.
+ */
 export interface ToolEvents {
   /** A call came in; `input` is what was sent. */
-  'tool:pre': CallEvent & { readonly input: JsonValue; readonly attempt: number; readonly parentCallId?: string; readonly surface?: string };
+  'tool:pre': CallEvent & {
+    /** What was sent, with its secrets redacted. */
+    readonly input: JsonValue;
+    /** 1 for the first attempt of this call. */
+    readonly attempt: number;
+    /** The call whose handler made this one. */
+    readonly parentCallId?: string;
+    /** The surface that the call came through, such as `mcp`. */
+    readonly surface?: string;
+  };
   /** A call succeeded. */
   'tool:post': CallEvent & { readonly result: JsonValue; readonly durationMs: number };
   /** A call ended in any other way, a suspension too. */
-  'tool:error': CallEvent & { readonly error: ToolError; readonly status: string; readonly durationMs: number };
+  'tool:error': CallEvent & {
+    /** Why the call ended. */
+    readonly error: ToolError;
+    /** The status that the record of the call has. */
+    readonly status: string;
+    /** Milliseconds since the call came in. */
+    readonly durationMs: number;
+  };
   /** What `context.progress` reported, and what a generator yielded as progress. */
-  'tool:progress': CallEvent & { readonly done: number; readonly total?: number; readonly message?: string };
+  'tool:progress': CallEvent & {
+    /** How much is done, in the unit of the tool. */
+    readonly done: number;
+    /** How much there is in all, where the tool knows it. */
+    readonly total?: number;
+    /** What the tool says about it. */
+    readonly message?: string;
+  };
   /** What `context.emit` sent. */
   'tool:event': CallEvent & { readonly name: string; readonly data?: JsonValue };
   /** A handler settled after its call had ended. */
   'tool:late': CallEvent & { readonly settled: 'returned' | 'threw'; readonly afterMs: number };
   /** The verdict of all gates together. */
-  'policy:check': CallEvent & { readonly effect: Effect; readonly ruleId?: string; readonly source?: string; readonly reason?: string };
+  'policy:check': CallEvent & {
+    /** What the gates decided. */
+    readonly effect: Effect;
+    /** The rule that decided it. */
+    readonly ruleId?: string;
+    /** The layer that decided it, such as `rule` or `profile`. */
+    readonly source?: string;
+    /** Why, for a person. */
+    readonly reason?: string;
+  };
   /** A denial; `tool:error` follows. */
-  'policy:violation': CallEvent & { readonly reason: string; readonly ruleId?: string; readonly source?: string };
+  'policy:violation': CallEvent & {
+    /** Why, for a person. */
+    readonly reason: string;
+    /** The rule that denied it. */
+    readonly ruleId?: string;
+    /** The layer that denied it. */
+    readonly source?: string;
+  };
   /** A person is asked, or the call is suspended until one answers. */
   'approval:required': EventBase & { readonly request: ApprovalRequest };
   /** The answer was yes, by a person or by a standing grant; the call goes on. */
   'approval:granted': CallEvent & { readonly approvalId: string; readonly by?: string };
   /** The answer was no, or none came in time; `tool:error` follows. */
-  'approval:denied': CallEvent & { readonly approvalId: string; readonly reason: string; readonly by?: string; readonly message?: string };
-  /** A session was made. Heard on the registry: nobody can listen on a session before it is made. */
+  'approval:denied': CallEvent & {
+    /** The approval that was asked for. */
+    readonly approvalId: string;
+    /** A stable word: who or what said no. */
+    readonly reason: string;
+    /** Who answered. */
+    readonly by?: string;
+    /** What that person wrote. */
+    readonly message?: string;
+  };
+  /**
+   * A session was made. Heard on the registry: nobody can listen on a session before it is made.
+   */
   'session:start': EventBase;
   /** A session closed, once everything in it has ended. */
   'session:end': EventBase;
-  /** On the registry: what changed there. On a session: what it sees change. `reason` says what was changed to bring it about. */
+  /**
+   * On the registry: what changed there. On a session: what it sees change. `reason` says what was
+   * changed to bring it about.
+   */
   'tools:changed': {
     /** Epoch milliseconds by the registry's `now`. */
     readonly at: number;
@@ -71,9 +133,15 @@ export type AnyEvent = { [K in EventType]: { readonly type: K } & ToolEvents[K] 
 
 /** How events are heard. A listener that throws or rejects affects nothing; it is logged. */
 export interface Emitter<M> {
-  /** Returns the unsubscribe function. @throws MisuseError `invalid_option` for a listener that is no function. */
+  /**
+   * Returns the unsubscribe function. @throws MisuseError `invalid_option` for a listener that is
+   * no function.
+   */
   on<K extends keyof M>(type: K, listener: (event: M[K]) => void): () => void;
-  on(type: '*', listener: (event: { [K in keyof M]: { readonly type: K } & M[K] }[keyof M]) => void): () => void;
+  on(
+    type: '*',
+    listener: (event: { [K in keyof M]: { readonly type: K } & M[K] }[keyof M]) => void,
+  ): () => void;
 }
 
 type Listener = (event: never) => unknown;
@@ -85,24 +153,39 @@ export class EventHub implements Emitter<ToolEvents> {
   readonly #onSubscribe: ((type: string) => void) | undefined;
   readonly #queue: [EventType, object][] = [];
   #delivering = false;
-  /** How many listen to all events, to each type, and altogether: asked several times for each event, so counted here. */
+  /**
+   * How many listen to all events, to each type, and altogether: asked several times for each
+   * event, so counted here.
+   */
   #toAll = 0;
   readonly #toOne = new Map<string, number>();
   #listeners = 0;
 
-  constructor(onListenerError: (error: unknown, type: string) => void, onSubscribe?: (type: string) => void) {
+  constructor(
+    onListenerError: (error: unknown, type: string) => void,
+    onSubscribe?: (type: string) => void,
+  ) {
     this.#onListenerError = onListenerError;
     this.#onSubscribe = onSubscribe;
   }
 
   on(type: string, listener: Listener): () => void {
     if (typeof listener !== 'function')
-      throw new MisuseError('invalid_option', `Expected the listener of \`${type}\` to be a function, got ${describe(listener)}.`);
+      throw new MisuseError(
+        'invalid_option',
+        `Expected the listener of \`${type}\` to be a function, got ${describe(listener)}.`,
+      );
     const guarded = (event: unknown): void => {
       try {
         const answer = listener(event as never);
-        if (typeof answer === 'object' && answer !== null && typeof (answer as { then?: unknown }).then === 'function') {
-          void Promise.resolve(answer as PromiseLike<unknown>).then(undefined, (error: unknown) => this.#onListenerError(error, type));
+        if (
+          typeof answer === 'object' &&
+          answer !== null &&
+          typeof (answer as { then?: unknown }).then === 'function'
+        ) {
+          void Promise.resolve(answer as PromiseLike<unknown>).then(undefined, (error: unknown) =>
+            this.#onListenerError(error, type),
+          );
         }
       } catch (error) {
         this.#onListenerError(error, type);
@@ -157,7 +240,8 @@ export class EventHub implements Emitter<ToolEvents> {
     this.#delivering = true;
     try {
       this.#deliver(type, event);
-      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) this.#deliver(next[0], next[1]);
+      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift())
+        this.#deliver(next[0], next[1]);
     } finally {
       this.#delivering = false;
     }

@@ -17,17 +17,29 @@ export interface HookCall {
   readonly sessionId: string;
 }
 
-/** What a `before` hook says. Nothing and `continue` have no objection; anything unknown denies (`policy_error`). */
+/**
+ * What a `before` hook says. Nothing and `continue` have no objection; anything unknown denies
+ * (`policy_error`).
+ */
 export type BeforeAnswer =
   | void
   | { readonly action: 'continue' }
   | { readonly action: 'modify'; readonly input: JsonObject }
   | { readonly action: 'deny'; readonly reason: string; readonly message?: string };
 
-/** Host code around the calls of a session. Before hooks run in the order in which they were added, each within the registry's `policyTimeoutMs`. */
+/**
+ * Host code around the calls of a session. Before hooks run in the order in which they were added,
+ * each within the registry's `policyTimeoutMs`.
+ */
 export interface Hook {
-  /** Before validation. `modify` replaces the input, which is then validated and judged like any other; `deny` ends as `policy_denied`. One that throws denies (`policy_error`). */
+  /**
+   * Before validation. `modify` replaces the input, which is then validated and judged like any
+   * other; `deny` ends as `policy_denied`. One that throws denies (`policy_error`).
+   */
   before?(call: HookCall): MaybePromise<BeforeAnswer>;
-  /** After a handler ran. May replace the result, which is normalised again; one that throws changes nothing. */
+  /**
+   * After a handler ran. May replace the result, which is normalised again; one that throws changes
+   * nothing.
+   */
   after?(call: HookCall, result: ToolResult): MaybePromise<ToolResult | void>;
 }

@@ -1,21 +1,51 @@
 /** The core's public list. */
 
 // Approvals
-export type { ApprovalAnswer, ApprovalChoice, ApprovalPrompt, ApprovalRequest, Grant, PendingApproval } from './approval/request.ts';
+export type {
+  ApprovalAnswer,
+  ApprovalChoice,
+  ApprovalPrompt,
+  ApprovalRequest,
+  Grant,
+  PendingApproval,
+} from './approval/request.ts';
 export type { ApprovalRecord, ApprovalStore } from './approval/store.ts';
 export type { Content } from './content.ts';
 export { content } from './content.ts';
 // Calls
-export type { Approver, CallInfo, CallOptions, CallTool, LogLevel, Surface, SurfaceClient, ToolContext } from './context.ts';
+export type {
+  Approver,
+  CallInfo,
+  CallOptions,
+  CallTool,
+  LogLevel,
+  Surface,
+  SurfaceClient,
+  ToolContext,
+} from './context.ts';
 export type { CallStatus, ErrorCode, MisuseCode, ToolError } from './errors.ts';
 export { errorCodes, isMisuseError, MisuseError } from './errors.ts';
 // Events and errors
-export type { AnyEvent, ChangeReason, Emitter, EventBase, EventType, ToolEvents } from './events.ts';
+export type {
+  AnyEvent,
+  ChangeReason,
+  Emitter,
+  EventBase,
+  EventType,
+  ToolEvents,
+} from './events.ts';
 export type { BeforeAnswer, Hook, HookCall } from './hooks.ts';
 export type { JsonObject, JsonPrimitive, JsonValue } from './json.ts';
 export type { MaybePromise } from './maybe-promise.ts';
 // Coordinators
-export type { CancellationPort, Coordinator, HookAction, HookHandler, HookResult, HooksPort } from './mount/coordinator.ts';
+export type {
+  CancellationPort,
+  Coordinator,
+  HookAction,
+  HookHandler,
+  HookResult,
+  HooksPort,
+} from './mount/coordinator.ts';
 export type { Mount, MountedResult, MountedTool, MountOptions } from './mount/mount.ts';
 export { mount, registerHostToolsOnSession } from './mount/mount.ts';
 // Policy
@@ -27,9 +57,24 @@ export type { Glob, Rule, WhenTest } from './policy/rules.ts';
 export { hostToolRegistry } from './registry/default-registry.ts';
 export { HostToolRegistry } from './registry/registry.ts';
 export type { ToolScope } from './registry/scope.ts';
-export type { Fail, Failure, Ok, ResultMetadata, ToolFailure, ToolResult, ToolSuccess } from './result.ts';
+export type {
+  Fail,
+  Failure,
+  Ok,
+  ResultMetadata,
+  ToolFailure,
+  ToolResult,
+  ToolSuccess,
+} from './result.ts';
 export { fail, ok } from './result.ts';
-export type { InputOf, JsonSchema, ParsedOf, Schema, StandardSchema, TypedJsonSchema } from './schema/schema.ts';
+export type {
+  InputOf,
+  JsonSchema,
+  ParsedOf,
+  Schema,
+  StandardSchema,
+  TypedJsonSchema,
+} from './schema/schema.ts';
 export { jsonSchema } from './schema/schema.ts';
 export { serializeOutput } from './serialize.ts';
 export type { BatchOptions, BatchResult } from './session/batch.ts';

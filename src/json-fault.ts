@@ -19,7 +19,9 @@ export class Fault {
   }
 }
 
-/** A cycle is as deep as one likes: which of the two it was is only asked once a copy has failed. */
+/**
+ * A cycle is as deep as one likes: which of the two it was is only asked once a copy has failed.
+ */
 export function tooDeep(value: object, maxDepth: number): Fault {
   const onPath = new Set<object>();
   let left = 10_000;
@@ -37,7 +39,9 @@ export function tooDeep(value: object, maxDepth: number): Fault {
   } catch {
     // A value that cannot be walked again is simply too deep.
   }
-  return isCycle ? new Fault('not_json', 'a cycle is not JSON') : new Fault('too_deep', `nested deeper than ${maxDepth} levels`);
+  return isCycle
+    ? new Fault('not_json', 'a cycle is not JSON')
+    : new Fault('too_deep', `nested deeper than ${maxDepth} levels`);
 }
 
 /** The member whose reading throws, where spreading met one. */
@@ -59,6 +63,8 @@ export function throwingMember(value: object): string | undefined {
 const exotic = [Map, Set, WeakMap, WeakSet, Promise, RegExp, ArrayBuffer, Error] as const;
 /** Refuses objects whose JSON would lose what they hold. */
 export function refuseExotic(value: object): void {
-  if (ArrayBuffer.isView(value)) throw new Fault('not_json', 'binary data is not JSON; give base64 text');
-  for (const type of exotic) if (value instanceof type) throw new Fault('not_json', `a ${type.name} is not JSON`);
+  if (ArrayBuffer.isView(value))
+    throw new Fault('not_json', 'binary data is not JSON; give base64 text');
+  for (const type of exotic)
+    if (value instanceof type) throw new Fault('not_json', `a ${type.name} is not JSON`);
 }

@@ -1,11 +1,17 @@
-/** JSON values: their types, a safe bounded copy, and canonical text. Everything that crosses the library's boundary passes here. */
+/**
+ * JSON values: their types, a safe bounded copy, and canonical text. Everything that crosses the
+ * library's boundary passes here.
+ */
 
 import { Fault, type JsonFault, refuseExotic, throwingMember, tooDeep } from './json-fault.ts';
 
 /** A JSON value that holds no others. Numbers are finite. */
 export type JsonPrimitive = string | number | boolean | null;
 /** Whatever JSON can say. */
-export type JsonValue = JsonPrimitive | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+export type JsonValue =
+  | JsonPrimitive
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
 /** A JSON object. Keys come from outside: `Object.hasOwn` before you read one. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
@@ -13,9 +19,15 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 export interface CopyLimits {
   /** Deepest nesting of arrays and objects that is copied. */
   readonly maxDepth: number;
-  /** Most values (primitives, arrays and objects together) that are copied. In a {@link wideObject wide} object each member counts as several. */
+  /**
+   * Most values (primitives, arrays and objects together) that are copied. In a
+   * {@link wideObject wide} object each member counts as several.
+   */
   readonly maxValues: number;
-  /** Stop copying once so many characters have been seen. The copy is then partial and `overflow` is true. @default Infinity */
+  /**
+   * Stop copying once so many characters have been seen. The copy is then partial and `overflow` is
+   * true. @default Infinity
+   */
   readonly maxChars?: number | undefined;
 }
 
@@ -29,7 +41,10 @@ export type CopyOutcome =
     }
   | ({ readonly ok: false } & JsonFault);
 
-/** Walk state, reused between copies: a copy is synchronous, and a `toJSON` that copies again gets a fresh one. */
+/**
+ * Walk state, reused between copies: a copy is synchronous, and a `toJSON` that copies again gets a
+ * fresh one.
+ */
 interface Walk {
   maxDepth: number;
   left: number;
@@ -47,8 +62,9 @@ function newWalk(): Walk {
 const overflow = Symbol('overflow');
 
 /**
- * From this many members on, engines keep an object as a hash table, which takes several times longer to copy than members of small objects do.
- * Each further member counts as {@link wideWeight} values, so that a limit on values is a limit on time.
+ * From this many members on, engines keep an object as a hash table, which takes several times
+ * longer to copy than members of small objects do. Each further member counts as {@link wideWeight}
+ * values, so that a limit on values is a limit on time.
  */
 const wideObject = 100;
 const wideWeight = 5;
@@ -56,9 +72,11 @@ const wideWeight = 5;
 const smallIndexes: readonly string[] = Array.from({ length: 1_000 }, (_, index) => String(index));
 
 /**
- * Copies a value as JSON: own enumerable properties only, `undefined` dropped as `JSON.stringify` does, `toJSON` honoured.
- * Refuses what JSON cannot hold (BigInt, symbols, functions, NaN, infinities, cycles, maps, sets, binary data) and names where it is.
- * Getters and proxies are read once, here; one that throws is refused. `__proto__` becomes an own property and never a prototype.
+ * Copies a value as JSON: own enumerable properties only, `undefined` dropped as `JSON.stringify`
+ * does, `toJSON` honoured. Refuses what JSON cannot hold (BigInt, symbols, functions, NaN,
+ * infinities, cycles, maps, sets, binary data) and names where it is. Getters and proxies are read
+ * once, here; one that throws is refused. `__proto__` becomes an own property and never a
+ * prototype.
  */
 export function copyJson(value: unknown, limits: CopyLimits): CopyOutcome {
   const walk = shared.busy ? newWalk() : shared;
@@ -71,12 +89,24 @@ export function copyJson(value: unknown, limits: CopyLimits): CopyOutcome {
   try {
     const copy = copyValue(value, walk, 0) ?? null;
     walk.busy = false;
-    return { ok: true, value: copy, size: walk.chars, overflow: walk.chars > walk.maxChars, unsafe: walk.unsafe };
+    return {
+      ok: true,
+      value: copy,
+      size: walk.chars,
+      overflow: walk.chars > walk.maxChars,
+      unsafe: walk.unsafe,
+    };
   } catch (error) {
     walk.busy = false;
-    if (error === overflow) return { ok: true, value: null, size: walk.chars, overflow: true, unsafe: false };
+    if (error === overflow)
+      return { ok: true, value: null, size: walk.chars, overflow: true, unsafe: false };
     if (error instanceof Fault)
-      return { ok: false, fault: error.fault, path: error.path.length === 0 ? '' : `/${error.path.join('/')}`, message: error.message };
+      return {
+        ok: false,
+        fault: error.fault,
+        path: error.path.length === 0 ? '' : `/${error.path.join('/')}`,
+        message: error.message,
+      };
     return { ok: false, fault: 'not_json', path: '', message: 'a value that cannot be read' };
   }
 }
@@ -113,12 +143,18 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
   let key: string | undefined;
   try {
     const isArray = Array.isArray(value);
-    // Asking for the constructor is much cheaper than asking for the prototype, and only plain values say so.
+    // Asking for the constructor is much cheaper than asking for the prototype, and only plain
+    // values say so.
     if (value.constructor !== (isArray ? Array : Object)) {
       const prototype: unknown = Object.getPrototypeOf(value);
-      if (prototype !== Object.prototype && prototype !== null && !(isArray && prototype === Array.prototype)) {
+      if (
+        prototype !== Object.prototype &&
+        prototype !== null &&
+        !(isArray && prototype === Array.prototype)
+      ) {
         const { toJSON } = value as { toJSON?: unknown };
-        if (typeof toJSON === 'function') return copyValue(Reflect.apply(toJSON, value, ['']), walk, depth + 1);
+        if (typeof toJSON === 'function')
+          return copyValue(Reflect.apply(toJSON, value, ['']), walk, depth + 1);
         refuseExotic(value);
       }
     }
@@ -139,12 +175,14 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
     }
     // Counted before it is copied: a copy of a million members would take seconds to refuse.
     let members = 0;
-    for (const _ in value) if (++members > walk.left) throw new Fault('too_large', 'more values than the limit allows');
+    for (const _ in value)
+      if (++members > walk.left) throw new Fault('too_large', 'more values than the limit allows');
     if (members > wideObject) {
       walk.left -= (members - wideObject) * (wideWeight - 1);
       if (members > walk.left) throw new Fault('too_large', 'more values than the limit allows');
     }
-    // Spreading reads each member once and defines it, `__proto__` too; engines do it several times faster than a loop of assignments.
+    // Spreading reads each member once and defines it, `__proto__` too; engines do it several times
+    // faster than a loop of assignments.
     const copy = { ...value } as Record<string, JsonValue>;
     for (key in copy) {
       const member: unknown = copy[key];
@@ -166,7 +204,8 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
         default: {
           // What stands on a polluted prototype is not a member.
           if (!Object.hasOwn(copy, key)) continue;
-          if (typeof member === 'function' && key === 'toJSON') return copyValue(Reflect.apply(member, value, ['']), walk, depth + 1);
+          if (typeof member === 'function' && key === 'toJSON')
+            return copyValue(Reflect.apply(member, value, ['']), walk, depth + 1);
           walk.left++;
           const item = copyValue(member, walk, depth + 1);
           if (item === undefined) {
@@ -186,7 +225,10 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
       throw error;
     }
     if (error === overflow) throw error;
-    const fault = new Fault('not_json', error instanceof RangeError ? 'nested too deeply to be read' : 'reading the value threw');
+    const fault = new Fault(
+      'not_json',
+      error instanceof RangeError ? 'nested too deeply to be read' : 'reading the value threw',
+    );
     const where = key ?? throwingMember(value);
     if (where !== undefined) fault.path.unshift(escapePointer(where));
     throw fault;
@@ -200,13 +242,21 @@ function copyMember(copy: Record<string, JsonValue>, key: string, item: JsonValu
 
 /** Assigns a member; assigning `__proto__` would set the prototype. */
 function define(copy: Record<string, JsonValue>, key: string, item: JsonValue): void {
-  if (key === '__proto__') Object.defineProperty(copy, key, { value: item, enumerable: true, configurable: true, writable: true });
+  if (key === '__proto__')
+    Object.defineProperty(copy, key, {
+      value: item,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
   else copy[key] = item;
 }
 
 /** One segment of a JSON pointer (RFC 6901). */
 export function escapePointer(segment: string): string {
-  return segment.includes('~') || segment.includes('/') ? segment.replaceAll('~', '~0').replaceAll('/', '~1') : segment;
+  return segment.includes('~') || segment.includes('/')
+    ? segment.replaceAll('~', '~0').replaceAll('/', '~1')
+    : segment;
 }
 
 /** A second copy of a value that is already JSON. No checks: the first copy made them. */
@@ -217,19 +267,27 @@ export function cloneJson(value: JsonValue): JsonValue {
   const copy = { ...value } as Record<string, JsonValue>;
   for (const key in copy) {
     const member = copy[key] as JsonValue;
-    if (typeof member === 'object' && member !== null && Object.hasOwn(copy, key)) define(copy, key, cloneJson(member));
+    if (typeof member === 'object' && member !== null && Object.hasOwn(copy, key))
+      define(copy, key, cloneJson(member));
   }
   return copy;
 }
 
-/** Canonical JSON text: keys sorted by code unit, no white space, numbers as ECMAScript writes them (RFC 8785). */
+/**
+ * Canonical JSON text: keys sorted by code unit, no white space, numbers as ECMAScript writes them
+ * (RFC 8785).
+ */
 export function canonicalJson(value: JsonValue): string {
   if (isScalar(value)) return JSON.stringify(value);
   // Long lists are mostly of numbers or texts, and the engine writes those several times as fast.
-  if (Array.isArray(value)) return value.every(isScalar) ? JSON.stringify(value) : `[${value.map((item: JsonValue) => canonicalJson(item)).join(',')}]`;
+  if (Array.isArray(value))
+    return value.every(isScalar)
+      ? JSON.stringify(value)
+      : `[${value.map((item: JsonValue) => canonicalJson(item)).join(',')}]`;
   const object = value as JsonObject;
   let members = '';
-  for (const key of Object.keys(object).sort()) members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(object[key] as JsonValue)}`;
+  for (const key of Object.keys(object).sort())
+    members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(object[key] as JsonValue)}`;
   return `{${members}}`;
 }
 
@@ -237,7 +295,10 @@ function isScalar(value: JsonValue): boolean {
   return typeof value !== 'object' || value === null;
 }
 
-/** A frozen copy of a value that is JSON already. Written member by member: engines keep frozen copies made by spreading in five times the memory. */
+/**
+ * A frozen copy of a value that is JSON already. Written member by member: engines keep frozen
+ * copies made by spreading in five times the memory.
+ */
 export function frozenJson<T extends JsonValue>(value: T): T;
 export function frozenJson(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
@@ -256,7 +317,8 @@ export function frozenJson(value: JsonValue): JsonValue {
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== Object.prototype && prototype !== Array.prototype && prototype !== null) return value;
+    if (prototype !== Object.prototype && prototype !== Array.prototype && prototype !== null)
+      return value;
     Object.freeze(value);
     for (const key of Object.keys(value)) deepFreeze((value as Record<string, unknown>)[key]);
   }

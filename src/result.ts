@@ -13,7 +13,10 @@ export interface ResultMetadata {
   readonly toolName: string;
   /** `rejected` means that the handler never ran. */
   readonly status: CallStatus;
-  /** Milliseconds from admission to the end, on a monotonic clock; waits for people and slots included. */
+  /**
+   * Milliseconds from admission to the end, on a monotonic clock; waits for people and slots
+   * included.
+   */
   readonly durationMs: number;
   /** 1, or 2 for a call that was suspended for approval and resumed. */
   readonly attempt: number;
@@ -22,7 +25,14 @@ export interface ResultMetadata {
   /** Of the definition that ran or would have run; absent where the lookup found none. */
   readonly fingerprint?: string;
   /** Present when the output was cut. `exact` is false where counting stopped at the limit. */
-  readonly truncated?: { readonly originalChars: number; readonly exact: boolean; readonly strategy: 'head' | 'head_tail' };
+  readonly truncated?: {
+    /** Characters before the cut. */
+    readonly originalChars: number;
+    /** Whether `originalChars` is exact or a lower bound. */
+    readonly exact: boolean;
+    /** Whether the end was kept as well as the start. */
+    readonly strategy: 'head' | 'head_tail';
+  };
   /** What the handler added by `ok(output, metadata)`. At most 16 KB. */
   readonly handler?: JsonObject;
 }
@@ -30,14 +40,20 @@ export interface ResultMetadata {
 /** A call whose handler ran, and whose output passed its gates. */
 export interface ToolSuccess<O> {
   readonly success: true;
-  /** What the handler gave, as JSON: validated where there is an output schema, cut where it was over its budget. */
+  /**
+   * What the handler gave, as JSON: validated where there is an output schema, cut where it was
+   * over its budget.
+   */
   readonly output: O;
   readonly error?: undefined;
   /** What is known beside the output. */
   readonly metadata: ResultMetadata;
 }
 
-/** A call that ended in any other way; `error.code` says how, `metadata.status` whether the handler ran. */
+/**
+ * A call that ended in any other way; `error.code` says how, `metadata.status` whether the handler
+ * ran.
+ */
 export interface ToolFailure {
   readonly success: false;
   /** Why, with a stable code. */
@@ -45,7 +61,10 @@ export interface ToolFailure {
   readonly output?: undefined;
   /** What is known beside the error. */
   readonly metadata: ResultMetadata;
-  /** The suspended request with its token. Not enumerable, so that it reaches no log and no model by accident; only with `approval_pending`. */
+  /**
+   * The suspended request with its token. Not enumerable, so that it reaches no log and no model by
+   * accident; only with `approval_pending`.
+   */
   readonly approval?: PendingApproval;
 }
 
@@ -86,17 +105,24 @@ export type HandlerOutcome =
 const maxHandlerMetadataChars = 16_384;
 
 /**
- * A handler's success with something for the host beside the output. `metadata` arrives as `result.metadata.handler`.
- * @throws MisuseError inside the handler when `metadata` is not a JSON object or is over 16 KB; the call then fails as `handler_error`.
+ * A handler's success with something for the host beside the output. `metadata` arrives as
+ * `result.metadata.handler`.
+ * @throws MisuseError inside the handler when `metadata` is not a JSON object or is over 16 KB; the
+ * call then fails as `handler_error`.
  */
 export function ok<T>(output: T, metadata?: JsonObject): Ok<T> {
   let kept: JsonObject | undefined;
   if (metadata !== undefined) {
-    const copy = copyJson(metadata, { maxDepth: 64, maxValues: 10_000, maxChars: maxHandlerMetadataChars });
+    const copy = copyJson(metadata, {
+      maxDepth: 64,
+      maxValues: 10_000,
+      maxChars: maxHandlerMetadataChars,
+    });
     if (!copy.ok || copy.overflow || !isJsonObject(copy.value)) {
       throw new MisuseError(
         'invalid_option',
-        `Expected the metadata of \`ok()\` to be a JSON object of at most 16 KB, got ${copy.ok ? describe(metadata) : `${copy.message} at "${copy.path}"`}.`,
+        `Expected the metadata of \`ok()\` to be a JSON object of at most 16 KB, got ` +
+          `${copy.ok ? describe(metadata) : `${copy.message} at "${copy.path}"`}.`,
       );
     }
     kept = copy.value;
@@ -105,18 +131,27 @@ export function ok<T>(output: T, metadata?: JsonObject): Ok<T> {
 }
 
 /**
- * A handler's failure, with a stable reason. The call ends as `handler_error`. A string is the message.
- * @throws MisuseError inside the handler for a misspelt member, such as `retriable`; the call then fails as `handler_error` with that as its cause.
+ * A handler's failure, with a stable reason. The call ends as `handler_error`. A string is the
+ * message.
+ * @throws MisuseError inside the handler for a misspelt member, such as `retriable`; the call then
+ * fails as `handler_error` with that as its cause.
  */
 export function fail(failure: string | Failure): Fail {
   const { message, reason, details, retryable }: { readonly [K in keyof Failure]?: unknown } =
     typeof failure === 'string' ? { message: failure } : readFailure(failure);
   const kept: { -readonly [K in keyof Failure]: Failure[K] } = {
-    message: typeof message === 'string' && message.trim() !== '' ? message : 'The tool failed without a message.',
+    message:
+      typeof message === 'string' && message.trim() !== ''
+        ? message
+        : 'The tool failed without a message.',
   };
   if (typeof reason === 'string') kept.reason = reason;
   if (details !== undefined) {
-    const copy = copyJson(details, { maxDepth: 64, maxValues: 10_000, maxChars: maxHandlerMetadataChars });
+    const copy = copyJson(details, {
+      maxDepth: 64,
+      maxValues: 10_000,
+      maxChars: maxHandlerMetadataChars,
+    });
     if (copy.ok && !copy.overflow) kept.details = copy.value;
   }
   if (retryable === true) kept.retryable = true;
@@ -125,13 +160,26 @@ export function fail(failure: string | Failure): Fail {
 
 const failureMembers = ['message', 'reason', 'details', 'retryable'] as const;
 
-/** An error may be given as it is, whatever it holds beside its message: only what was probably meant to be a member of ours is refused. */
+/**
+ * An error may be given as it is, whatever it holds beside its message: only what was probably
+ * meant to be a member of ours is refused.
+ */
 function readFailure(failure: Failure): { readonly [K in keyof Failure]?: unknown } {
   if (typeof failure !== 'object' || failure === null)
-    throw new MisuseError('invalid_option', `fail: expected a message or an object with \`message\`, got ${describe(failure)}.`);
+    throw new MisuseError(
+      'invalid_option',
+      `fail: expected a message or an object with \`message\`, got ${describe(failure)}.`,
+    );
   checkSpelling('fail', failure, failureMembers);
   const { message } = failure;
-  return { ...Object.fromEntries(failureMembers.filter((name) => Object.hasOwn(failure, name)).map((name) => [name, failure[name]])), message };
+  return {
+    ...Object.fromEntries(
+      failureMembers
+        .filter((name) => Object.hasOwn(failure, name))
+        .map((name) => [name, failure[name]]),
+    ),
+    message,
+  };
 }
 
 function brand(outcome: HandlerOutcome): HandlerOutcome {
@@ -140,5 +188,7 @@ function brand(outcome: HandlerOutcome): HandlerOutcome {
 
 /** Reads what {@link ok} or {@link fail} made; anything else is a plain value. */
 export function readOutcome(value: unknown): HandlerOutcome | undefined {
-  return typeof value === 'object' && value !== null && outcomeBrand in value ? (value as unknown as HandlerOutcome) : undefined;
+  return typeof value === 'object' && value !== null && outcomeBrand in value
+    ? (value as unknown as HandlerOutcome)
+    : undefined;
 }

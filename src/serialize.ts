@@ -4,8 +4,9 @@ import type { JsonValue } from './json.ts';
 import type { ToolResult } from './result.ts';
 
 /**
- * The model-visible text: strings as they are, other output as JSON, `Success` for no output, `Error: …` for a failure.
- * Control characters other than tab, line feed and carriage return, and lone surrogates, are dropped.
+ * The model-visible text: strings as they are, other output as JSON, `Success` for no output,
+ * `Error: …` for a failure. Control characters other than tab, line feed and carriage return, and
+ * lone surrogates, are dropped.
  */
 export function serializeOutput(result: ToolResult): string {
   if (!result.success) return sanitizeText(`Error: ${result.error.message}`);

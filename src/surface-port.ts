@@ -1,4 +1,7 @@
-/** What the package's own subpaths may use beside the public list. No export of the package names this module. */
+/**
+ * What the package's own subpaths may use beside the public list. No export of the package names
+ * this module.
+ */
 export { takeAnswer } from './approval/wrong-answer.ts';
 export { idsInFlight, newId } from './call/ids-in-flight.ts';
 export { alternatives, nullReader, takesNull } from './call/strict-nulls.ts';

@@ -1,6 +1,12 @@
-/** How a tool is named together with its types, and what rules, policies, hooks and approvals may know of it: enough to decide, nothing to run it by. */
+/**
+ * How a tool is named together with its types, and what rules, policies, hooks and approvals may
+ * know of it: enough to decide, nothing to run it by.
+ */
 
-/** Hints about what a tool does. All default to false. From outside (relay, MCP import) they may only tighten. */
+/**
+ * Hints about what a tool does. All default to false. From outside (relay, MCP import) they may
+ * only tighten.
+ */
 export interface ToolAnnotations {
   /** Changes nothing. Makes a tool parallel-safe by default. */
   readonly readOnly?: boolean;

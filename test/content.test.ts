@@ -23,7 +23,9 @@ describe('content', () => {
   });
 
   test('one part is a list of one', async () => {
-    expect((await world().run(() => content.text('a'))).output).toEqual([{ type: 'text', text: 'a' }]);
+    expect((await world().run(() => content.text('a'))).output).toEqual([
+      { type: 'text', text: 'a' },
+    ]);
   });
 
   test.each([

@@ -1,4 +1,7 @@
-/** The texts are part of the product: snippets compile and run, links lead somewhere, what is generated is up to date, and no option is left out. */
+/**
+ * The texts are part of the product: snippets compile and run, links lead somewhere, what is
+ * generated is up to date, and no option is left out.
+ */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import ts from 'typescript';
@@ -6,22 +9,41 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as core from '../src/index.ts';
 import tsupConfig from '../tsup.config.ts';
 import { errorsPage, reasons } from './docs/errors-page.ts';
-import { fencesOf, guidePages, headingsOf, linkedPages, linkFault, linksOf, root, snippetsOf } from './docs/pages.ts';
+import {
+  fencesOf,
+  guidePages,
+  headingsOf,
+  linkedPages,
+  linkFault,
+  linksOf,
+  root,
+  snippetsOf,
+} from './docs/pages.ts';
 import { createWorkbench, type Workbench } from './docs/workbench.ts';
 
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name: string; exports: Record<string, unknown> };
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  name: string;
+  exports: Record<string, unknown>;
+};
 const entries = tsupConfig.entry as Readonly<Record<string, string>>;
 const subpaths = new Map(
   Object.keys(manifest.exports)
     .filter((subpath) => !subpath.endsWith('.json'))
-    .map((subpath) => [manifest.name + subpath.slice(1), entries[subpath === '.' ? 'index' : subpath.slice(2)] as string]),
+    .map((subpath) => [
+      manifest.name + subpath.slice(1),
+      entries[subpath === '.' ? 'index' : subpath.slice(2)] as string,
+    ]),
 );
 const pages = guidePages();
 const readme = pages.find(({ path }) => path === 'README.md')!.text;
 const snippets = pages.flatMap(snippetsOf);
 /** The core's files; what surfaces say of themselves is no part of it. */
-const sources = ts.sys.readDirectory(join(root, 'src'), ['.ts'], ['testing', 'surfaces/amplifier']).map((path) => readFileSync(path, 'utf8'));
-const numbered = snippets.map((snippet, index) => [`${snippet.page}:${snippet.line}`, index] as const);
+const sources = ts.sys
+  .readDirectory(join(root, 'src'), ['.ts'], ['testing', 'surfaces/amplifier'])
+  .map((path) => readFileSync(path, 'utf8'));
+const numbered = snippets.map(
+  (snippet, index) => [`${snippet.page}:${snippet.line}`, index] as const,
+);
 
 describe('snippets', () => {
   let workbench: Workbench;
@@ -70,17 +92,27 @@ describe('README.md', () => {
   });
 
   test('leads to every page of docs', () => {
-    const reached = new Set(linksOf({ path: 'README.md', text: readme }).map(({ target }) => target.split('#')[0]));
-    const apart = pages.map(({ path }) => path).filter((path) => path.startsWith('docs/') && !path.startsWith('docs/decisions/') && !reached.has(path));
+    const reached = new Set(
+      linksOf({ path: 'README.md', text: readme }).map(({ target }) => target.split('#')[0]),
+    );
+    const apart = pages
+      .map(({ path }) => path)
+      .filter(
+        (path) =>
+          path.startsWith('docs/') && !path.startsWith('docs/decisions/') && !reached.has(path),
+      );
     expect(apart).toEqual([]);
   });
 });
 
 describe('links', () => {
-  test.each(linkedPages().map((page) => [page.path, page] as const))('%s: every link leads to a file and a heading that exist', (_, page) => {
-    const faults = linksOf(page).flatMap((link) => linkFault(link) ?? []);
-    expect(faults).toEqual([]);
-  });
+  test.each(linkedPages().map((page) => [page.path, page] as const))(
+    '%s: every link leads to a file and a heading that exist',
+    (_, page) => {
+      const faults = linksOf(page).flatMap((link) => linkFault(link) ?? []);
+      expect(faults).toEqual([]);
+    },
+  );
 });
 
 describe('docs/errors.md', () => {
@@ -91,18 +123,26 @@ describe('docs/errors.md', () => {
 
   test('lists every reason that the sources give', () => {
     const listed = new Set(reasons.flatMap(({ reason }) => reason));
-    const given = [...sourceText().matchAll(/\breason: (?:[^,;{}\n]*\? )?'([a-z][a-z0-9_]*)'(?: : '([a-z][a-z0-9_]*)')?/g)].flatMap((match) => [
-      match[1],
-      match[2],
-    ]);
-    // What was changed is said by `reason` too, by `tools:changed` and by a relay's notices of tools; that is no refusal.
+    const given = [
+      ...sourceText().matchAll(
+        /\breason: (?:[^,;{}\n]*\? )?'([a-z][a-z0-9_]*)'(?: : '([a-z][a-z0-9_]*)')?/g,
+      ),
+    ].flatMap((match) => [match[1], match[2]]);
+    // What was changed is said by `reason` too, by `tools:changed` and by a relay's notices of
+    // tools; that is no refusal.
     const changes = ['registry', 'resync', 'update'];
-    expect([...new Set(given)].filter((reason) => reason !== undefined && !changes.includes(reason) && !listed.has(reason))).toEqual([]);
+    expect(
+      [...new Set(given)].filter(
+        (reason) => reason !== undefined && !changes.includes(reason) && !listed.has(reason),
+      ),
+    ).toEqual([]);
   });
 
   test('lists no reason that the sources do not know', () => {
     const text = sourceText();
-    expect(reasons.map(({ reason }) => reason).filter((reason) => !text.includes(`'${reason}'`))).toEqual([]);
+    expect(
+      reasons.map(({ reason }) => reason).filter((reason) => !text.includes(`'${reason}'`)),
+    ).toEqual([]);
   });
 });
 
@@ -111,13 +151,26 @@ describe('docs/decisions', () => {
   const index = pages.find(({ path }) => path === 'docs/decisions/README.md')!;
 
   test('are numbered without a gap, and the heading bears the number', () => {
-    expect(decisions.map(({ path }) => basename(path).slice(0, 4))).toEqual(decisions.map((_, at) => String(at + 1).padStart(4, '0')));
-    for (const { path, text } of decisions) expect(headingsOf(text)[0], path).toMatch(new RegExp(`^${Number(basename(path).slice(0, 4))}\\. `));
+    expect(decisions.map(({ path }) => basename(path).slice(0, 4))).toEqual(
+      decisions.map((_, at) => String(at + 1).padStart(4, '0')),
+    );
+    for (const { path, text } of decisions)
+      expect(headingsOf(text)[0], path).toMatch(
+        new RegExp(`^${Number(basename(path).slice(0, 4))}\\. `),
+      );
   });
 
   test('stand in the index under their own headings, in order', () => {
-    const listed = [...index.text.matchAll(/^\d+\. \[(.+)\]\((\d{4}-[^)]+)\)$/gm)].map((match) => [match[2], match[1]]);
-    expect(listed).toEqual(decisions.map(({ path, text }) => [basename(path), headingsOf(text)[0]!.replace(/^\d+\. /, '')]));
+    const listed = [...index.text.matchAll(/^\d+\. \[(.+)\]\((\d{4}-[^)]+)\)$/gm)].map((match) => [
+      match[2],
+      match[1],
+    ]);
+    expect(listed).toEqual(
+      decisions.map(({ path, text }) => [
+        basename(path),
+        headingsOf(text)[0]!.replace(/^\d+\. /, ''),
+      ]),
+    );
   });
 });
 
@@ -152,7 +205,11 @@ describe('what a host can write is told somewhere', () => {
   ])('each member of %s', (type) => {
     const members = membersOf(type);
     expect(members.length).toBeGreaterThan(0);
-    expect(members.filter((name) => !new RegExp(`[\`.({, ]${name.replaceAll(/\W/g, '\\$&')}\\b`).test(told))).toEqual([]);
+    expect(
+      members.filter(
+        (name) => !new RegExp(`[\`.({, ]${name.replaceAll(/\W/g, '\\$&')}\\b`).test(told),
+      ),
+    ).toEqual([]);
   });
 
   test('each value that the core exports', () => {
@@ -169,20 +226,28 @@ function sourceText(): string {
   return sources.join('\n');
 }
 
-/** The member names of an interface or of an alias made of object types, wherever in `src` it stands. */
+/**
+ * The member names of an interface or of an alias made of object types, wherever in `src` it
+ * stands.
+ */
 function membersOf(type: string): string[] {
-  const text = sources.find((source) => new RegExp(`^export (?:interface|type) ${type}\\b`, 'm').test(source)) ?? '';
+  const text =
+    sources.find((source) =>
+      new RegExp(`^export (?:interface|type) ${type}\\b`, 'm').test(source),
+    ) ?? '';
   const tree = ts.createSourceFile('type.ts', text, ts.ScriptTarget.ES2022, true);
   const names: string[] = [];
   const collect = (node: ts.Node): void => {
     if (ts.isTypeLiteralNode(node) || ts.isInterfaceDeclaration(node)) {
       for (const member of node.members)
-        if (member.name !== undefined && !ts.isComputedPropertyName(member.name)) names.push((member.name as ts.Identifier).text);
+        if (member.name !== undefined && !ts.isComputedPropertyName(member.name))
+          names.push((member.name as ts.Identifier).text);
     } else if (ts.isIntersectionTypeNode(node)) node.types.forEach(collect);
   };
   for (const statement of tree.statements) {
     if (ts.isInterfaceDeclaration(statement) && statement.name.text === type) collect(statement);
-    if (ts.isTypeAliasDeclaration(statement) && statement.name.text === type) collect(statement.type);
+    if (ts.isTypeAliasDeclaration(statement) && statement.name.text === type)
+      collect(statement.type);
   }
   return [...new Set(names)];
 }

@@ -1,13 +1,24 @@
 /**
- * The list of faults as one table: a row's number, the fault, what is expected, and how it is brought about.
- * `run` answers what came; after every row the same oracle holds: each accepted call ended in exactly one terminal event, nothing is left in flight,
- * no deadline, timer, slot or listener remains, the session answers a following call, and no rejection went unhandled.
+ * The list of faults as one table: a row's number, the fault, what is expected, and how it is
+ * brought about. `run` answers what came; after every row the same oracle holds: each accepted call
+ * ended in exactly one terminal event, nothing is left in flight, no deadline, timer, slot or
+ * listener remains, the session answers a following call, and no rejection went unhandled.
  */
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type ApprovalAnswer, allow, content, defineTool, isMisuseError, ok, serializeOutput, type ToolContext, type ToolResult } from '../src/index.ts';
+import {
+  type ApprovalAnswer,
+  allow,
+  content,
+  defineTool,
+  isMisuseError,
+  ok,
+  serializeOutput,
+  type ToolContext,
+  type ToolResult,
+} from '../src/index.ts';
 import { stateOf } from '../src/session/session.ts';
 import { toProviderNames } from '../src/toolset/provider-names.ts';
 import { gate, outcome, tool, turns, type World, world } from './call/world.ts';
@@ -38,9 +49,15 @@ const hostile = (): object =>
   });
 /** Code, and that the message says something. */
 const failure = (result: ToolResult): unknown =>
-  result.success ? result.output : `${result.error.code}${result.error.message.trim() === '' ? ' without a message' : ''}`;
-const withReason = (result: ToolResult): unknown => (result.success ? result.output : [result.error.code, result.error.reason]);
-const where = (result: ToolResult): unknown => (result.success ? 'accepted' : `${result.error.code} at ${(result.error.details as { path: string }).path}`);
+  result.success
+    ? result.output
+    : `${result.error.code}${result.error.message.trim() === '' ? ' without a message' : ''}`;
+const withReason = (result: ToolResult): unknown =>
+  result.success ? result.output : [result.error.code, result.error.reason];
+const where = (result: ToolResult): unknown =>
+  result.success
+    ? 'accepted'
+    : `${result.error.code} at ${(result.error.details as { path: string }).path}`;
 const misuse = (action: () => unknown): unknown => {
   try {
     action();
@@ -82,8 +99,18 @@ const rows: readonly Row[] = [
     ['an object without prototype', Object.create(null)],
     ['an error without a message', new Error('')],
   ].flatMap(([what, value]): Row[] => [
-    [2, `throws ${String(what)}`, 'handler_error', async (w) => failure(await w.run(throwing(value)))],
-    [2, `rejects with ${String(what)}`, 'handler_error', async (w) => failure(await w.run(rejecting(value)))],
+    [
+      2,
+      `throws ${String(what)}`,
+      'handler_error',
+      async (w) => failure(await w.run(throwing(value))),
+    ],
+    [
+      2,
+      `rejects with ${String(what)}`,
+      'handler_error',
+      async (w) => failure(await w.run(rejecting(value))),
+    ],
   ]),
 
   ...(
@@ -91,13 +118,24 @@ const rows: readonly Row[] = [
       ['a frozen error', () => Object.freeze(new Error('cold'))],
       ['a revoked proxy', revoked],
       ['a proxy of which every trap throws', hostile],
-      ['an error whose message getter throws', () => Object.defineProperty(new Error('x'), 'message', { get: throwing(new Error('no')) })],
-      ['an error whose message is no string', () => Object.assign(new Error('x'), { message: { toString: throwing(new Error('no')) } })],
+      [
+        'an error whose message getter throws',
+        () => Object.defineProperty(new Error('x'), 'message', { get: throwing(new Error('no')) }),
+      ],
+      [
+        'an error whose message is no string',
+        () => Object.assign(new Error('x'), { message: { toString: throwing(new Error('no')) } }),
+      ],
       ['an error with 20 MB of message', () => new Error('m'.repeat(20_000_000))],
     ] as [string, () => unknown][]
   ).flatMap(([what, make]): Row[] => [
     [3, `throws ${what}`, 'handler_error', async (w) => failure(await w.run(throwing(make())))],
-    [3, `rejects with ${what}`, 'handler_error', async (w) => failure(await w.run(rejecting(make())))],
+    [
+      3,
+      `rejects with ${what}`,
+      'handler_error',
+      async (w) => failure(await w.run(rejecting(make()))),
+    ],
     [
       3,
       `throws ${what} in a generator`,
@@ -110,7 +148,12 @@ const rows: readonly Row[] = [
           }),
         ),
     ],
-    [3, `throws ${what} in \`create\``, 'handler_error', async (w) => failure(await create(w, throwing(make())))],
+    [
+      3,
+      `throws ${what} in \`create\``,
+      'handler_error',
+      async (w) => failure(await create(w, throwing(make()))),
+    ],
   ]),
 
   [
@@ -137,9 +180,20 @@ const rows: readonly Row[] = [
   ).flatMap(([how, settled]): Row[] => [
     [6, `${how} after its timeout`, ['timeout', settled, 1], async (w) => late(w, how, 'timeout')],
     [6, `${how} after an abort`, ['cancelled', settled, 1], async (w) => late(w, how, 'abort')],
-    [6, `${how} after the session closed`, ['session_closed', settled, 1], async (w) => late(w, how, 'close')],
+    [
+      6,
+      `${how} after the session closed`,
+      ['session_closed', settled, 1],
+      async (w) => late(w, how, 'close'),
+    ],
   ]),
-  [6, 'settles in any order against its timeout and its caller: one end, a late settling told at most once', 'held', settleRaces],
+  [
+    6,
+    'settles in any order against its timeout and its caller: one end, a late settling told ' +
+      'at most once',
+    'held',
+    settleRaces,
+  ],
 
   [7, 'returns undefined', [null, 'Success'], async (w) => shown(await w.run(() => undefined))],
   [7, 'returns null', [null, 'Success'], async (w) => shown(await w.run(async () => null))],
@@ -152,7 +206,11 @@ const rows: readonly Row[] = [
       [0, '0'],
       ['', ''],
     ],
-    async (w) => [shown(await w.run(() => false)), shown(await w.run(() => 0)), shown(await w.run(() => ''))],
+    async (w) => [
+      shown(await w.run(() => false)),
+      shown(await w.run(() => 0)),
+      shown(await w.run(() => '')),
+    ],
   ],
 
   ...(
@@ -169,7 +227,10 @@ const rows: readonly Row[] = [
       ['a function', () => () => 1],
       ['a symbol', () => Symbol('s')],
       ['toJSON that throws', () => ({ toJSON: throwing(new Error('no')) })],
-      ['a getter that throws', () => Object.defineProperty({}, 'x', { enumerable: true, get: throwing(new Error('no')) })],
+      [
+        'a getter that throws',
+        () => Object.defineProperty({}, 'x', { enumerable: true, get: throwing(new Error('no')) }),
+      ],
       ['a revoked proxy', revoked],
       ['NaN', () => Number.NaN],
       ['Infinity', () => Number.POSITIVE_INFINITY],
@@ -177,18 +238,44 @@ const rows: readonly Row[] = [
       ['bytes', () => new Uint8Array(3)],
     ] as [string, () => unknown][]
   ).flatMap(([what, make]): Row[] => [
-    [8, `returns ${what} inside`, /^invalid_output at \/list\/1(\/|$)/, async (w) => where(await w.run(() => ({ list: [0, make()] })))],
-    [8, `returns ${what} as it is`, /^invalid_output at/, async (w) => where(await w.run(() => make()))],
+    [
+      8,
+      `returns ${what} inside`,
+      /^invalid_output at \/list\/1(\/|$)/,
+      async (w) => where(await w.run(() => ({ list: [0, make()] }))),
+    ],
+    [
+      8,
+      `returns ${what} as it is`,
+      /^invalid_output at/,
+      async (w) => where(await w.run(() => make())),
+    ],
   ]),
 
-  [9, '20 MB of text with a budget', [100, 20_000_000, true], (w) => big(w, () => 'x'.repeat(20_000_000), 100)],
-  [9, '20 MB of text without a budget comes whole', 20_000_000, async (w) => ((await w.run(() => 'x'.repeat(20_000_000))).output as string).length],
-  [9, '1e6 items with a budget', [100, expect.any(Number), false], (w) => big(w, () => Array.from({ length: 1_000_000 }, (_, index) => ({ index })), 100)],
+  [
+    9,
+    '20 MB of text with a budget',
+    [100, 20_000_000, true],
+    (w) => big(w, () => 'x'.repeat(20_000_000), 100),
+  ],
+  [
+    9,
+    '20 MB of text without a budget comes whole',
+    20_000_000,
+    async (w) => ((await w.run(() => 'x'.repeat(20_000_000))).output as string).length,
+  ],
+  [
+    9,
+    '1e6 items with a budget',
+    [100, expect.any(Number), false],
+    (w) => big(w, () => Array.from({ length: 1_000_000 }, (_, index) => ({ index })), 100),
+  ],
   [
     9,
     '1e6 items without a budget come whole',
     1_000_000,
-    async (w) => ((await w.run(() => Array.from({ length: 1_000_000 }, () => 1))).output as unknown[]).length,
+    async (w) =>
+      ((await w.run(() => Array.from({ length: 1_000_000 }, () => 1))).output as unknown[]).length,
   ],
   [
     9,
@@ -205,8 +292,18 @@ const rows: readonly Row[] = [
     ['invalid_output', 'output_too_large'],
     async (w) => withReason(await w.run(() => new Array(4_000_000_000))),
   ],
-  [9, '100k deep with a budget', [100, expect.any(Number), false], (w) => big(w, () => deep(100_000), 100)],
-  [9, '100k deep without a budget', ['invalid_output', 'output_too_large'], async (w) => withReason(await w.run(() => deep(100_000)))],
+  [
+    9,
+    '100k deep with a budget',
+    [100, expect.any(Number), false],
+    (w) => big(w, () => deep(100_000), 100),
+  ],
+  [
+    9,
+    '100k deep without a budget',
+    ['invalid_output', 'output_too_large'],
+    async (w) => withReason(await w.run(() => deep(100_000))),
+  ],
   [
     9,
     'a value that doubles with every level',
@@ -249,19 +346,26 @@ const rows: readonly Row[] = [
     11,
     'output that its zod schema refuses',
     ['invalid_output', 'output_schema'],
-    async (w) => withReason(await w.run(() => ({ n: 'one' }), { outputSchema: z.object({ n: z.number() }) })),
+    async (w) =>
+      withReason(await w.run(() => ({ n: 'one' }), { outputSchema: z.object({ n: z.number() }) })),
   ],
   [
     11,
     'output that its JSON Schema refuses',
     ['invalid_output', 'output_schema'],
-    async (w) => withReason(await w.run(() => ({ n: 'one' }), { outputSchema: { type: 'object', properties: { n: { type: 'number' } } } })),
+    async (w) =>
+      withReason(
+        await w.run(() => ({ n: 'one' }), {
+          outputSchema: { type: 'object', properties: { n: { type: 'number' } } },
+        }),
+      ),
   ],
   [
     11,
     'content where an output schema wants data',
     ['invalid_output', 'output_schema'],
-    async (w) => withReason(await w.run(() => content.text('{"n":1}'), { outputSchema: { type: 'object' } })),
+    async (w) =>
+      withReason(await w.run(() => content.text('{"n":1}'), { outputSchema: { type: 'object' } })),
   ],
 
   [
@@ -301,7 +405,9 @@ const rows: readonly Row[] = [
         w.registry.createSession({ sessionId: 'h', hooks: [{ before: never }] }),
       ];
       const controller = new AbortController();
-      const called = sessions.map((session) => session.call(name, {}, { signal: controller.signal }));
+      const called = sessions.map((session) =>
+        session.call(name, {}, { signal: controller.signal }),
+      );
       await turns();
       controller.abort();
       return (await Promise.all(called)).map(outcome);
@@ -326,7 +432,13 @@ const rows: readonly Row[] = [
       const waited = performance.now() - before;
       hold.open();
       await turns();
-      return [outcome(result), waited, seen?.reason, w.of('tool:late').map(({ settled }) => settled), w.session.metrics().lateSettles];
+      return [
+        outcome(result),
+        waited,
+        seen?.reason,
+        w.of('tool:late').map(({ settled }) => settled),
+        w.session.metrics().lateSettles,
+      ];
     },
   ],
   [
@@ -356,7 +468,12 @@ const rows: readonly Row[] = [
       hold.open();
       const ended = await Promise.all(calls);
       for (let call = 0; call < 10_000; call++) await w.session.call('still_alive', {}, { signal });
-      return [during, getEventListeners(signal, 'abort').length, ended.filter(({ success }) => success).length, ended.filter(({ success }) => !success).length];
+      return [
+        during,
+        getEventListeners(signal, 'abort').length,
+        ended.filter(({ success }) => success).length,
+        ended.filter(({ success }) => !success).length,
+      ];
     },
   ],
 
@@ -441,7 +558,10 @@ const rows: readonly Row[] = [
     ['gone', 'tool_not_available', ['mine', 'made']],
     async (w) => {
       const seen: string[] = [];
-      w.session.events.on('tools:changed', ({ added, removed }) => void seen.push(...added, ...removed));
+      w.session.events.on(
+        'tools:changed',
+        ({ added, removed }) => void seen.push(...added, ...removed),
+      );
       put(
         w,
         () => {
@@ -461,8 +581,16 @@ const rows: readonly Row[] = [
     'a tool calls another that calls it again',
     [['tool_cycle', 'cycle'], 'again/1/1'],
     async (w) => {
-      put(w, async (_: never, context: ToolContext) => withReason(await context.tools.call('pong')), { name: 'ping', uses: ['pong'] });
-      put(w, async (_: never, context: ToolContext) => withReason(await context.tools.call('ping')), { name: 'pong', uses: ['ping'] });
+      put(
+        w,
+        async (_: never, context: ToolContext) => withReason(await context.tools.call('pong')),
+        { name: 'ping', uses: ['pong'] },
+      );
+      put(
+        w,
+        async (_: never, context: ToolContext) => withReason(await context.tools.call('ping')),
+        { name: 'pong', uses: ['ping'] },
+      );
       const result = await w.session.call('ping', {}, { callId: 'again' });
       const [, child, grandchild] = w.of('tool:pre');
       expect(child?.parentCallId).toBe('again');
@@ -476,10 +604,15 @@ const rows: readonly Row[] = [
     [['tool_cycle', 'too_deep'], 10],
     async (w) => {
       for (let place = 0; place < 1_000; place++)
-        put(w, async (_: never, context: ToolContext) => withReason(await context.tools.call(`link_${place + 1}`)), {
-          name: `link_${place}`,
-          uses: [`link_${place + 1}`],
-        });
+        put(
+          w,
+          async (_: never, context: ToolContext) =>
+            withReason(await context.tools.call(`link_${place + 1}`)),
+          {
+            name: `link_${place}`,
+            uses: [`link_${place + 1}`],
+          },
+        );
       const result = await w.session.call('link_0');
       return [outcome(result), w.of('tool:pre').length];
     },
@@ -488,8 +621,13 @@ const rows: readonly Row[] = [
 
   [20, 'a listener throws', ['done', 2], async (w) => listened(w, throwing(new Error('mine')))],
   [20, 'a listener rejects', ['done', 2], async (w) => listened(w, rejecting(new Error('mine')))],
-  // biome-ignore lint/suspicious/noThenProperty: a thenable is the fault
-  [20, 'a listener answers a thenable that throws', ['done', 2], async (w) => listened(w, () => ({ then: throwing(new Error('mine')) }))],
+  [
+    20,
+    'a listener answers a thenable that throws',
+    ['done', 2],
+    // biome-ignore lint/suspicious/noThenProperty: a thenable is the fault
+    async (w) => listened(w, () => ({ then: throwing(new Error('mine')) })),
+  ],
   [20, 'a listener never answers', ['done', 0], async (w) => listened(w, never)],
   [
     20,
@@ -513,7 +651,10 @@ const rows: readonly Row[] = [
     'a logger throws',
     'done',
     async () => {
-      const loud = world({}, { logger: { warn: throwing(new Error('full')), error: throwing(new Error('full')) } });
+      const loud = world(
+        {},
+        { logger: { warn: throwing(new Error('full')), error: throwing(new Error('full')) } },
+      );
       loud.session.events.on('tool:pre', throwing(new Error('mine')));
       const result = await loud.run(() => 'done');
       await loud.settle();
@@ -532,7 +673,11 @@ const rows: readonly Row[] = [
       ['answers a truthy object', () => ({ allow: true }), 'policy_nonsense'],
       ['answers an effect that does not exist', () => ({ effect: 'allow_all' }), 'policy_nonsense'],
       ['answers a revoked proxy', revoked, expect.any(String)],
-      ['answers an object whose getters throw', () => Object.defineProperty({}, 'effect', { get: throwing(new Error('no')) }), 'policy_nonsense'],
+      [
+        'answers an object whose getters throw',
+        () => Object.defineProperty({}, 'effect', { get: throwing(new Error('no')) }),
+        'policy_nonsense',
+      ],
       ['answers a promise of nonsense', async () => 1, 'policy_nonsense'],
       ['never answers', never, 'policy_timeout'],
     ] as [string, () => never, unknown][]
@@ -540,7 +685,12 @@ const rows: readonly Row[] = [
     [21, `a policy ${what}`, [['policy_error', reason], 0], (w) => judged(w, check, false)],
     [21, `a tool's check ${what}`, [['policy_error', reason], 0], (w) => judged(w, check, true)],
   ]),
-  [21, "a tool's check answers nothing", [['policy_error', 'policy_nonsense'], 0], (w) => judged(w, () => undefined, true)],
+  [
+    21,
+    "a tool's check answers nothing",
+    [['policy_error', 'policy_nonsense'], 0],
+    (w) => judged(w, () => undefined, true),
+  ],
 
   [
     22,
@@ -567,7 +717,11 @@ const rows: readonly Row[] = [
         },
         { name: 'reads', policy: { check: spoil } },
       );
-      const session = w.registry.createSession({ sessionId: 's', policies: [{ id: 'bad', check: spoil }], hooks: [{ before: (call) => void spoil(call) }] });
+      const session = w.registry.createSession({
+        sessionId: 's',
+        policies: [{ id: 'bad', check: spoil }],
+        hooks: [{ before: (call) => void spoil(call) }],
+      });
       const given = { path: 'safe', deep: { list: [1] } };
       const called = session.call('reads', given);
       given.path = '/etc/shadow';
@@ -584,10 +738,18 @@ const rows: readonly Row[] = [
     ['approval_timeout', 0, 'alive'],
     async (w) => {
       const { name } = put(w, () => 'ran', { requiresApproval: true, maxConcurrency: 1 });
-      const session = w.registry.createSession({ sessionId: 's', approver: never, approvalTimeoutMs: 1_000 });
+      const session = w.registry.createSession({
+        sessionId: 's',
+        approver: never,
+        approvalTimeoutMs: 1_000,
+      });
       const called = session.call(name);
       await vi.advanceTimersByTimeAsync(1_000);
-      return [outcome(await called), (await session.approvals.pending()).length, outcome(await session.call('still_alive'))];
+      return [
+        outcome(await called),
+        (await session.approvals.pending()).length,
+        outcome(await session.call('still_alive')),
+      ];
     },
   ],
   [
@@ -603,7 +765,12 @@ const rows: readonly Row[] = [
       const [{ id } = { id: '' }] = await session.approvals.pending();
       const first = session.approvals.answer(id, 'allow_once');
       const result = await called;
-      return [first, session.approvals.answer(id, 'reject_once'), outcome(result), handler.mock.calls.length];
+      return [
+        first,
+        session.approvals.answer(id, 'reject_once'),
+        outcome(result),
+        handler.mock.calls.length,
+      ];
     },
   ],
   [
@@ -612,7 +779,11 @@ const rows: readonly Row[] = [
     [false, 'approval_timeout'],
     async (w) => {
       const { name } = put(w, () => 'ran', { requiresApproval: true });
-      const session = w.registry.createSession({ sessionId: 's', approver: never, approvalTimeoutMs: 100 });
+      const session = w.registry.createSession({
+        sessionId: 's',
+        approver: never,
+        approvalTimeoutMs: 100,
+      });
       const other = w.registry.createSession({ sessionId: 's', approver: never });
       const called = session.call(name);
       await turns();
@@ -630,7 +801,11 @@ const rows: readonly Row[] = [
       const handler = vi.fn();
       const { name } = put(w, handler, { requiresApproval: true });
       const answer = gate<ApprovalAnswer>();
-      const session = w.registry.createSession({ sessionId: 's', approver: () => answer.promise, approvalTimeoutMs: 100 });
+      const session = w.registry.createSession({
+        sessionId: 's',
+        approver: () => answer.promise,
+        approvalTimeoutMs: 100,
+      });
       const called = session.call(name);
       await turns();
       const [{ id } = { id: '' }] = await session.approvals.pending();
@@ -638,31 +813,56 @@ const rows: readonly Row[] = [
       const result = await called;
       answer.open('allow_once');
       await turns();
-      return [session.approvals.answer(id, 'allow_once'), outcome(result), handler.mock.calls.length];
+      return [
+        session.approvals.answer(id, 'allow_once'),
+        outcome(result),
+        handler.mock.calls.length,
+      ];
     },
   ],
   [
     24,
     'a suspended approval is resumed twice, and by another session',
-    ['approval_pending', ['approval_denied', 'token_foreign'], 'ran', ['approval_denied', 'token_used'], 1],
+    [
+      'approval_pending',
+      ['approval_denied', 'token_foreign'],
+      'ran',
+      ['approval_denied', 'token_used'],
+      1,
+    ],
     async () => {
       const w = suspending();
       const handler = vi.fn(() => 'ran');
       const { name } = put(w, handler, { requiresApproval: true });
       const result = await w.session.call(name);
       const token = (result as { approval?: { token?: string } }).approval?.token ?? '';
-      const other = w.registry.createSession({ sessionId: 'other', principal: 'ann', approvalMode: 'suspend' });
+      const other = w.registry.createSession({
+        sessionId: 'other',
+        principal: 'ann',
+        approvalMode: 'suspend',
+      });
       const foreign = await other.approvals.resume(token, 'allow_once');
       const first = await w.session.approvals.resume(token, 'allow_once');
       const second = await w.session.approvals.resume(token, 'allow_once');
       await w.settle();
-      return [outcome(result), withReason(foreign), outcome(first), withReason(second), handler.mock.calls.length];
+      return [
+        outcome(result),
+        withReason(foreign),
+        outcome(first),
+        withReason(second),
+        handler.mock.calls.length,
+      ];
     },
   ],
   [
     25,
     'an approval is forged: in the token, in the arguments, in a record of history',
-    [['approval_denied', 'token_invalid'], ['approval_denied', 'token_invalid'], ['approval_denied', 'no_approver'], 0],
+    [
+      ['approval_denied', 'token_invalid'],
+      ['approval_denied', 'token_invalid'],
+      ['approval_denied', 'no_approver'],
+      0,
+    ],
     async () => {
       const w = suspending();
       const handler = vi.fn();
@@ -672,7 +872,11 @@ const rows: readonly Row[] = [
       const forged = await w.session.approvals.resume(`${token.slice(0, -4)}AAAA`, 'allow_once');
       const junk = await w.session.approvals.resume('{"approved":true}', 'allow_once');
       const plain = w.registry.createSession({ sessionId: 'plain' });
-      const claimed = await plain.call(name, { approved: true, approval: { decision: 'allow_once', token }, _approval: 'allow_always' });
+      const claimed = await plain.call(name, {
+        approved: true,
+        approval: { decision: 'allow_once', token },
+        _approval: 'allow_always',
+      });
       await w.settle();
       return [withReason(forged), withReason(junk), withReason(claimed), handler.mock.calls.length];
     },
@@ -693,7 +897,12 @@ const rows: readonly Row[] = [
       const second = await w.session.call(name, {}, { callId: 'c' });
       hold.open();
       const ended = await first;
-      return [outcome(second), outcome(ended), outcome(await w.session.call(name, {}, { callId: 'c' })), handler.mock.calls.length];
+      return [
+        outcome(second),
+        outcome(ended),
+        outcome(await w.session.call(name, {}, { callId: 'c' })),
+        handler.mock.calls.length,
+      ];
     },
   ],
   [
@@ -751,53 +960,96 @@ const rows: readonly Row[] = [
     ],
   ),
 
-  [28, 'a tool that would be named __proto__', 'invalid_definition', () => misuse(() => tool(() => 1, { name: '__proto__' }))],
+  [
+    28,
+    'a tool that would be named __proto__',
+    'invalid_definition',
+    () => misuse(() => tool(() => 1, { name: '__proto__' })),
+  ],
   [
     28,
     'a call of a tool named __proto__',
     ['tool_not_found', 'tool_not_found', undefined],
-    async (w) => [outcome(await w.session.call('__proto__')), (await w.session.explain('__proto__')).code, w.session.tool('__proto__')],
+    async (w) => [
+      outcome(await w.session.call('__proto__')),
+      (await w.session.explain('__proto__')).code,
+      w.session.tool('__proto__'),
+    ],
   ],
-  ...['constructor', 'toString', 'hasOwnProperty', 'prototype', 'valueOf'].flatMap((name): Row[] => [
-    [
-      28,
-      `a call of a tool named ${name} that nobody registered`,
-      ['tool_not_found', 'tool_not_found', undefined],
-      async (w) => [outcome(await w.session.call(name)), (await w.session.explain(name)).code, w.session.tool(name)],
+  ...['constructor', 'toString', 'hasOwnProperty', 'prototype', 'valueOf'].flatMap(
+    (name): Row[] => [
+      [
+        28,
+        `a call of a tool named ${name} that nobody registered`,
+        ['tool_not_found', 'tool_not_found', undefined],
+        async (w) => [
+          outcome(await w.session.call(name)),
+          (await w.session.explain(name)).code,
+          w.session.tool(name),
+        ],
+      ],
+      [
+        28,
+        `a tool that is registered as ${name}`,
+        ['mine', true, 1],
+        async (w) => {
+          put(w, () => 'mine', { name });
+          const result = await w.session.call(name);
+          const { byTool } = w.session.metrics() as { byTool: Record<string, { calls: number }> };
+          return [
+            outcome(result),
+            w.session.effectiveTools().names.includes(name),
+            Object.hasOwn(byTool, name) ? byTool[name]?.calls : undefined,
+          ];
+        },
+      ],
     ],
-    [
-      28,
-      `a tool that is registered as ${name}`,
-      ['mine', true, 1],
-      async (w) => {
-        put(w, () => 'mine', { name });
-        const result = await w.session.call(name);
-        const { byTool } = w.session.metrics() as { byTool: Record<string, { calls: number }> };
-        return [outcome(result), w.session.effectiveTools().names.includes(name), Object.hasOwn(byTool, name) ? byTool[name]?.calls : undefined];
-      },
-    ],
-  ]),
+  ),
 
-  [29, '10 MB of arguments', 'invalid_input', async (w) => outcome(await w.run(() => 1, {}, { text: 'x'.repeat(10_000_000) }))],
-  [29, '10 MB of arguments as text', 'invalid_input', async (w) => outcome(await executeText(w, JSON.stringify({ text: 'x'.repeat(10_000_000) })))],
-  [29, 'arguments nested 100 000 deep', ['invalid_input', 'too_deep'], async (w) => withReason(await w.run(() => 1, {}, { a: deep(100_000) }))],
+  [
+    29,
+    '10 MB of arguments',
+    'invalid_input',
+    async (w) => outcome(await w.run(() => 1, {}, { text: 'x'.repeat(10_000_000) })),
+  ],
+  [
+    29,
+    '10 MB of arguments as text',
+    'invalid_input',
+    async (w) => outcome(await executeText(w, JSON.stringify({ text: 'x'.repeat(10_000_000) }))),
+  ],
+  [
+    29,
+    'arguments nested 100 000 deep',
+    ['invalid_input', 'too_deep'],
+    async (w) => withReason(await w.run(() => 1, {}, { a: deep(100_000) })),
+  ],
   [
     29,
     'arguments nested 100 000 deep as text',
     'invalid_input',
-    async (w) => outcome(await executeText(w, `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)),
+    async (w) =>
+      outcome(await executeText(w, `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)),
   ],
   [
     29,
     '1e6 keys',
     ['invalid_input', 'too_large'],
-    async (w) => withReason(await w.run(() => 1, {}, Object.fromEntries(Array.from({ length: 1_000_000 }, (_, key) => [`k${key}`, 1])))),
+    async (w) =>
+      withReason(
+        await w.run(
+          () => 1,
+          {},
+          Object.fromEntries(Array.from({ length: 1_000_000 }, (_, key) => [`k${key}`, 1])),
+        ),
+      ),
   ],
   [
     29,
     'lone surrogates arrive as they are, and the text that a model reads has none',
     ['a\ud800b', 'ab'],
-    async (w) => shown(await w.run((input: { text: string }) => input.text, {}, { text: 'a\ud800b' })),
+    async (w) =>
+      shown(await w.run((input: { text: string }) => input.text, {}, { text: 'a\ud800b' })),
   ],
 
   ...(
@@ -816,7 +1068,9 @@ const rows: readonly Row[] = [
       ['invalid_input', true],
       async (w) => {
         const { name } = put(w, () => 'ran', { parameters: z.object({ n: z.number() }) });
-        const result = await (w.session.tool(name) as { execute(input: unknown): Promise<ToolResult> }).execute(input);
+        const result = await (
+          w.session.tool(name) as { execute(input: unknown): Promise<ToolResult> }
+        ).execute(input);
         return [outcome(result), /object/.test(result.error?.message ?? '')];
       },
     ],
@@ -826,8 +1080,16 @@ const rows: readonly Row[] = [
     'a member of the wrong type is named by its path',
     ['invalid_input', true],
     async (w) => {
-      const result = await w.run(() => 1, { parameters: z.object({ user: z.object({ age: z.number() }) }) }, { user: { age: 'SECRET VALUE' } });
-      return [outcome(result), /user\.age/.test(result.error?.message ?? '') && !result.error?.message.includes('SECRET VALUE')];
+      const result = await w.run(
+        () => 1,
+        { parameters: z.object({ user: z.object({ age: z.number() }) }) },
+        { user: { age: 'SECRET VALUE' } },
+      );
+      return [
+        outcome(result),
+        /user\.age/.test(result.error?.message ?? '') &&
+          !result.error?.message.includes('SECRET VALUE'),
+      ];
     },
   ],
 
@@ -845,7 +1107,14 @@ const rows: readonly Row[] = [
       ['a number', 3],
       ['absent', undefined],
     ] as const
-  ).map(([what, name]): Row => [31, `a name ${what}`, 'invalid_definition', () => misuse(() => tool(() => 1, { name }))]),
+  ).map(
+    ([what, name]): Row => [
+      31,
+      `a name ${what}`,
+      'invalid_definition',
+      () => misuse(() => tool(() => 1, { name })),
+    ],
+  ),
   ...(
     [
       ['a Cyrillic а', 'reаd_file'],
@@ -878,7 +1147,8 @@ const rows: readonly Row[] = [
       expect(dotted).toMatch(/^math_gcd_[0-9a-f]{8}$/);
       // A session that lists them the other way round shows the same names.
       expect(toProviderNames(['math_gcd', 'math.gcd']).toProvider.get('math.gcd')).toBe(dotted);
-      const called = async (alias: string): Promise<unknown> => outcome(await w.session.call(toTool.get(alias) ?? '', {}));
+      const called = async (alias: string): Promise<unknown> =>
+        outcome(await w.session.call(toTool.get(alias) ?? '', {}));
       return [toProvider.get('math_gcd'), await called(dotted), await called('math_gcd')];
     },
   ],
@@ -889,16 +1159,27 @@ const rows: readonly Row[] = [
     ['duplicate_name', 'first', 'second'],
     async (w) => {
       w.registry.scope('one').register(tool(() => 'first', { name: 'twin' }));
-      const refused = misuse(() => w.registry.scope('two').register(tool(() => 'second', { name: 'twin' })));
-      w.registry.scope('three', { prefix: 'three_' }).register(tool(() => 'second', { name: 'twin' }));
-      return [refused, outcome(await w.session.call('twin')), outcome(await w.session.call('three_twin'))];
+      const refused = misuse(() =>
+        w.registry.scope('two').register(tool(() => 'second', { name: 'twin' })),
+      );
+      w.registry
+        .scope('three', { prefix: 'three_' })
+        .register(tool(() => 'second', { name: 'twin' }));
+      return [
+        refused,
+        outcome(await w.session.call('twin')),
+        outcome(await w.session.call('three_twin')),
+      ];
     },
   ],
   [
     33,
     "a session's tool takes the name of a registry's, or its twin's",
     ['duplicate_name', 'name_conflict'],
-    (w) => [misuse(() => w.session.register(tool(() => 1, { name: 'still_alive' }))), misuse(() => w.session.register(tool(() => 1, { name: 'Still-Alive' })))],
+    (w) => [
+      misuse(() => w.session.register(tool(() => 1, { name: 'still_alive' }))),
+      misuse(() => w.session.register(tool(() => 1, { name: 'Still-Alive' }))),
+    ],
   ],
 
   [
@@ -935,14 +1216,23 @@ const rows: readonly Row[] = [
   [
     64,
     'close during calls, in whatever stage they are',
-    [['session_closed', 'session_closed', 'session_closed', 'session_closed'], 'session_closed', true],
+    [
+      ['session_closed', 'session_closed', 'session_closed', 'session_closed'],
+      'session_closed',
+      true,
+    ],
     async (w) => {
       const hold = gate();
       const { name } = put(w, () => hold.promise, { maxConcurrency: 1 });
       const { name: asks } = put(w, () => 1, { requiresApproval: true });
       const { name: judges } = put(w, () => 1, { policy: { check: never } });
       const session = w.registry.createSession({ sessionId: 's', approver: never });
-      const calls = [session.call(name), session.call(name), session.call(asks), session.call(judges)];
+      const calls = [
+        session.call(name),
+        session.call(name),
+        session.call(asks),
+        session.call(judges),
+      ];
       await turns();
       const closing = session.close();
       const again = session.close();
@@ -958,7 +1248,10 @@ const rows: readonly Row[] = [
     'close while a session-scoped handler cannot be disposed',
     [['session_closed'], 'closed'],
     async (w) => {
-      const { name } = put(w, undefined as never, { handler: undefined, create: () => ({ handler: never, dispose: never }) });
+      const { name } = put(w, undefined as never, {
+        handler: undefined,
+        create: () => ({ handler: never, dispose: never }),
+      });
       const session = w.registry.createSession({ sessionId: 's' });
       const called = session.call(name);
       await turns();
@@ -997,7 +1290,9 @@ describe('faults', () => {
   const collect = (reason: unknown): void => void unhandled.push(reason);
 
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] });
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
+    });
     process.on('unhandledRejection', collect);
   });
   afterEach(async () => {
@@ -1018,24 +1313,50 @@ describe('faults', () => {
   }
 
   test('every row of this table is there', () => {
-    const wanted = [1, 2, 3, 4, ...Array.from({ length: 23 }, (_, place) => place + 6), 29, 30, 31, 32, 33, 47, 58, 64];
+    const wanted = [
+      1,
+      2,
+      3,
+      4,
+      ...Array.from({ length: 23 }, (_, place) => place + 6),
+      29,
+      30,
+      31,
+      32,
+      33,
+      47,
+      58,
+      64,
+    ];
     expect([...new Set(rows.map(([number]) => number))]).toEqual(wanted);
   });
 });
 
 /** Registers a tool. */
-function put(w: World, handler: (input: never, context: never) => unknown, more: Record<string, unknown> = {}): { readonly name: string } {
+function put(
+  w: World,
+  handler: (input: never, context: never) => unknown,
+  more: Record<string, unknown> = {},
+): { readonly name: string } {
   const made = tool(handler, more);
   w.registry.register(made);
   return made;
 }
 
 function suspending(): World {
-  return world({ principal: 'ann', approvalMode: 'suspend' }, { approvals: { secret: 'a key of thirty-two characters or more' } });
+  return world(
+    { principal: 'ann', approvalMode: 'suspend' },
+    { approvals: { secret: 'a key of thirty-two characters or more' } },
+  );
 }
 
 async function create(w: World, make: () => unknown): Promise<ToolResult> {
-  const made = defineTool({ name: 'made', description: 'Made once a session.', parameters: object, create: make as never });
+  const made = defineTool({
+    name: 'made',
+    description: 'Made once a session.',
+    parameters: object,
+    create: make as never,
+  });
   w.registry.register(made);
   return w.session.call('made');
 }
@@ -1058,7 +1379,11 @@ async function timed(w: World, handler: () => unknown): Promise<unknown> {
   return outcome(await called);
 }
 
-async function late(w: World, how: 'resolves' | 'rejects', cause: 'timeout' | 'abort' | 'close'): Promise<unknown> {
+async function late(
+  w: World,
+  how: 'resolves' | 'rejects',
+  cause: 'timeout' | 'abort' | 'close',
+): Promise<unknown> {
   const hold = gate<unknown>();
   const { name } = put(w, () => hold.promise, { timeoutMs: 100 });
   const session = w.registry.createSession({ sessionId: 'late' });
@@ -1077,24 +1402,32 @@ async function late(w: World, how: 'resolves' | 'rejects', cause: 'timeout' | 'a
 
 async function settleRaces(): Promise<unknown> {
   await fc.assert(
-    fc.asyncProperty(fc.scheduler(), fc.constantFrom('resolves', 'rejects'), async (scheduler, how) => {
-      const w = world();
-      const hold = gate<unknown>();
-      const controller = new AbortController();
-      const { name } = put(w, () => hold.promise, { timeoutMs: 50 });
-      const called = w.session.call(name, {}, { signal: controller.signal });
-      void scheduler.schedule(Promise.resolve('abort')).then(() => controller.abort());
-      void scheduler.schedule(Promise.resolve('timeout')).then(() => void vi.advanceTimersByTime(50));
-      void scheduler.schedule(Promise.resolve('settle')).then(() => (how === 'resolves' ? hold.open('value') : hold.fail(new Error('reason'))));
-      await scheduler.waitAll();
-      const result = await called;
-      await turns();
-      expect(['value', 'handler_error', 'timeout', 'cancelled']).toContain(outcome(result));
-      const ran = result.success || result.error.code === 'handler_error';
-      expect(w.of('tool:late').length).toBe(ran ? 0 : 1);
-      expect(w.session.metrics()).toMatchObject({ calls: 1, lateSettles: ran ? 0 : 1 });
-      await w.settle();
-    }),
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.constantFrom('resolves', 'rejects'),
+      async (scheduler, how) => {
+        const w = world();
+        const hold = gate<unknown>();
+        const controller = new AbortController();
+        const { name } = put(w, () => hold.promise, { timeoutMs: 50 });
+        const called = w.session.call(name, {}, { signal: controller.signal });
+        void scheduler.schedule(Promise.resolve('abort')).then(() => controller.abort());
+        void scheduler
+          .schedule(Promise.resolve('timeout'))
+          .then(() => void vi.advanceTimersByTime(50));
+        void scheduler
+          .schedule(Promise.resolve('settle'))
+          .then(() => (how === 'resolves' ? hold.open('value') : hold.fail(new Error('reason'))));
+        await scheduler.waitAll();
+        const result = await called;
+        await turns();
+        expect(['value', 'handler_error', 'timeout', 'cancelled']).toContain(outcome(result));
+        const ran = result.success || result.error.code === 'handler_error';
+        expect(w.of('tool:late').length).toBe(ran ? 0 : 1);
+        expect(w.session.metrics()).toMatchObject({ calls: 1, lateSettles: ran ? 0 : 1 });
+        await w.settle();
+      },
+    ),
     { numRuns: 60 },
   );
   return 'held';
@@ -1102,65 +1435,72 @@ async function settleRaces(): Promise<unknown> {
 
 async function closeRaces(): Promise<unknown> {
   await fc.assert(
-    fc.asyncProperty(fc.scheduler(), fc.array(fc.constantFrom('runs', 'waits', 'asks', 'judges'), { minLength: 1, maxLength: 6 }), async (scheduler, kinds) => {
-      const w = world();
-      const runs = gate<unknown>();
-      const judges = gate<unknown>();
-      const asks = gate<ApprovalAnswer>();
-      let handled = 0;
-      put(
-        w,
-        () => {
-          handled++;
-          return runs.promise;
-        },
-        { name: 'runs' },
-      );
-      put(
-        w,
-        () => {
-          handled++;
-          return runs.promise;
-        },
-        { name: 'waits', maxConcurrency: 1 },
-      );
-      put(
-        w,
-        () => {
-          handled++;
-          return 1;
-        },
-        { name: 'asks', requiresApproval: true },
-      );
-      put(
-        w,
-        () => {
-          handled++;
-          return 1;
-        },
-        { name: 'judges', policy: { check: () => judges.promise } },
-      );
-      const session = w.registry.createSession({ sessionId: 's', approver: () => asks.promise });
-      const controller = new AbortController();
-      const calls = kinds.map((kind, index) => session.call(kind, {}, index % 2 === 0 ? { signal: controller.signal } : {}));
-      const doings: (() => unknown)[] = [
-        () => runs.open(1),
-        () => judges.open(allow()),
-        () => asks.open('allow_once'),
-        () => controller.abort(),
-        () => session.close(),
-        () => session.close(),
-      ];
-      for (const doing of doings) void scheduler.schedule(Promise.resolve()).then(doing);
-      await scheduler.waitAll();
-      const results = await Promise.all(calls);
-      await turns();
-      for (const result of results) expect([1, 'session_closed', 'cancelled']).toContain(outcome(result));
-      expect(handled).toBeGreaterThanOrEqual(results.filter(({ success }) => success).length);
-      expect(outcome(await session.call('runs'))).toBe('session_closed');
-      expect(stateOf(session)).toMatchObject({ inFlight: 0, queued: 0 });
-      await w.settle();
-    }),
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.array(fc.constantFrom('runs', 'waits', 'asks', 'judges'), { minLength: 1, maxLength: 6 }),
+      async (scheduler, kinds) => {
+        const w = world();
+        const runs = gate<unknown>();
+        const judges = gate<unknown>();
+        const asks = gate<ApprovalAnswer>();
+        let handled = 0;
+        put(
+          w,
+          () => {
+            handled++;
+            return runs.promise;
+          },
+          { name: 'runs' },
+        );
+        put(
+          w,
+          () => {
+            handled++;
+            return runs.promise;
+          },
+          { name: 'waits', maxConcurrency: 1 },
+        );
+        put(
+          w,
+          () => {
+            handled++;
+            return 1;
+          },
+          { name: 'asks', requiresApproval: true },
+        );
+        put(
+          w,
+          () => {
+            handled++;
+            return 1;
+          },
+          { name: 'judges', policy: { check: () => judges.promise } },
+        );
+        const session = w.registry.createSession({ sessionId: 's', approver: () => asks.promise });
+        const controller = new AbortController();
+        const calls = kinds.map((kind, index) =>
+          session.call(kind, {}, index % 2 === 0 ? { signal: controller.signal } : {}),
+        );
+        const doings: (() => unknown)[] = [
+          () => runs.open(1),
+          () => judges.open(allow()),
+          () => asks.open('allow_once'),
+          () => controller.abort(),
+          () => session.close(),
+          () => session.close(),
+        ];
+        for (const doing of doings) void scheduler.schedule(Promise.resolve()).then(doing);
+        await scheduler.waitAll();
+        const results = await Promise.all(calls);
+        await turns();
+        for (const result of results)
+          expect([1, 'session_closed', 'cancelled']).toContain(outcome(result));
+        expect(handled).toBeGreaterThanOrEqual(results.filter(({ success }) => success).length);
+        expect(outcome(await session.call('runs'))).toBe('session_closed');
+        expect(stateOf(session)).toMatchObject({ inFlight: 0, queued: 0 });
+        await w.settle();
+      },
+    ),
     { numRuns: 60 },
   );
   return 'held';
@@ -1183,8 +1523,19 @@ async function reentrantSlots(): Promise<unknown> {
             await step();
             return success ? output : error.reason;
           };
-        put(w, through('middle'), { name: 'outer', uses: ['middle'], maxConcurrency: 2, ...noTimeout });
-        put(w, through('inner'), { name: 'middle', uses: ['inner'], maxConcurrency: 1, resourceKey: 'file', ...noTimeout });
+        put(w, through('middle'), {
+          name: 'outer',
+          uses: ['middle'],
+          maxConcurrency: 2,
+          ...noTimeout,
+        });
+        put(w, through('inner'), {
+          name: 'middle',
+          uses: ['inner'],
+          maxConcurrency: 1,
+          resourceKey: 'file',
+          ...noTimeout,
+        });
         put(
           w,
           async () => {
@@ -1197,7 +1548,10 @@ async function reentrantSlots(): Promise<unknown> {
         const all = Promise.all(calls);
         await scheduler.waitFor(all);
         // A wait that could never end is refused at once; nothing hangs.
-        for (const result of await all) expect(['leaf', 'deadlock']).toContain(result.success ? result.output : result.error.reason);
+        for (const result of await all)
+          expect(['leaf', 'deadlock']).toContain(
+            result.success ? result.output : result.error.reason,
+          );
         await w.settle();
       },
     ),
@@ -1211,13 +1565,19 @@ async function listened(w: World, listener: () => unknown): Promise<unknown> {
   w.session.events.on('*', (event) => (event.type === 'tool:post' ? listener() : undefined));
   const result = await w.run(() => 'done');
   await turns();
-  return [outcome(result), w.warnings.filter((warning) => warning === 'an event listener failed').length];
+  return [
+    outcome(result),
+    w.warnings.filter((warning) => warning === 'an event listener failed').length,
+  ];
 }
 
 async function judged(w: World, check: () => unknown, own: boolean): Promise<unknown> {
   const handler = vi.fn();
   const { name } = put(w, handler, own ? { policy: { check } } : {});
-  const session = w.registry.createSession({ sessionId: 's', policies: own ? [] : [{ id: 'bad', check: check as never }] });
+  const session = w.registry.createSession({
+    sessionId: 's',
+    policies: own ? [] : [{ id: 'bad', check: check as never }],
+  });
   const called = session.call(name);
   await vi.advanceTimersByTimeAsync(5_000);
   return [withReason(await called), handler.mock.calls.length];
@@ -1227,7 +1587,10 @@ function shown(result: ToolResult): unknown {
   return [result.output, serializeOutput(result)];
 }
 
-/** How long the text was cut to, what it was, whether that is exact; and that making it held no memory. */
+/**
+ * How long the text was cut to, what it was, whether that is exact; and that making it held no
+ * memory.
+ */
 async function big(w: World, make: () => unknown, maxOutputChars: number): Promise<unknown> {
   const result = await w.run(make, { maxOutputChars });
   if (!result.success) return result.error;
@@ -1265,7 +1628,12 @@ async function canary(): Promise<unknown> {
       if (mode === 'hang') return never();
       return ok({ key: 'x' }, { used: key });
     },
-    { name: 'uses_secret', parameters, policy: { knobs, check: () => ({ effect: 'ask', prompt: `use ${secret}?` }) }, timeoutMs: 50 },
+    {
+      name: 'uses_secret',
+      parameters,
+      policy: { knobs, check: () => ({ effect: 'ask', prompt: `use ${secret}?` }) },
+      timeoutMs: 50,
+    },
   );
   const results: ToolResult[] = [];
   for (const mode of ['ok', 'throw', 'hang']) {

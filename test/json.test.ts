@@ -1,9 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, cloneJson, copyJson, deepFreeze, isJsonObject, type JsonValue } from '../src/json.ts';
+import {
+  canonicalJson,
+  cloneJson,
+  copyJson,
+  deepFreeze,
+  isJsonObject,
+  type JsonValue,
+} from '../src/json.ts';
 
 const loose = { maxDepth: 64, maxValues: 100_000 };
-const copy = (value: unknown, limits: Partial<Parameters<typeof copyJson>[1]> = {}) => copyJson(value, { ...loose, ...limits });
+const copy = (value: unknown, limits: Partial<Parameters<typeof copyJson>[1]> = {}) =>
+  copyJson(value, { ...loose, ...limits });
 
 describe('copyJson', () => {
   test('property: JSON comes out as JSON.stringify would write it, and shares nothing', () => {
@@ -11,7 +19,8 @@ describe('copyJson', () => {
       fc.property(fc.jsonValue(), (value) => {
         const copied = copy(value);
         expect(copied.ok && JSON.stringify(copied.value)).toBe(JSON.stringify(value));
-        if (copied.ok && typeof value === 'object' && value !== null) expect(copied.value).not.toBe(value);
+        if (copied.ok && typeof value === 'object' && value !== null)
+          expect(copied.value).not.toBe(value);
       }),
     );
   });
@@ -31,7 +40,11 @@ describe('copyJson', () => {
         }),
         (value) => {
           const copied = copy(value);
-          if (copied.ok && !copied.overflow) expect(copy(copied.value)).toMatchObject({ ok: true, value: JSON.parse(JSON.stringify(copied.value)) });
+          if (copied.ok && !copied.overflow)
+            expect(copy(copied.value)).toMatchObject({
+              ok: true,
+              value: JSON.parse(JSON.stringify(copied.value)),
+            });
         },
       ),
     );
@@ -92,24 +105,43 @@ describe('copyJson', () => {
     [100, 101],
     [101, 106],
     [200, 601],
-  ])('an object of %i members takes %i values: from the 101st on, a member counts as five', (members, values) => {
-    const object = Object.fromEntries(Array.from({ length: members }, (_, index) => [`k${index}`, index]));
-    expect(copy(object, { maxValues: values }).ok).toBe(true);
-    expect(copy(object, { maxValues: values - 1 })).toMatchObject({ ok: false, fault: 'too_large' });
-    expect(copy([object, 1], { maxValues: values + 2 }).ok).toBe(true);
-    expect(copy([object, 1], { maxValues: values + 1 })).toMatchObject({ ok: false, fault: 'too_large' });
-  });
+  ])(
+    'an object of %i members takes %i values: from the 101st on, a member counts as five',
+    (members, values) => {
+      const object = Object.fromEntries(
+        Array.from({ length: members }, (_, index) => [`k${index}`, index]),
+      );
+      expect(copy(object, { maxValues: values }).ok).toBe(true);
+      expect(copy(object, { maxValues: values - 1 })).toMatchObject({
+        ok: false,
+        fault: 'too_large',
+      });
+      expect(copy([object, 1], { maxValues: values + 2 }).ok).toBe(true);
+      expect(copy([object, 1], { maxValues: values + 1 })).toMatchObject({
+        ok: false,
+        fault: 'too_large',
+      });
+    },
+  );
 
-  test('hostile sizes are refused before they are walked, which would take longer than any test may', () => {
-    let doubling: unknown = 1;
-    for (let level = 0; level < 2_000; level++) doubling = [doubling, doubling];
-    expect(copy(doubling).ok).toBe(false);
-    expect(copy(new Array(4_000_000_000)).ok).toBe(false);
-    expect(copy(Object.fromEntries(Array.from({ length: 200_000 }, (_, key) => [key, 1]))).ok).toBe(false);
-  });
+  test(
+    'hostile sizes are refused before they are walked, which would take longer than any test ' +
+      'may',
+    () => {
+      let doubling: unknown = 1;
+      for (let level = 0; level < 2_000; level++) doubling = [doubling, doubling];
+      expect(copy(doubling).ok).toBe(false);
+      expect(copy(new Array(4_000_000_000)).ok).toBe(false);
+      expect(
+        copy(Object.fromEntries(Array.from({ length: 200_000 }, (_, key) => [key, 1]))).ok,
+      ).toBe(false);
+    },
+  );
 
   test('a copy within a copy keeps its own count', () => {
-    expect(copy({ a: { toJSON: () => (copy(['inner']) as { value: unknown }).value }, b: 'outer' })).toMatchObject({
+    expect(
+      copy({ a: { toJSON: () => (copy(['inner']) as { value: unknown }).value }, b: 'outer' }),
+    ).toMatchObject({
       ok: true,
       value: { a: ['inner'], b: 'outer' },
     });
@@ -120,7 +152,9 @@ describe('copyJson', () => {
     const copied = copy(JSON.parse('{"a":{"__proto__":{"polluted":1}}}'));
     if (!copied.ok) throw new Error(copied.message);
     expect(copied.unsafe).toBe(true);
-    for (const value of [copied.value, cloneJson(copied.value)] as { a: { polluted?: unknown } }[]) {
+    for (const value of [copied.value, cloneJson(copied.value)] as {
+      a: { polluted?: unknown };
+    }[]) {
       expect(value.a.polluted).toBeUndefined();
       expect(Object.hasOwn(value.a, '__proto__')).toBe(true);
       expect(Object.getPrototypeOf(value.a)).toBe(Object.prototype);
@@ -128,7 +162,15 @@ describe('copyJson', () => {
   });
 
   test('inherited members, symbols and undefined are left out', () => {
-    expect(copy(Object.assign(Object.create({ inherited: 1 }), { own: 1, gone: undefined, [Symbol('s')]: 1 }))).toMatchObject({ ok: true, value: { own: 1 } });
+    expect(
+      copy(
+        Object.assign(Object.create({ inherited: 1 }), {
+          own: 1,
+          gone: undefined,
+          [Symbol('s')]: 1,
+        }),
+      ),
+    ).toMatchObject({ ok: true, value: { own: 1 } });
   });
 });
 
@@ -154,7 +196,9 @@ describe('canonicalJson', () => {
   });
 
   test('sorts by code unit, without white space', () => {
-    expect(canonicalJson({ b: 1, a: [{ d: 1, c: '\n' }], B: 1e21, é: 0.1 })).toBe('{"B":1e+21,"a":[{"c":"\\n","d":1}],"b":1,"é":0.1}');
+    expect(canonicalJson({ b: 1, a: [{ d: 1, c: '\n' }], B: 1e21, é: 0.1 })).toBe(
+      '{"B":1e+21,"a":[{"c":"\\n","d":1}],"b":1,"é":0.1}',
+    );
   });
 });
 

@@ -64,35 +64,56 @@ describe('without secrets, what is logged', () => {
 
 describe('with secrets, what is logged', () => {
   test('is a copy with name, message, stack and code, each scrubbed, and nothing else', () => {
-    const error = Object.assign(new Error('an x'), { code: 'E_x', name: 'xError', body: 'x', cause: undefined });
+    const error = Object.assign(new Error('an x'), {
+      code: 'E_x',
+      name: 'xError',
+      body: 'x',
+      cause: undefined,
+    });
     error.stack = 'at x';
     const logged = loggedError(error, hideX) as Error & Record<string, unknown>;
     expect(logged).not.toBe(error);
-    expect([logged.name, logged.message, logged.stack, logged.code, 'body' in logged, 'cause' in logged]).toEqual([
-      '*Error',
-      'an *',
-      'at *',
-      'E_*',
-      false,
-      false,
-    ]);
+    expect([
+      logged.name,
+      logged.message,
+      logged.stack,
+      logged.code,
+      'body' in logged,
+      'cause' in logged,
+    ]).toEqual(['*Error', 'an *', 'at *', 'E_*', false, false]);
     // Only the code is listed, as it is in errors of the platform; all can be changed by a logger.
     expect(Object.keys(logged)).toEqual(['code']);
     for (const key of ['name', 'stack', 'code'])
-      expect(Object.getOwnPropertyDescriptor(logged, key)).toMatchObject({ enumerable: key === 'code', configurable: true, writable: true });
+      expect(Object.getOwnPropertyDescriptor(logged, key)).toMatchObject({
+        enumerable: key === 'code',
+        configurable: true,
+        writable: true,
+      });
   });
 
   test('has a number for a code as it is, and no code of another kind', () => {
-    expect(loggedError(Object.assign(new Error('a'), { code: 7 }), hideX)).toHaveProperty('code', 7);
+    expect(loggedError(Object.assign(new Error('a'), { code: 7 }), hideX)).toHaveProperty(
+      'code',
+      7,
+    );
     for (const code of [undefined, null, true, { x: 1 }])
-      expect(Object.hasOwn(loggedError(Object.assign(new Error('a'), { code }), hideX) as object, 'code')).toBe(false);
+      expect(
+        Object.hasOwn(
+          loggedError(Object.assign(new Error('a'), { code }), hideX) as object,
+          'code',
+        ),
+      ).toBe(false);
   });
 
   test('has the message for a stack, and the usual name, where the error has none that is a text', () => {
     const error = Object.assign(new Error('an x'), { name: 7 });
     Object.defineProperty(error, 'stack', { value: { x: 1 } });
     const logged = loggedError(error, hideX) as Error;
-    expect([logged.stack, logged.name, Object.hasOwn(logged, 'name')]).toEqual(['an *', 'Error', false]);
+    expect([logged.stack, logged.name, Object.hasOwn(logged, 'name')]).toEqual([
+      'an *',
+      'Error',
+      false,
+    ]);
   });
 
   test('keeps four causes, each scrubbed', () => {
@@ -108,7 +129,9 @@ describe('with secrets, what is logged', () => {
 
   test('keeps a cause that is no error as one, and null as well', () => {
     expect(messages(loggedError(new Error('a', { cause: 'x' }), hideX))).toEqual(['a', '*']);
-    expect((loggedError(new Error('a', { cause: null }), hideX) as Error).cause).toBeInstanceOf(Error);
+    expect((loggedError(new Error('a', { cause: null }), hideX) as Error).cause).toBeInstanceOf(
+      Error,
+    );
   });
 
   test('is an error with the scrubbed text, where what was thrown is none', () => {

@@ -16,7 +16,10 @@ function misuse(run: () => unknown): { code: string; message: string } {
 describe('options are read', () => {
   test('as their own members alone, each once, into an object that inherits nothing', () => {
     let reads = 0;
-    const options = Object.create({ b: 'inherited' }, { a: { enumerable: true, get: () => (reads += 1) } }) as { a?: number; b?: string };
+    const options = Object.create(
+      { b: 'inherited' },
+      { a: { enumerable: true, get: () => (reads += 1) } },
+    ) as { a?: number; b?: string };
     const read = readOptions('make', options, ['a', 'b']);
     expect([read.a, read.b, Object.getPrototypeOf(read), reads]).toEqual([1, undefined, null, 1]);
     expect(Object.keys(read)).toEqual(['a']);
@@ -28,7 +31,9 @@ describe('options are read', () => {
   });
 
   test('with `__proto__` as a name like any other', () => {
-    expect(misuse(() => readOptions('make', JSON.parse('{"__proto__":1}') as object, ['a'])).message).toContain('unknown option `__proto__`');
+    expect(
+      misuse(() => readOptions('make', JSON.parse('{"__proto__":1}') as object, ['a'])).message,
+    ).toContain('unknown option `__proto__`');
   });
 
   test.each([
@@ -42,7 +47,11 @@ describe('options are read', () => {
       code: 'invalid_option',
       message: `make: expected an object of options, got ${got}.`,
     });
-    expect(misuse(() => readOptions('rule 0', options as never, ['a'], { code: 'invalid_rule', noun: 'field' }))).toEqual({
+    expect(
+      misuse(() =>
+        readOptions('rule 0', options as never, ['a'], { code: 'invalid_rule', noun: 'field' }),
+      ),
+    ).toEqual({
       code: 'invalid_rule',
       message: `rule 0: expected an object of fields, got ${got}.`,
     });
@@ -53,7 +62,14 @@ describe('options are read', () => {
       code: 'invalid_option',
       message: 'make: unknown option `tool`; did you mean `tools`?',
     });
-    expect(misuse(() => readOptions('rule 0', { zzzz: 1 }, ['tools', 'rules'], { code: 'invalid_rule', noun: 'field' }))).toEqual({
+    expect(
+      misuse(() =>
+        readOptions('rule 0', { zzzz: 1 }, ['tools', 'rules'], {
+          code: 'invalid_rule',
+          noun: 'field',
+        }),
+      ),
+    ).toEqual({
       code: 'invalid_rule',
       message: 'rule 0: unknown field `zzzz`; expected one of `tools`, `rules`',
     });
@@ -63,7 +79,9 @@ describe('options are read', () => {
     ['q'.repeat(60), 'q'.repeat(60)],
     ['q'.repeat(61), `${'q'.repeat(57)}...`],
   ])('and an unknown name is shown in at most 60 characters', (name, shown) => {
-    expect(misuse(() => readOptions('make', { [name]: 1 }, ['a'])).message).toBe(`make: unknown option \`${shown}\`; expected \`a\``);
+    expect(misuse(() => readOptions('make', { [name]: 1 }, ['a'])).message).toBe(
+      `make: unknown option \`${shown}\`; expected \`a\``,
+    );
   });
 });
 
@@ -95,14 +113,20 @@ describe('a member of an object with members of its host', () => {
       code: 'invalid_option',
       message: 'policy 0: unknown field `chek`; did you mean `check`?',
     });
-    expect(misuse(() => checkSpelling('rule 0', { id: 1, chek: 1 }, ['id', 'check'], 'invalid_rule')).code).toBe('invalid_rule');
+    expect(
+      misuse(() => checkSpelling('rule 0', { id: 1, chek: 1 }, ['id', 'check'], 'invalid_rule'))
+        .code,
+    ).toBe('invalid_rule');
   });
 
   test.each<[what: string, value: object]>([
     ['is known', { id: 1, check: 1 }],
     ['resembles none', { zzzz: 1 }],
     ['resembles one that the object has', { chek: 1, check: 1 }],
-    ['resembles one that the object inherits', Object.assign(Object.create({ check: 1 }), { chek: 1 })],
+    [
+      'resembles one that the object inherits',
+      Object.assign(Object.create({ check: 1 }), { chek: 1 }),
+    ],
     ['is inherited itself', Object.create({ chek: 1 })],
   ])('is left alone where it %s', (_, value) => {
     expect(() => checkSpelling('policy 0', value, ['id', 'check'])).not.toThrow();

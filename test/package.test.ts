@@ -1,9 +1,21 @@
 /**
- * The package as its users get it: built, packed, installed in an empty project, imported and compiled there.
- * All of it happens in a temporary folder, so that neither `dist` nor another test is touched.
+ * The package as its users get it: built, packed, installed in an empty project, imported and
+ * compiled there. All of it happens in a temporary folder, so that neither `dist` nor another test
+ * is touched.
  */
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,12 +24,18 @@ import { build } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-/** Exported types that say `any`, each with its reason. Everywhere else it would switch a host's type checks off. */
+/**
+ * Exported types that say `any`, each with its reason. Everywhere else it would switch a host's
+ * type checks off.
+ */
 const anyAllowed: Readonly<Record<string, string>> = {
   Schema: 'a Standard Schema of any input and output: `unknown` would refuse those that narrow',
 };
 
-/** What a host writes first. It must compile with no option but the usual ones, and the marked lines must not. */
+/**
+ * What a host writes first. It must compile with no option but the usual ones, and the marked lines
+ * must not.
+ */
 const consumer = `
 import { defineTool, HostToolRegistry, MisuseError, type ToolResult } from 'host-tools';
 import { TestCoordinator } from 'host-tools/testing';
@@ -121,18 +139,41 @@ beforeAll(async () => {
   project = join(work, 'project');
   mkdirSync(built);
   mkdirSync(project);
-  for (const name of ['package.json', 'tsconfig.json', 'tsup.config.ts', 'README.md', 'LICENSE', 'CHANGELOG.md', 'host-tools.schema.json', 'docs', 'src']) {
-    if (existsSync(join(root, name))) cpSync(join(root, name), join(built, name), { recursive: true });
+  for (const name of [
+    'package.json',
+    'tsconfig.json',
+    'tsup.config.ts',
+    'README.md',
+    'LICENSE',
+    'CHANGELOG.md',
+    'host-tools.schema.json',
+    'docs',
+    'src',
+  ]) {
+    if (existsSync(join(root, name)))
+      cpSync(join(root, name), join(built, name), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(built, 'node_modules'), 'junction');
   await run(built, 'node', [join(root, 'node_modules/tsup/dist/cli-default.js'), '--silent']);
-  const [tarball] = JSON.parse(await run(built, 'npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', work])) as {
+  const [tarball] = JSON.parse(
+    await run(built, 'npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', work]),
+  ) as {
     filename: string;
     files: { path: string }[];
   }[];
   packed = tarball!.files.map(({ path }) => path).sort();
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }));
-  await run(project, 'npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', join(work, tarball!.filename)]);
+  writeFileSync(
+    join(project, 'package.json'),
+    JSON.stringify({ name: 'empty', private: true, type: 'module' }),
+  );
+  await run(project, 'npm', [
+    'install',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--prefer-offline',
+    join(work, tarball!.filename),
+  ]);
 }, 180_000);
 
 afterAll(() => {
@@ -142,15 +183,24 @@ afterAll(() => {
 describe('what is in the package', () => {
   test('the build, the texts about it and the schema of tool files, nothing else', () => {
     expect(
-      packed.filter((path) => !/^dist\/(?:relay\/)?[\w-]+\.(js|js\.map|d\.ts)$|^docs\/(?:decisions\/)?[\w-]+\.md$|^docs\/images\/[\w-]+\.svg$/.test(path)),
+      packed.filter(
+        (path) =>
+          !/^dist\/(?:relay\/)?[\w-]+\.(js|js\.map|d\.ts)$|^docs\/(?:decisions\/)?[\w-]+\.md$|^docs\/images\/[\w-]+\.svg$/.test(
+            path,
+          ),
+      ),
     ).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'host-tools.schema.json', 'package.json']);
   });
 
   test('every file is an entry of the exports map, the command, or a chunk that entries share', () => {
-    const imported = Object.values(manifest.exports).flatMap((target) => (typeof target === 'string' ? [] : [target.types.slice(2), target.default.slice(2)]));
+    const imported = Object.values(manifest.exports).flatMap((target) =>
+      typeof target === 'string' ? [] : [target.types.slice(2), target.default.slice(2)],
+    );
     const entries = [...imported, ...Object.values(manifest.bin).map((path) => path.slice(2))];
     expect(entries.filter((path) => !packed.includes(path))).toEqual([]);
-    const others = packed.filter((path) => path.startsWith('dist/') && !entries.includes(path.replace(/\.map$/, '')));
+    const others = packed.filter(
+      (path) => path.startsWith('dist/') && !entries.includes(path.replace(/\.map$/, '')),
+    );
     expect(others.filter((path) => !/-[\w-]{8}\.(js|js\.map|d\.ts)$/.test(path))).toEqual([]);
   });
 
@@ -158,14 +208,18 @@ describe('what is in the package', () => {
     const scripts = packed.filter((path) => path.endsWith('.js'));
     expect(scripts.filter((path) => !packed.includes(`${path}.map`))).toEqual([]);
     for (const path of scripts) {
-      const { sources, sourcesContent } = JSON.parse(readFileSync(join(built, `${path}.map`), 'utf8')) as { sources: string[]; sourcesContent?: string[] };
+      const { sources, sourcesContent } = JSON.parse(
+        readFileSync(join(built, `${path}.map`), 'utf8'),
+      ) as { sources: string[]; sourcesContent?: string[] };
       expect(sourcesContent ?? [], path).toHaveLength(sources.length);
     }
   });
 
   test('built-in modules are imported by their full names', () => {
     const bare = builtinModules.map((name) => name.replaceAll('/', '\\/')).join('|');
-    const texts = packed.filter((path) => path.endsWith('.js')).map((path) => [path, readFileSync(join(built, path), 'utf8')] as const);
+    const texts = packed
+      .filter((path) => path.endsWith('.js'))
+      .map((path) => [path, readFileSync(join(built, path), 'utf8')] as const);
     const imports = new RegExp(`(?:from|import|import\\(|require\\()\\s*["'](?:${bare})["']`);
     expect(texts.filter(([, text]) => imports.test(text)).map(([path]) => path)).toEqual([]);
   });
@@ -175,7 +229,15 @@ describe('what is in the package', () => {
   });
 
   test('nothing runs when it is installed', () => {
-    const onInstall = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish', 'preprepare', 'postprepare'];
+    const onInstall = [
+      'preinstall',
+      'install',
+      'postinstall',
+      'prepare',
+      'prepublish',
+      'preprepare',
+      'postprepare',
+    ];
     expect(Object.keys(manifest.scripts).filter((name) => onInstall.includes(name))).toEqual([]);
   });
 
@@ -183,7 +245,10 @@ describe('what is in the package', () => {
     const texts = readdirSync(join(built, 'dist'))
       .filter((name) => name.endsWith('.js'))
       .map((name) => readFileSync(join(built, 'dist', name), 'utf8'));
-    for (const declaration of [/class MisuseError\b|\bMisuseError = class\b/g, /class HostToolRegistry\b|\bHostToolRegistry = class\b/g]) {
+    for (const declaration of [
+      /class MisuseError\b|\bMisuseError = class\b/g,
+      /class HostToolRegistry\b|\bHostToolRegistry = class\b/g,
+    ]) {
       expect(
         texts.flatMap((text) => text.match(declaration) ?? []),
         String(declaration),
@@ -195,28 +260,57 @@ describe('what is in the package', () => {
     const found = readdirSync(join(built, 'dist'))
       .filter((name) => name.endsWith('.d.ts'))
       .flatMap((name) => anyIn(name, readFileSync(join(built, 'dist', name), 'utf8')));
-    expect(found.filter(({ declaration }) => !(declaration in anyAllowed)).map(({ at, declaration }) => `${at}: ${declaration}`)).toEqual([]);
+    expect(
+      found
+        .filter(({ declaration }) => !(declaration in anyAllowed))
+        .map(({ at, declaration }) => `${at}: ${declaration}`),
+    ).toEqual([]);
   });
 });
 
 describe('in an empty project', () => {
-  const command = (...args: string[]) => run(project, 'node', [join(project, 'node_modules/.bin/host-tools'), ...args]);
+  const command = (...args: string[]) =>
+    run(project, 'node', [join(project, 'node_modules/.bin/host-tools'), ...args]);
 
-  test('the command lists, calls, explains and replays; what needs a package that is not there says what to install, exit code 1', async () => {
+  test('the command lists, calls, explains and replays; what needs a package that is not there ' +
+    'says what to install, exit code 1', async () => {
     writeFileSync(join(project, 'tools.js'), 'export const add = ({ a, b }) => a + b;\n');
-    const parameters = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] };
-    const entry = { name: 'add', description: 'Adds two numbers.', module: './tools.js', function: 'add', parameters };
+    const parameters = {
+      type: 'object',
+      properties: { a: { type: 'number' }, b: { type: 'number' } },
+      required: ['a', 'b'],
+    };
+    const entry = {
+      name: 'add',
+      description: 'Adds two numbers.',
+      module: './tools.js',
+      function: 'add',
+      parameters,
+    };
     writeFileSync(join(project, 'tools.json'), JSON.stringify({ tools: [entry] }));
     writeFileSync(join(project, 'tools.yaml'), 'tools: []\n');
-    expect(await command('--version')).toBe(`${JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version}\n`);
-    expect(JSON.parse(await command('list', '--host-tools', 'tools.json', '--json'))).toMatchObject({ tools: [{ name: 'add' }] });
-    expect(JSON.parse(await command('call', 'add', '--host-tools', 'tools.json', '--input', '{"a":1,"b":2}'))).toMatchObject({ success: true, output: 3 });
-    expect(JSON.parse(await command('explain', 'add', '--host-tools', 'tools.json', '--json'))).toMatchObject({ visible: true });
+    expect(await command('--version')).toBe(
+      `${JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version}\n`,
+    );
+    expect(JSON.parse(await command('list', '--host-tools', 'tools.json', '--json'))).toMatchObject(
+      { tools: [{ name: 'add' }] },
+    );
+    expect(
+      JSON.parse(
+        await command('call', 'add', '--host-tools', 'tools.json', '--input', '{"a":1,"b":2}'),
+      ),
+    ).toMatchObject({ success: true, output: 3 });
+    expect(
+      JSON.parse(await command('explain', 'add', '--host-tools', 'tools.json', '--json')),
+    ).toMatchObject({ visible: true });
     expect(await command('validate', 'tools.json')).toContain('tools.json');
     for (const [argv, said] of [
       [['list', '--host-tools', 'tools.yaml'], 'npm install yaml'],
       [['serve', '--host-tools', 'tools.json'], 'npm install @modelcontextprotocol/server'],
-      [['serve', '--http', '0', '--host-tools', 'tools.json'], 'npm install @modelcontextprotocol/server'],
+      [
+        ['serve', '--http', '0', '--host-tools', 'tools.json'],
+        'npm install @modelcontextprotocol/server',
+      ],
       [['relay', '--redis', 'redis://127.0.0.1:1'], 'npm install ioredis'],
     ] as const) {
       const failed = await command(...argv).catch((error: unknown) => error as Error);
@@ -232,14 +326,32 @@ describe('in an empty project', () => {
       'export const a = 1;\nexport const b = ;\n',
       /SyntaxError: .* \(run `node --check .*bad\.mjs` for the place\)/,
     ],
-    ['a syntax error of a CommonJS module', 'bad.cjs', 'exports.a = 1;\nexports.b = ;\n', /Unexpected token ';' \(at .*bad\.cjs:2\)/],
-    ['an import of what is not exported', 'links.mjs', '\nimport { nope } from "./fine.mjs";\n', /'nope' \(at .*links\.mjs:2\)/],
-    ['an error', 'throws.mjs', '\n  throw new Error("no database");\n', /no database \(at .*throws\.mjs:2:9\)/],
-  ])('a module that cannot be loaded: %s has its place, or the line that shows it', async (_, name, text, said) => {
-    writeFileSync(join(project, 'fine.mjs'), 'export const a = 1;\n');
-    writeFileSync(join(project, name), text);
-    await expect(command('list', '--host-tools-module', `./${name}`)).rejects.toThrow(said);
-  });
+    [
+      'a syntax error of a CommonJS module',
+      'bad.cjs',
+      'exports.a = 1;\nexports.b = ;\n',
+      /Unexpected token ';' \(at .*bad\.cjs:2\)/,
+    ],
+    [
+      'an import of what is not exported',
+      'links.mjs',
+      '\nimport { nope } from "./fine.mjs";\n',
+      /'nope' \(at .*links\.mjs:2\)/,
+    ],
+    [
+      'an error',
+      'throws.mjs',
+      '\n  throw new Error("no database");\n',
+      /no database \(at .*throws\.mjs:2:9\)/,
+    ],
+  ])(
+    'a module that cannot be loaded: %s has its place, or the line that shows it',
+    async (_, name, text, said) => {
+      writeFileSync(join(project, 'fine.mjs'), 'export const a = 1;\n');
+      writeFileSync(join(project, name), text);
+      await expect(command('list', '--host-tools-module', `./${name}`)).rejects.toThrow(said);
+    },
+  );
 
   test.each([
     ['by default', []],
@@ -248,7 +360,14 @@ describe('in an empty project', () => {
     'every subpath is imported, silently, and all share one copy of the core, %s',
     async (_, flags) => {
       writeFileSync(join(project, 'inspection.js'), inspection);
-      const { names, ...rest } = JSON.parse(await run(project, 'node', [...flags, '--throw-deprecation', 'inspection.js', ...specifiers])) as {
+      const { names, ...rest } = JSON.parse(
+        await run(project, 'node', [
+          ...flags,
+          '--throw-deprecation',
+          'inspection.js',
+          ...specifiers,
+        ]),
+      ) as {
         names: number[];
       };
       expect(rest).toEqual({ twins: [], output: 'hi' });
@@ -261,31 +380,59 @@ describe('in an empty project', () => {
   describe('an application that is bundled and run elsewhere', () => {
     const folder = (name: string): string => join(work, 'elsewhere', name);
     beforeAll(async () => {
-      const options = { bundle: true, platform: 'node', format: 'esm', outfile: join(folder('alone'), 'app.mjs'), logLevel: 'silent' } as const;
+      const options = {
+        bundle: true,
+        platform: 'node',
+        format: 'esm',
+        outfile: join(folder('alone'), 'app.mjs'),
+        logLevel: 'silent',
+      } as const;
       await build({ ...options, stdin: { contents: bundled, resolveDir: project } });
       cpSync(folder('alone'), folder('beside'), { recursive: true });
-      symlinkSync(join(project, 'node_modules'), join(folder('beside'), 'node_modules'), 'junction');
+      symlinkSync(
+        join(project, 'node_modules'),
+        join(folder('beside'), 'node_modules'),
+        'junction',
+      );
     });
 
     test('has patterns with nothing beside it; a schema of zod 3 names the package that is missing', async () => {
       const told = JSON.parse(await run(folder('alone'), 'node', ['app.mjs'])) as unknown[];
-      expect(told).toEqual(['abc', 'policy_denied', 'invalid_input', 'missing_dependency', expect.stringContaining('install it beside the bundle')]);
+      expect(told).toEqual([
+        'abc',
+        'policy_denied',
+        'invalid_input',
+        'missing_dependency',
+        expect.stringContaining('install it beside the bundle'),
+      ]);
       expect(told.at(-1)).toContain('`zod-to-json-schema`');
     });
 
     test('has schemas of zod 3 where their converter is installed beside it', async () => {
-      expect(JSON.parse(await run(folder('beside'), 'node', ['app.mjs']))).toEqual(['abc', 'policy_denied', 'invalid_input', 2]);
+      expect(JSON.parse(await run(folder('beside'), 'node', ['app.mjs']))).toEqual([
+        'abc',
+        'policy_denied',
+        'invalid_input',
+        2,
+      ]);
     });
 
     test('tools that trace files can see that the converter is loaded', () => {
-      const texts = readdirSync(join(built, 'dist')).map((name) => (name.endsWith('.js') ? readFileSync(join(built, 'dist', name), 'utf8') : ''));
-      expect(texts.join('')).toMatch(/const (\w+) = createRequire\(import\.meta\.url\);[^}]*?\1\("zod-to-json-schema"\)/);
+      const texts = readdirSync(join(built, 'dist')).map((name) =>
+        name.endsWith('.js') ? readFileSync(join(built, 'dist', name), 'utf8') : '',
+      );
+      expect(texts.join('')).toMatch(
+        /const (\w+) = createRequire\(import\.meta\.url\);[^}]*?\1\("zod-to-json-schema"\)/,
+      );
     });
   });
 
   test.each([
     ['node16', { module: 'node16', moduleResolution: 'node16', lib: ['ES2022'], types: ['node'] }],
-    ['bundler', { module: 'esnext', moduleResolution: 'bundler', lib: ['ES2022', 'DOM'], types: [] }],
+    [
+      'bundler',
+      { module: 'esnext', moduleResolution: 'bundler', lib: ['ES2022', 'DOM'], types: [] },
+    ],
   ])(
     'a TypeScript host compiles with moduleResolution %s, our declarations included',
     (_, options) => {
@@ -296,18 +443,33 @@ describe('in an empty project', () => {
   );
 });
 
-/** Runs a program to its end and returns what it printed; anything on its error output or an exit code fails with both texts. */
+/**
+ * Runs a program to its end and returns what it printed; anything on its error output or an exit
+ * code fails with both texts.
+ */
 async function run(cwd: string, program: 'node' | 'npm', args: readonly string[]): Promise<string> {
   const command = program === 'node' ? process.execPath : 'npm';
   return await new Promise((resolve, reject) => {
     execFile(
       command,
       [...args],
-      { cwd, env: environment(), shell: program === 'npm' && process.platform === 'win32', maxBuffer: 2 ** 26 },
+      {
+        cwd,
+        env: environment(),
+        shell: program === 'npm' && process.platform === 'win32',
+        maxBuffer: 2 ** 26,
+      },
       (error, stdout, stderr) => {
-        // npm and the bundler say many things on their error output; a host's program must say nothing.
-        if (error === null && (program === 'npm' || cwd === built || stderr === '')) resolve(stdout);
-        else reject(new Error(`${program} ${args.join(' ')} failed in ${cwd}\n${stdout}\n${stderr}`, { cause: error }));
+        // npm and the bundler say many things on their error output; a host's program must say
+        // nothing.
+        if (error === null && (program === 'npm' || cwd === built || stderr === ''))
+          resolve(stdout);
+        else
+          reject(
+            new Error(`${program} ${args.join(' ')} failed in ${cwd}\n${stdout}\n${stderr}`, {
+              cause: error,
+            }),
+          );
       },
     );
   });
@@ -315,41 +477,78 @@ async function run(cwd: string, program: 'node' | 'npm', args: readonly string[]
 
 /** The environment without what npm and the test runner added: the child is a fresh start. */
 function environment(): NodeJS.ProcessEnv {
-  const ours = /^(npm_(package_|lifecycle_|command$|config_(local_prefix|package|prefix|global_prefix)$)|INIT_CWD$|NODE_OPTIONS$|NODE_ENV$|VITEST)/;
+  const ours =
+    /^(npm_(package_|lifecycle_|command$|config_(local_prefix|package|prefix|global_prefix)$)|INIT_CWD$|NODE_OPTIONS$|NODE_ENV$|VITEST)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
 }
 
-/** Compiles one file strictly and returns what TypeScript has against it and against our declarations (not against those of other packages). */
+/**
+ * Compiles one file strictly and returns what TypeScript has against it and against our
+ * declarations (not against those of other packages).
+ */
 function compile(file: string, options: object): string[] {
   const { options: parsed, errors } = ts.convertCompilerOptionsFromJson(
-    { target: 'ES2022', strict: true, exactOptionalPropertyTypes: true, noEmit: true, typeRoots: [join(root, 'node_modules/@types')], ...options },
+    {
+      target: 'ES2022',
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      typeRoots: [join(root, 'node_modules/@types')],
+      ...options,
+    },
     project,
   );
   const program = ts.createProgram([file], parsed);
-  const ours = program.getSourceFiles().filter(({ fileName }) => fileName.endsWith('/host.ts') || fileName.includes(`/node_modules/${manifest.name}/`));
-  const found = [...errors, ...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()].concat(
-    ...ours.map((source) => [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]),
+  const ours = program
+    .getSourceFiles()
+    .filter(
+      ({ fileName }) =>
+        fileName.endsWith('/host.ts') || fileName.includes(`/node_modules/${manifest.name}/`),
+    );
+  const found = [
+    ...errors,
+    ...program.getOptionsDiagnostics(),
+    ...program.getGlobalDiagnostics(),
+  ].concat(
+    ...ours.map((source) => [
+      ...program.getSyntacticDiagnostics(source),
+      ...program.getSemanticDiagnostics(source),
+    ]),
   );
   return found.map((diagnostic) =>
-    ts.formatDiagnostic(diagnostic, { getCurrentDirectory: () => project, getCanonicalFileName: (name) => name, getNewLine: () => '\n' }),
+    ts.formatDiagnostic(diagnostic, {
+      getCurrentDirectory: () => project,
+      getCanonicalFileName: (name) => name,
+      getNewLine: () => '\n',
+    }),
   );
 }
 
-/** Each `any` of a declaration file with the name of the declaration around it. The bounds of generics and what `extends` compares with are no types of a host's values. */
+/**
+ * Each `any` of a declaration file with the name of the declaration around it. The bounds of
+ * generics and what `extends` compares with are no types of a host's values.
+ */
 function anyIn(name: string, text: string): { at: string; declaration: string }[] {
   const tree = ts.createSourceFile(name, text, ts.ScriptTarget.ES2022, true);
   const found: { at: string; declaration: string }[] = [];
   const visit = (node: ts.Node, declaration: string): void => {
     if (node.kind === ts.SyntaxKind.AnyKeyword) {
-      found.push({ at: `${name}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`, declaration });
+      found.push({
+        at: `${name}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`,
+        declaration,
+      });
     }
     ts.forEachChild(node, (child) => {
-      const bound = (ts.isConditionalTypeNode(node) && child === node.extendsType) || (ts.isTypeParameterDeclaration(node) && child === node.constraint);
+      const bound =
+        (ts.isConditionalTypeNode(node) && child === node.extendsType) ||
+        (ts.isTypeParameterDeclaration(node) && child === node.constraint);
       if (!bound) visit(child, declaration);
     });
   };
   for (const statement of tree.statements) {
-    const named = ts.isVariableStatement(statement) ? statement.declarationList.declarations[0]?.name : (statement as { name?: ts.Node }).name;
+    const named = ts.isVariableStatement(statement)
+      ? statement.declarationList.declarations[0]?.name
+      : (statement as { name?: ts.Node }).name;
     visit(statement, named?.getText(tree) ?? '');
   }
   return found;

@@ -27,7 +27,13 @@ function nested(depth: number): unknown {
   return depth === 0 ? [] : [nested(depth - 1)];
 }
 
-const named = (name: string): ToolSummary => ({ name, source: name, tags: [name], annotations: {}, fingerprint: 'sha256:0' });
+const named = (name: string): ToolSummary => ({
+  name,
+  source: name,
+  tags: [name],
+  annotations: {},
+  fingerprint: 'sha256:0',
+});
 const path = (length: number): string => Array.from({ length }, () => 'a').join('.');
 const segments = (length: number): string[] => Array.from({ length }, () => 'a');
 
@@ -41,9 +47,21 @@ describe('a rule may hold up to', () => {
     ['a path of 1 024 characters', 1024, (size) => ({ when: { ['x'.repeat(size)]: 1 } })],
     ['a path of 64 names', 64, (size) => ({ when: { [path(size)]: 1 } })],
     ['a list of 64 names', 64, (size) => ({ when: [{ path: segments(size), equals: 1 }] })],
-    ['a name of 1 024 characters in a list', 1024, (size) => ({ when: [{ path: ['a', 'x'.repeat(size)], equals: 1 }] })],
-    ['a glob of 1 024 characters for a value', 1024, (size) => ({ when: { a: { glob: 'x'.repeat(size) } } })],
-    ['100 000 values, itself and its parts counted', 100_000, (size) => ({ when: { a: { in: Array.from({ length: size - 5 }, () => 1) } } })],
+    [
+      'a name of 1 024 characters in a list',
+      1024,
+      (size) => ({ when: [{ path: ['a', 'x'.repeat(size)], equals: 1 }] }),
+    ],
+    [
+      'a glob of 1 024 characters for a value',
+      1024,
+      (size) => ({ when: { a: { glob: 'x'.repeat(size) } } }),
+    ],
+    [
+      '100 000 values, itself and its parts counted',
+      100_000,
+      (size) => ({ when: { a: { in: Array.from({ length: size - 5 }, () => 1) } } }),
+    ],
   ])('%s, and no more', (_, most, rule) => {
     expect(compile({ effect: 'deny', ...rule(most) }).effect).toBe('deny');
     expect(refusal({ effect: 'deny', ...rule(most + 1) })).toMatch(/^session rule 0: Expected /);
@@ -55,35 +73,73 @@ describe('a rule may hold up to', () => {
 
   test('eight levels', () => {
     expect(refusal({ effect: 'deny', when: { a: { in: nested(4) } } })).toBe(
-      'session rule 0: Expected `when["a"].in[0]` to be a string, number, boolean or null, got an array of 1',
+      'session rule 0: Expected `when["a"].in[0]` to be a string, number, boolean or null, ' +
+        'got an array of 1',
     );
     expect(refusal({ effect: 'deny', when: { a: { in: nested(5) } } })).toBe(
-      'session rule 0: Expected plain data at `/when/a/in/0/0/0/0/0`, got what JSON cannot hold: nested deeper than 8 levels',
+      'session rule 0: Expected plain data at `/when/a/in/0/0/0/0/0`, got what JSON cannot ' +
+        'hold: nested deeper than 8 levels',
     );
   });
 });
 
 test.each<[source: unknown, expected: string]>([
   [() => true, 'plain data, got what JSON cannot hold: a function is not JSON'],
-  [{ effect: 'deny', id: 'x ' }, '`id` to be a non-blank string without white space at its ends, of at most 256 characters, got `x ` (string)'],
+  [
+    { effect: 'deny', id: 'x ' },
+    '`id` to be a non-blank string without white space at its ends, of at most 256 ' +
+      'characters, got `x ` (string)',
+  ],
   [{ effect: 'deny', tools: 7 }, '`tools` to be a string or a list of strings, got `7` (number)'],
-  [{ effect: 'deny', tags: ['a', ' '] }, '`tags[1]` to be a non-blank string of at most 1024 characters, got ` ` (string)'],
-  [{ effect: 'deny', source: 7 }, '`source` to be a non-blank string of at most 1024 characters, got `7` (number)'],
-  [{ effect: 'deny', annotations: [] }, '`annotations` to be left out or an object of readOnly, destructive, idempotent, openWorld, got an array of 0'],
-  [{ effect: 'deny', when: [] }, '`when` to be left out or at least one condition, got an array of 0'],
-  [{ effect: 'deny', when: null }, '`when` to be left out, a map of at least one path, or a list of conditions, got null'],
-  [{ effect: 'deny', when: { a: {} } }, '`when["a"]` to be a scalar or exactly one of in, equals, matches, glob, got `none` (string)'],
-  [{ effect: 'deny', when: [7] }, '`when[0]` to be an object with `path` and one test, got `7` (number)'],
-  [{ effect: 'deny', when: [{ equals: 1 }] }, '`when[0].path` to be a list of 1 to 64 strings, got null'],
+  [
+    { effect: 'deny', tags: ['a', ' '] },
+    '`tags[1]` to be a non-blank string of at most 1024 characters, got ` ` (string)',
+  ],
+  [
+    { effect: 'deny', source: 7 },
+    '`source` to be a non-blank string of at most 1024 characters, got `7` (number)',
+  ],
+  [
+    { effect: 'deny', annotations: [] },
+    '`annotations` to be left out or an object of readOnly, destructive, idempotent, ' +
+      'openWorld, got an array of 0',
+  ],
+  [
+    { effect: 'deny', when: [] },
+    '`when` to be left out or at least one condition, got an array of 0',
+  ],
+  [
+    { effect: 'deny', when: null },
+    '`when` to be left out, a map of at least one path, or a list of conditions, got null',
+  ],
+  [
+    { effect: 'deny', when: { a: {} } },
+    '`when["a"]` to be a scalar or exactly one of in, equals, matches, glob, got `none` (string)',
+  ],
+  [
+    { effect: 'deny', when: [7] },
+    '`when[0]` to be an object with `path` and one test, got `7` (number)',
+  ],
+  [
+    { effect: 'deny', when: [{ equals: 1 }] },
+    '`when[0].path` to be a list of 1 to 64 strings, got null',
+  ],
 ])('what is wrong with %j is said in full', (source, expected) => {
   expect(refusal(source)).toBe(`session rule 0: Expected ${expected}`);
 });
 
-test('a rule without an id is named after its place in the whole layer, though its layer came in parts', () => {
-  const rules: Rule[] = [{ effect: 'deny' }, { effect: 'ask' }];
-  expect(compileRules(rules, 'session').map(({ id }) => id)).toEqual(['session#0', 'session#1']);
-  expect(compileRules(rules, 'session', 3).map(({ id }) => id)).toEqual(['session#3', 'session#4']);
-});
+test(
+  'a rule without an id is named after its place in the whole layer, though its layer came in ' +
+    'parts',
+  () => {
+    const rules: Rule[] = [{ effect: 'deny' }, { effect: 'ask' }];
+    expect(compileRules(rules, 'session').map(({ id }) => id)).toEqual(['session#0', 'session#1']);
+    expect(compileRules(rules, 'session', 3).map(({ id }) => id)).toEqual([
+      'session#3',
+      'session#4',
+    ]);
+  },
+);
 
 describe('a name that takes too many steps to compare with a glob', () => {
   const glob = `*?${'a'.repeat(500)}b`;
@@ -93,7 +149,10 @@ describe('a name that takes too many steps to compare with a glob', () => {
     ['ask', true],
     ['allow', false],
   ])('counts against the call: %s', (effect, applies) => {
-    expect([compile({ effect, tools: glob }).appliesTo(named(name)), compile({ effect, source: glob }).appliesTo(named(name))]).toEqual([applies, applies]);
+    expect([
+      compile({ effect, tools: glob }).appliesTo(named(name)),
+      compile({ effect, source: glob }).appliesTo(named(name)),
+    ]).toEqual([applies, applies]);
   });
 });
 
@@ -104,12 +163,17 @@ describe('a name with letters of other scripts', () => {
     ['deny', true],
     ['ask', true],
     ['allow', false],
-  ])('is taken for the one that it looks like by what restricts, and for itself by what permits: %s', (effect, applies) => {
-    expect(compile({ effect, tools: ['other', 'remove'] }).appliesTo(named(disguised))).toBe(applies);
-    expect(compile({ effect, source: 'remove' }).appliesTo(named(disguised))).toBe(applies);
-    expect(compile({ effect, tools: disguised }).appliesTo(named(disguised))).toBe(true);
-    expect(compile({ effect, tools: 'other' }).appliesTo(named(disguised))).toBe(false);
-  });
+  ])(
+    'is taken for the one that it looks like by what restricts, and for itself by what permits: %s',
+    (effect, applies) => {
+      expect(compile({ effect, tools: ['other', 'remove'] }).appliesTo(named(disguised))).toBe(
+        applies,
+      );
+      expect(compile({ effect, source: 'remove' }).appliesTo(named(disguised))).toBe(applies);
+      expect(compile({ effect, tools: disguised }).appliesTo(named(disguised))).toBe(true);
+      expect(compile({ effect, tools: 'other' }).appliesTo(named(disguised))).toBe(false);
+    },
+  );
 });
 
 describe('a character of a text costs', () => {
@@ -121,7 +185,11 @@ describe('a character of a text costs', () => {
     ['half a step for a glob', { glob: '*x' }, 1 / 2],
     ['a whole one for a glob with `?`', { glob: '?x' }, 1],
     ['half a step for a small pattern', { matches: 'x' }, 1 / 2],
-    ['an eighth for each part of the program of a large one', { matches: large }, sizeOf(large) / 8],
+    [
+      'an eighth for each part of the program of a large one',
+      { matches: large },
+      sizeOf(large) / 8,
+    ],
   ])('%s', (_, condition, cost) => {
     for (const effect of ['deny', 'allow']) {
       const input = { a: 'y'.repeat(800) };

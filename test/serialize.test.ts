@@ -5,7 +5,8 @@ import { world } from './call/world.ts';
 
 /** Lone surrogates, and control characters but for tab, line feed and carriage return. */
 const unwanted = /\p{Cs}|(?![\t\n\r])\p{Cc}/u;
-const textOf = async (value: unknown): Promise<string> => serializeOutput(await world().run(() => value));
+const textOf = async (value: unknown): Promise<string> =>
+  serializeOutput(await world().run(() => value));
 
 describe('serializeOutput: the text that a model reads', () => {
   test.each([
@@ -17,7 +18,11 @@ describe('serializeOutput: the text that a model reads', () => {
     ['an object as JSON', { a: [1, 'x'] }, '{"a":[1,"x"]}'],
     ['an empty array', [], '[]'],
     ['emoji survive', 'done 👩‍💻 🇩🇪', 'done 👩‍💻 🇩🇪'],
-    ['control characters go; tab, line feed and carriage return stay', 'a\u0000b\u0007c\u001b[31md\te\nf\rg\u007fh\u009fi', 'abc[31md\te\nf\rghi'],
+    [
+      'control characters go; tab, line feed and carriage return stay',
+      'a\u0000b\u0007c\u001b[31md\te\nf\rg\u007fh\u009fi',
+      'abc[31md\te\nf\rghi',
+    ],
     ['lone surrogates go', 'a\ud83db\ude00c', 'abc'],
   ])('%s', async (_, value, expected) => {
     expect(await textOf(value)).toBe(expected);
@@ -44,15 +49,26 @@ describe('serializeOutput: the text that a model reads', () => {
         content.link({ uri: 'https://example.org', name: 'docs' }),
         content.link({ uri: 'https://example.org' }),
       ]),
-    ).toBe('see\n[image: image/png]\n[audio: audio/wav]\ninside\n[resource: file:///b]\n[link: docs https://example.org]\n[link: https://example.org]');
-  });
-
-  test('property: the text is well-formed and without control characters, and well-formed text without any is not touched', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), async (any, good) => {
-        expect(await textOf(any)).not.toMatch(unwanted);
-        if (!unwanted.test(good)) expect(await textOf(good)).toBe(good);
-      }),
+    ).toBe(
+      'see\n[image: image/png]\n[audio: audio/wav]\ninside\n[resource: file:///b]\n[link: ' +
+        'docs https://example.org]\n[link: https://example.org]',
     );
   });
+
+  test(
+    'property: the text is well-formed and without control characters, and well-formed text ' +
+      'without any is not touched',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.string({ unit: 'binary' }),
+          fc.string({ unit: 'grapheme' }),
+          async (any, good) => {
+            expect(await textOf(any)).not.toMatch(unwanted);
+            if (!unwanted.test(good)) expect(await textOf(good)).toBe(good);
+          },
+        ),
+      );
+    },
+  );
 });

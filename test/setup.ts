@@ -1,4 +1,7 @@
-/** Runs with each test file: what Node merely warns about (a listener leak, a timer that overflows, a late `catch`) fails the test that caused it. */
+/**
+ * Runs with each test file: what Node merely warns about (a listener leak, a timer that overflows,
+ * a late `catch`) fails the test that caused it.
+ */
 import { afterAll, afterEach, beforeAll, vi } from 'vitest';
 
 // Kept from before any test fakes the timers.
@@ -15,12 +18,17 @@ beforeAll(() => {
 
 afterEach(async () => {
   vi.useRealTimers();
-  // One turn of the event loop: warnings, and rejections that nobody handles, come out while their test can still be named.
+  // One turn of the event loop: warnings, and rejections that nobody handles, come out while their
+  // test can still be named.
   await new Promise<void>((resolve) => {
     nextTurn(resolve);
   });
   const seen = warnings.splice(0);
-  if (seen.length > 0) throw new Error(`Node warned during this test.\n${seen.map((warning) => warning.stack ?? String(warning)).join('\n')}`);
+  if (seen.length > 0)
+    throw new Error(
+      'Node warned during this ' +
+        `test.\n${seen.map((warning) => warning.stack ?? String(warning)).join('\n')}`,
+    );
 });
 
 afterAll(() => {

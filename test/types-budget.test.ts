@@ -1,4 +1,6 @@
-/** What the types of a tool cost the compiler, so that a host with many tools keeps a quick editor. */
+/**
+ * What the types of a tool cost the compiler, so that a host with many tools keeps a quick editor.
+ */
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
@@ -49,18 +51,26 @@ const session = registry.createSession({ sessionId: 's' });
 `;
 
 /** Instantiations while one file that exists in memory only is checked; it must have no mistake. */
-function instantiations(text: string, host: ts.CompilerHost, before?: ts.Program): { count: number; program: ts.Program } {
+function instantiations(
+  text: string,
+  host: ts.CompilerHost,
+  before?: ts.Program,
+): { count: number; program: ts.Program } {
   const file = `${folder}budget-in-memory.ts`;
   const program = ts.createProgram([file], options, {
     ...host,
     fileExists: (name) => name === file || host.fileExists(name),
     readFile: (name) => (name === file ? text : host.readFile(name)),
     getSourceFile: (name, ...rest) =>
-      name === file ? ts.createSourceFile(name, text, options.target!, true) : (before?.getSourceFile(name) ?? host.getSourceFile(name, ...rest)),
+      name === file
+        ? ts.createSourceFile(name, text, options.target!, true)
+        : (before?.getSourceFile(name) ?? host.getSourceFile(name, ...rest)),
   });
   const source = program.getSourceFile(file)!;
   const mistakes = [...program.getOptionsDiagnostics(), ...program.getSemanticDiagnostics(source)];
-  expect(mistakes.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([]);
+  expect(
+    mistakes.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')),
+  ).toEqual([]);
   return { count: program.getInstantiationCount(), program };
 }
 
@@ -68,7 +78,11 @@ test(`a tool costs at most ${budget} type instantiations beyond its schemas`, ()
   const host = ts.createCompilerHost(options);
   const indexes = Array.from({ length: tools }, (_, index) => index);
   const alone = instantiations(head + indexes.map(schemas).join(''), host);
-  const all = instantiations(head + indexes.map(schemas).join('') + indexes.map(tool).join(''), host, alone.program);
+  const all = instantiations(
+    head + indexes.map(schemas).join('') + indexes.map(tool).join(''),
+    host,
+    alone.program,
+  );
   const each = (all.count - alone.count) / tools;
   expect(each).toBeGreaterThan(100);
   expect(each).toBeLessThanOrEqual(budget);

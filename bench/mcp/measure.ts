@@ -1,4 +1,7 @@
-/** Calls over HTTP: our MCP server against the protocol package's own, 16 at once, servers in processes of their own. */
+/**
+ * Calls over HTTP: our MCP server against the protocol package's own, 16 at once, servers in
+ * processes of their own.
+ */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { input } from '../fixtures.ts';
@@ -34,11 +37,22 @@ interface Server {
 /** `BENCH_PROFILE=folder` has it write a CPU profile there. */
 async function start(kind: Kind): Promise<Server> {
   const { BENCH_PROFILE: folder } = process.env;
-  const profiling = folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=mcp-${kind}-${Date.now()}.cpuprofile`];
-  const child = fork(serveFile, [kind, fileURLToPath(benchFolder)], { execArgv: profiling, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const profiling =
+    folder === undefined
+      ? []
+      : [
+          '--cpu-prof',
+          `--cpu-prof-dir=${folder}`,
+          `--cpu-prof-name=mcp-${kind}-${Date.now()}.cpuprofile`,
+        ];
+  const child = fork(serveFile, [kind, fileURLToPath(benchFolder)], {
+    execArgv: profiling,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const next = (): Promise<number> =>
     new Promise((resolve, reject) => {
-      const onExit = (code: number | null): void => reject(new Error(`A server ended with code ${code}.`));
+      const onExit = (code: number | null): void =>
+        reject(new Error(`A server ended with code ${code}.`));
       child.once('exit', onExit).once('message', (message) => {
         child.off('exit', onExit);
         resolve(message as number);
@@ -70,17 +84,44 @@ const accept = { Accept: 'application/json, text/event-stream' };
 async function callOf(era: Era, port: number): Promise<(id: number) => string> {
   const params = { name: 'forecast', arguments: input };
   if (era === '2026') {
-    const message = messageTo('POST', '/mcp', { ...accept, 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': 'forecast' });
-    return (id) => message(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { ...params, _meta: meta } }));
+    const message = messageTo('POST', '/mcp', {
+      ...accept,
+      'MCP-Protocol-Version': '2026-07-28',
+      'Mcp-Method': 'tools/call',
+      'Mcp-Name': 'forecast',
+    });
+    return (id) =>
+      message(
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id,
+          method: 'tools/call',
+          params: { ...params, _meta: meta },
+        }),
+      );
   }
   const connection = await httpConnection(port);
-  const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1.0.0' } };
+  const hello = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'bench', version: '1.0.0' },
+  };
   const { head } = await connection.send(
-    messageTo('POST', '/mcp', accept)(JSON.stringify({ jsonrpc: '2.0', id: 'init', method: 'initialize', params: hello })),
+    messageTo(
+      'POST',
+      '/mcp',
+      accept,
+    )(JSON.stringify({ jsonrpc: '2.0', id: 'init', method: 'initialize', params: hello })),
   );
-  const session = { ...accept, 'MCP-Protocol-Version': '2025-11-25', 'Mcp-Session-Id': /\nmcp-session-id: (\S+)/i.exec(head)?.[1] ?? '' };
+  const session = {
+    ...accept,
+    'MCP-Protocol-Version': '2025-11-25',
+    'Mcp-Session-Id': /\nmcp-session-id: (\S+)/i.exec(head)?.[1] ?? '',
+  };
   const message = messageTo('POST', '/mcp', session);
-  await connection.send(message(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })));
+  await connection.send(
+    message(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })),
+  );
   connection.close();
   return (id) => message(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params }));
 }
@@ -90,8 +131,11 @@ async function caseOf(kind: Kind, era: Era, port: number): Promise<Case & { clos
   const connections = await Promise.all(Array.from({ length: atOnce }, () => httpConnection(port)));
   let ids = 0;
   const one = async (_: number, place: number): Promise<void> => {
-    const { status, body } = await (connections[place] as (typeof connections)[number]).send(call(++ids));
-    if (status !== 200 || !body.includes('degrees')) throw new Error(`${kind} answered ${status}: ${body.slice(0, 200)}`);
+    const { status, body } = await (connections[place] as (typeof connections)[number]).send(
+      call(++ids),
+    );
+    if (status !== 200 || !body.includes('degrees'))
+      throw new Error(`${kind} answered ${status}: ${body.slice(0, 200)}`);
   };
   const run = async (times: number): Promise<void> => void (await eachOf(times, atOnce, one));
   await run(warmUp);
@@ -104,7 +148,11 @@ async function caseOf(kind: Kind, era: Era, port: number): Promise<Case & { clos
   };
 }
 
-async function rowOf(era: Era, servers: readonly (readonly [Kind, Server])[], version: string): Promise<Row> {
+async function rowOf(
+  era: Era,
+  servers: readonly (readonly [Kind, Server])[],
+  version: string,
+): Promise<Row> {
   const cases = await Promise.all(servers.map(([kind, { port }]) => caseOf(kind, era, port)));
   const [their, our] = await compare(cases, { rounds, sampleMs });
   const cpu = [0, 0];
@@ -118,17 +166,28 @@ async function rowOf(era: Era, servers: readonly (readonly [Kind, Server])[], ve
   const [theirCpu, ourCpu] = cpu.map((us) => Math.round(us / (turns * perTurn)));
   for (const one of cases) one.close();
   const rate = (ns: number | undefined): string => Math.round(1e9 / (ns ?? Number.NaN)).toString();
-  const note = `${version}: ${rate(their?.ns)} → ${rate(our?.ns)} a second; ${theirCpu} → ${ourCpu} µs of the server's processor each`;
+  const note =
+    `${version}: ${rate(their?.ns)} → ${rate(our?.ns)} a second; ${theirCpu} → ${ourCpu} µs of ` +
+    `the server's processor each`;
   const value = 1 / (our?.ratio ?? Number.NaN);
   return era === '2026'
     ? { id: 'mcp_http', value, note }
-    : { what: 'the same with MCP sessions of the 2025 era, whose streams can be resumed', value, unit: '×', note };
+    : {
+        what: 'the same with MCP sessions of the 2025 era, whose streams can be resumed',
+        value,
+        unit: '×',
+        note,
+      };
 }
 
 export async function measure(): Promise<FamilyResult> {
-  if ((await load('@modelcontextprotocol/server')) === undefined) return missing('@modelcontextprotocol/server');
+  if ((await load('@modelcontextprotocol/server')) === undefined)
+    return missing('@modelcontextprotocol/server');
   const version = await versionOf('@modelcontextprotocol/server');
-  const servers = [['theirs', await start('theirs')] as const, ['ours', await start('ours')] as const];
+  const servers = [
+    ['theirs', await start('theirs')] as const,
+    ['ours', await start('ours')] as const,
+  ];
   const rows = [await rowOf('2026', servers, version), await rowOf('2025', servers, version)];
   for (const [, server] of servers) await server.close();
   return { rows };

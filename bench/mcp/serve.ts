@@ -1,4 +1,7 @@
-/** An MCP server over HTTP in a process of its own: ours or the protocol package's, with the same handler behind the same adapter to `node:http`. */
+/**
+ * An MCP server over HTTP in a process of its own: ours or the protocol package's, with the same
+ * handler behind the same adapter to `node:http`.
+ */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +24,10 @@ interface Package {
   WebStandardStreamableHTTPServerTransport: new (options: object) => { handleRequest: Fetch };
 }
 
-/** As its documentation has it: a server for each request of the 2026 era, a server and a transport for each session of the 2025 era. */
+/**
+ * As its documentation has it: a server for each request of the 2026 era, a server and a transport
+ * for each session of the 2025 era.
+ */
 function theirs(sdk: Package): Fetch {
   const makeServer = (): InstanceType<Package['McpServer']> => {
     const server = new sdk.McpServer({ name: 'bench', version: '1.0.0' });
@@ -31,13 +37,18 @@ function theirs(sdk: Package): Fetch {
     return server;
   };
   const modern = sdk.createMcpHandler(makeServer, { legacy: 'reject' });
-  const sessions = new Map<string, InstanceType<Package['WebStandardStreamableHTTPServerTransport']>>();
+  const sessions = new Map<
+    string,
+    InstanceType<Package['WebStandardStreamableHTTPServerTransport']>
+  >();
   return async (request) => {
     if (!(await sdk.isLegacyRequest(request))) return modern.fetch(request);
     const known = sessions.get(request.headers.get('mcp-session-id') ?? '');
     if (known !== undefined) return known.handleRequest(request);
     const id = randomUUID();
-    const transport = new sdk.WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id });
+    const transport = new sdk.WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+    });
     sessions.set(id, transport);
     await makeServer().connect(transport);
     return transport.handleRequest(request);

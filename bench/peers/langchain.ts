@@ -6,12 +6,24 @@ import { load, missing } from './load.ts';
 import { versionOf } from './version.ts';
 
 interface ToolsModule {
-  tool(handler: (given: Input) => unknown, options: object): { invoke(given: unknown): Promise<unknown> };
+  tool(
+    handler: (given: Input) => unknown,
+    options: object,
+  ): { invoke(given: unknown): Promise<unknown> };
 }
 
 export async function measure(): Promise<FamilyResult> {
   const module = await load<ToolsModule>('@langchain/core/tools');
   if (module === undefined) return missing('@langchain/core');
-  const forecast = module.tool((given) => handler(given), { name: 'forecast', description, schema });
-  return compareCall('peer_langchain', () => forecast.invoke(input), holdsAnswer, await versionOf('@langchain/core'));
+  const forecast = module.tool((given) => handler(given), {
+    name: 'forecast',
+    description,
+    schema,
+  });
+  return compareCall(
+    'peer_langchain',
+    () => forecast.invoke(input),
+    holdsAnswer,
+    await versionOf('@langchain/core'),
+  );
 }

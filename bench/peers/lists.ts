@@ -15,7 +15,11 @@ export async function measure(): Promise<FamilyResult> {
   const { session, schemas } = listingSetup();
   const rows: Row[] = [];
   const skipped: string[] = [];
-  const add = async (id: 'list_ai_sdk' | 'list_mcp', name: string, step: () => Promise<unknown>): Promise<void> => {
+  const add = async (
+    id: 'list_ai_sdk' | 'list_mcp',
+    name: string,
+    step: () => Promise<unknown>,
+  ): Promise<void> => {
     const [, other] = await compare(
       [
         ourList(session),
@@ -28,7 +32,11 @@ export async function measure(): Promise<FamilyResult> {
       ],
       { rounds: 5 },
     );
-    rows.push({ id, value: other?.ratio ?? Number.NaN, note: `${await versionOf(name)}: ${((other?.ns ?? 0) / 1e6).toFixed(1)} ms` });
+    rows.push({
+      id,
+      value: other?.ratio ?? Number.NaN,
+      note: `${await versionOf(name)}: ${((other?.ns ?? 0) / 1e6).toFixed(1)} ms`,
+    });
   };
 
   const ai = await load<AiModule>('ai');
@@ -49,10 +57,20 @@ export async function measure(): Promise<FamilyResult> {
   }
 
   const connection = await connectMcp(listed);
-  if (connection === undefined) skipped.push('@modelcontextprotocol/server, @modelcontextprotocol/client');
+  if (connection === undefined)
+    skipped.push('@modelcontextprotocol/server, @modelcontextprotocol/client');
   else {
-    await add('list_mcp', '@modelcontextprotocol/server', async () => (await connection.client.listTools()).tools.length);
+    await add(
+      'list_mcp',
+      '@modelcontextprotocol/server',
+      async () => (await connection.client.listTools()).tools.length,
+    );
     await connection.close();
   }
-  return { rows, ...(skipped.length === 0 ? {} : { skipped: `${skipped.join(', ')}: not installed (\`npm ci --prefix bench\`)` }) };
+  return {
+    rows,
+    ...(skipped.length === 0
+      ? {}
+      : { skipped: `${skipped.join(', ')}: not installed (\`npm ci --prefix bench\`)` }),
+  };
 }

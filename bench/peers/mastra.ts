@@ -1,4 +1,7 @@
-/** Mastra: a tool, executed. It validates and calls; it has neither a timeout nor a policy of its own here. */
+/**
+ * Mastra: a tool, executed. It validates and calls; it has neither a timeout nor a policy of its
+ * own here.
+ */
 import { description, handler, type Input, input, schema } from '../fixtures.ts';
 import type { FamilyResult } from '../targets.ts';
 import { compareCall, holdsAnswer } from './compare-call.ts';
@@ -12,6 +15,16 @@ interface ToolsModule {
 export async function measure(): Promise<FamilyResult> {
   const module = await load<ToolsModule>('@mastra/core/tools');
   if (module === undefined) return missing('@mastra/core');
-  const forecast = module.createTool({ id: 'forecast', description, inputSchema: schema, execute: (given: Input) => handler(given) });
-  return compareCall('peer_mastra', () => forecast.execute(input, {}), holdsAnswer, await versionOf('@mastra/core'));
+  const forecast = module.createTool({
+    id: 'forecast',
+    description,
+    inputSchema: schema,
+    execute: (given: Input) => handler(given),
+  });
+  return compareCall(
+    'peer_mastra',
+    () => forecast.execute(input, {}),
+    holdsAnswer,
+    await versionOf('@mastra/core'),
+  );
 }

@@ -27,17 +27,24 @@ interface Transports {
 }
 
 /** With the one tool of the calls, or with so many listed ones. */
-export async function connectMcp(listed = 0): Promise<{ readonly client: McpClient; close(): Promise<void> } | undefined> {
+export async function connectMcp(
+  listed = 0,
+): Promise<{ readonly client: McpClient; close(): Promise<void> } | undefined> {
   const serverModule = await load<ServerModule>('@modelcontextprotocol/server');
   const clientModule = await load<ClientModule>('@modelcontextprotocol/client');
   const transports = serverModule?.InMemoryTransport ?? clientModule?.InMemoryTransport;
-  if (serverModule === undefined || clientModule === undefined || transports === undefined) return undefined;
+  if (serverModule === undefined || clientModule === undefined || transports === undefined)
+    return undefined;
   const server = new serverModule.McpServer({ name: 'bench', version: '1.0.0' });
   server.registerTool('forecast', { description, inputSchema: schema }, async (given: Input) => ({
     content: [{ type: 'text', text: JSON.stringify(await handler(given)) }],
   }));
   for (let index = 0; index < listed; index++)
-    server.registerTool(`tool_${index}`, { description, inputSchema: zodParameters(index) }, async () => ({ content: [] }));
+    server.registerTool(
+      `tool_${index}`,
+      { description, inputSchema: zodParameters(index) },
+      async () => ({ content: [] }),
+    );
   const client = new clientModule.Client({ name: 'bench', version: '1.0.0' });
   const [near, far] = transports.createLinkedPair();
   await Promise.all([server.connect(far), client.connect(near)]);

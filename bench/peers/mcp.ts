@@ -8,7 +8,8 @@ import { versionOf } from './version.ts';
 
 export async function measure(): Promise<FamilyResult> {
   const connection = await connectMcp();
-  if (connection === undefined) return missing('@modelcontextprotocol/server', '@modelcontextprotocol/client');
+  if (connection === undefined)
+    return missing('@modelcontextprotocol/server', '@modelcontextprotocol/client');
   const result = await compareCall(
     'peer_mcp',
     () => connection.client.callTool({ name: 'forecast', arguments: input }),

@@ -14,8 +14,19 @@ export async function measure(): Promise<FamilyResult> {
   const name = '@openai/agents-core';
   const core = await load<AgentsCore>(name);
   if (core === undefined) return missing(name);
-  const forecast = core.tool({ name: 'forecast', description, parameters: schema, timeoutMs: 120_000, execute: (given: Input) => handler(given) });
+  const forecast = core.tool({
+    name: 'forecast',
+    description,
+    parameters: schema,
+    timeoutMs: 120_000,
+    execute: (given: Input) => handler(given),
+  });
   const context = new core.RunContext();
   const text = JSON.stringify(input);
-  return compareCall('peer_openai_agents', () => forecast.invoke(context, text), holdsAnswer, await versionOf(name));
+  return compareCall(
+    'peer_openai_agents',
+    () => forecast.invoke(context, text),
+    holdsAnswer,
+    await versionOf(name),
+  );
 }

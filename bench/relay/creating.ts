@@ -13,8 +13,11 @@ const atOnce = 16;
 
 async function creating(name: string, kind: ServerKind): Promise<Row[]> {
   const server = await startServer(kind);
-  const connections = await Promise.all(Array.from({ length: atOnce }, () => httpConnection(server.port)));
-  const create = (_: number, place: number) => createSession(connections[place] as (typeof connections)[number]);
+  const connections = await Promise.all(
+    Array.from({ length: atOnce }, () => httpConnection(server.port)),
+  );
+  const create = (_: number, place: number) =>
+    createSession(connections[place] as (typeof connections)[number]);
   await eachOf(1_000, atOnce, create);
   let ms: readonly number[] = [];
   const rate = await rateOf(async () => {
@@ -29,7 +32,12 @@ async function creating(name: string, kind: ServerKind): Promise<Row[]> {
   for (const one of connections) one.close();
   await server.close();
   return [
-    { what: `sessions created, ${atOnce} at a time: ${name}`, value: Math.round(rate), unit: 'a second', note: spreadText(ms) },
+    {
+      what: `sessions created, ${atOnce} at a time: ${name}`,
+      value: Math.round(rate),
+      unit: 'a second',
+      note: spreadText(ms),
+    },
     {
       what: `sessions created, each registering 100 tools: ${name}`,
       value: Math.round(rateWithTools),

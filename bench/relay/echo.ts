@@ -1,4 +1,7 @@
-/** The least that a relay could be: a request is written to the open stream, and answered with what comes back under its id. Nothing is checked, kept or counted. */
+/**
+ * The least that a relay could be: a request is written to the open stream, and answered with what
+ * comes back under its id. Nothing is checked, kept or counted.
+ */
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
@@ -23,7 +26,9 @@ export async function serveEcho(): Promise<{ readonly port: number; close(): Pro
     const { tool, args } = await context.req.json<{ tool: string; args: object }>();
     const requestId = randomUUID();
     const result = new Promise<unknown>((resolve) => waiting.set(requestId, resolve));
-    await streams.get(context.req.param('code'))?.writeSSE({ event: 'tool-request', data: JSON.stringify({ requestId, tool, args }) });
+    await streams
+      .get(context.req.param('code'))
+      ?.writeSSE({ event: 'tool-request', data: JSON.stringify({ requestId, tool, args }) });
     return context.json({ requestId, result: await result });
   });
   app.post('/:code/response', async (context) => {
@@ -33,7 +38,10 @@ export async function serveEcho(): Promise<{ readonly port: number; close(): Pro
     return context.json({ success: true, requestId });
   });
   const server = await new Promise<ReturnType<typeof serve>>((resolve) => {
-    const made = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', serverOptions: { keepAliveTimeout } }, () => resolve(made));
+    const made = serve(
+      { fetch: app.fetch, port: 0, hostname: '127.0.0.1', serverOptions: { keepAliveTimeout } },
+      () => resolve(made),
+    );
   });
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,4 +1,7 @@
-/** One kept-alive connection of HTTP/1.1, with as little around it as possible: what the client costs would hide what a server does. */
+/**
+ * One kept-alive connection of HTTP/1.1, with as little around it as possible: what the client
+ * costs would hide what a server does.
+ */
 import { createConnection, type Socket } from 'node:net';
 
 /** What came back. */
@@ -17,17 +20,26 @@ export interface HttpConnection {
 }
 
 /** Makes the bytes of requests to one place. Bodies are ASCII. */
-export function messageTo(method: string, path: string, headers: Readonly<Record<string, string>> = {}): (body?: string) => string {
+export function messageTo(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): (body?: string) => string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines.join('')}`;
-  return (body) => (body === undefined ? `${head}\r\n` : `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  return (body) =>
+    body === undefined
+      ? `${head}\r\n`
+      : `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
 /** Connects; resolves when connected. */
 export async function connect(port: number): Promise<Socket> {
   const socket = createConnection({ port, host: '127.0.0.1', noDelay: true });
   socket.setEncoding('latin1');
-  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  await new Promise<void>((resolve, reject) =>
+    socket.once('connect', resolve).once('error', reject),
+  );
   return socket;
 }
 
@@ -69,7 +81,10 @@ function readReply(text: string): Reply | undefined {
   const head = text.slice(0, end);
   const status = Number(head.slice(9, 12));
   const length = /\ncontent-length: (\d+)/i.exec(head)?.[1];
-  if (length !== undefined) return text.length - end - 4 >= Number(length) ? { status, head, body: text.slice(end + 4) } : undefined;
+  if (length !== undefined)
+    return text.length - end - 4 >= Number(length)
+      ? { status, head, body: text.slice(end + 4) }
+      : undefined;
   if (!/\ntransfer-encoding: chunked/i.test(head)) return { status, head, body: '' };
   if (!text.endsWith('0\r\n\r\n')) return undefined;
   const { body } = readChunks(text.slice(end + 4));

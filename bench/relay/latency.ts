@@ -8,7 +8,8 @@ export interface Spread {
 
 export function spreadOf(ms: readonly number[]): Spread {
   const sorted = [...ms].sort((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
   return { p50: at(0.5), p99: at(0.99) };
 }
 
@@ -18,7 +19,11 @@ export function spreadText(ms: readonly number[]): string {
 }
 
 /** Does something so many times, so many at a time. @returns the milliseconds of each */
-export async function eachOf(times: number, atOnce: number, one: (index: number, place: number) => Promise<unknown>): Promise<number[]> {
+export async function eachOf(
+  times: number,
+  atOnce: number,
+  one: (index: number, place: number) => Promise<unknown>,
+): Promise<number[]> {
   const ms: number[] = [];
   let next = 0;
   const work = async (place: number): Promise<void> => {

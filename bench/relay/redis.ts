@@ -6,11 +6,22 @@ import { Redis } from 'ioredis';
 export const redisMissing = 'the rows of Redis need `redis-server` on the PATH.';
 
 /** Undefined where there is none. */
-export async function startRedis(): Promise<{ readonly port: number; close(): Promise<void> } | undefined> {
+export async function startRedis(): Promise<
+  { readonly port: number; close(): Promise<void> } | undefined
+> {
   if (spawnSync('redis-server', ['--version']).status !== 0) return undefined;
   const port = await freePort();
-  const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: 'ignore' });
-  const client = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 20, maxRetriesPerRequest: null });
+  const child = spawn(
+    'redis-server',
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+    { stdio: 'ignore' },
+  );
+  const client = new Redis({
+    port,
+    host: '127.0.0.1',
+    retryStrategy: () => 20,
+    maxRetriesPerRequest: null,
+  });
   client.on('error', () => {});
   await client.ping();
   client.disconnect();

@@ -1,4 +1,7 @@
-/** A server in a process of its own, so that what the client costs is not counted: a relay, or the bare echo. Asked over IPC for what it has used. */
+/**
+ * A server in a process of its own, so that what the client costs is not counted: a relay, or the
+ * bare echo. Asked over IPC for what it has used.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { redisBus, redisStore } from '../../src/redis/index.ts';

@@ -1,4 +1,7 @@
-/** Starts servers, each in its own process. `BENCH_PROFILE=folder` has them write CPU profiles there. */
+/**
+ * Starts servers, each in its own process. `BENCH_PROFILE=folder` has them write CPU profiles
+ * there.
+ */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -31,11 +34,19 @@ export async function startServer(kind: ServerKind): Promise<ServerProcess> {
   const profiling =
     folder === undefined
       ? []
-      : ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${typeof kind === 'string' ? kind : 'redis'}-${Date.now()}.cpuprofile`];
-  const child = fork(serveFile, [JSON.stringify(kind)], { execArgv: ['--expose-gc', ...profiling], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+      : [
+          '--cpu-prof',
+          `--cpu-prof-dir=${folder}`,
+          `--cpu-prof-name=${typeof kind === 'string' ? kind : 'redis'}-${Date.now()}.cpuprofile`,
+        ];
+  const child = fork(serveFile, [JSON.stringify(kind)], {
+    execArgv: ['--expose-gc', ...profiling],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const next = <T>(): Promise<T> =>
     new Promise((resolve, reject) => {
-      const onExit = (code: number | null): void => reject(new Error(`A server ended with code ${code}.`));
+      const onExit = (code: number | null): void =>
+        reject(new Error(`A server ended with code ${code}.`));
       child.once('exit', onExit).once('message', (message) => {
         child.off('exit', onExit);
         resolve(message as T);

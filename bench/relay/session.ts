@@ -14,10 +14,13 @@ export const toolName = 'forecast';
 export const requestBody = JSON.stringify({ tool: toolName, args: { city: 'Oslo', days: 3 } });
 export const result = { city: 'Oslo', degrees: 21 };
 
-export const bearer = (token: string): { readonly Authorization: string } => ({ Authorization: `Bearer ${token}` });
+export const bearer = (token: string): { readonly Authorization: string } => ({
+  Authorization: `Bearer ${token}`,
+});
 
 export function expectStatus(reply: Reply, status: number): Reply {
-  if (reply.status !== status) throw new Error(`Expected ${status}, got ${reply.head}\n${reply.body.slice(0, 500)}`);
+  if (reply.status !== status)
+    throw new Error(`Expected ${status}, got ${reply.head}\n${reply.body.slice(0, 500)}`);
   return reply;
 }
 
@@ -34,7 +37,10 @@ export function definition(name: string, remark = ''): object {
     description: `Forecasts the weather of a city for some days.${remark}`,
     parameters: {
       type: 'object',
-      properties: { city: { type: 'string', description: 'The city to look at.' }, days: { type: 'integer', minimum: 1, maximum: 14 } },
+      properties: {
+        city: { type: 'string', description: 'The city to look at.' },
+        days: { type: 'integer', minimum: 1, maximum: 14 },
+      },
       required: ['city'],
       additionalProperties: false,
     },
@@ -43,11 +49,26 @@ export function definition(name: string, remark = ''): object {
 }
 
 export function registration(tools: readonly object[]): string {
-  return JSON.stringify({ pluginType: 'bench', pluginVersion: '1.0.0', capabilities: ['weather'], availableTools: tools, environment: {} });
+  return JSON.stringify({
+    pluginType: 'bench',
+    pluginVersion: '1.0.0',
+    capabilities: ['weather'],
+    availableTools: tools,
+    environment: {},
+  });
 }
 
-export async function register(connection: HttpConnection, { code, sessionToken }: Credentials, body: string): Promise<void> {
-  expectStatus(await connection.send(messageTo('POST', `${base}/${code}/register-tools`, bearer(sessionToken))(body)), 201);
+export async function register(
+  connection: HttpConnection,
+  { code, sessionToken }: Credentials,
+  body: string,
+): Promise<void> {
+  expectStatus(
+    await connection.send(
+      messageTo('POST', `${base}/${code}/register-tools`, bearer(sessionToken))(body),
+    ),
+    201,
+  );
 }
 
 /** A session with the one tool of the round trips. */

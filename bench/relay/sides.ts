@@ -1,4 +1,7 @@
-/** An application that answers every call, and an agent that calls: both speak to a relay and to the bare echo alike. */
+/**
+ * An application that answers every call, and an agent that calls: both speak to a relay and to the
+ * bare echo alike.
+ */
 import { type HttpConnection, httpConnection, messageTo } from './http-connection.ts';
 import { base, bearer, type Credentials, expectStatus, requestBody, result } from './session.ts';
 import { sseConnection } from './sse-connection.ts';
@@ -37,9 +40,14 @@ export function answerer(port: number, { code, sessionToken }: Credentials): Ans
 /** An application on a stream. */
 export async function application(port: number, credentials: Credentials): Promise<Side> {
   const answers = answerer(port, credentials);
-  const stream = await sseConnection(port, `${base}/${credentials.code}/stream`, bearer(credentials.sessionToken), (event, data) => {
-    if (event === 'tool-request') answers.answer(data).catch(fail);
-  });
+  const stream = await sseConnection(
+    port,
+    `${base}/${credentials.code}/stream`,
+    bearer(credentials.sessionToken),
+    (event, data) => {
+      if (event === 'tool-request') answers.answer(data).catch(fail);
+    },
+  );
   return {
     close: () => {
       stream.close();
@@ -53,13 +61,18 @@ export interface Agent extends Side {
   call(place: number): Promise<void>;
 }
 
-export async function agent(port: number, { code, agentToken }: Credentials, atOnce: number): Promise<Agent> {
+export async function agent(
+  port: number,
+  { code, agentToken }: Credentials,
+  atOnce: number,
+): Promise<Agent> {
   const message = messageTo('POST', `${base}/${code}/request`, bearer(agentToken))(requestBody);
   const connections = await Promise.all(Array.from({ length: atOnce }, () => httpConnection(port)));
   return {
     async call(place) {
       const reply = expectStatus(await (connections[place] as HttpConnection).send(message), 200);
-      if (!reply.body.includes('"degrees":21')) throw new Error(`Expected the result of the application, got ${reply.body}`);
+      if (!reply.body.includes('"degrees":21'))
+        throw new Error(`Expected the result of the application, got ${reply.body}`);
     },
     close: () => {
       for (const one of connections) one.close();

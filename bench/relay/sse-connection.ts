@@ -5,14 +5,21 @@ import { connect, messageTo, readChunks } from './http-connection.ts';
 export type OnEvent = (event: string, data: string) => void;
 
 /** Resolves when the answer's head has come. */
-export async function sseConnection(port: number, path: string, headers: Readonly<Record<string, string>>, onEvent: OnEvent): Promise<{ close(): void }> {
+export async function sseConnection(
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  onEvent: OnEvent,
+): Promise<{ close(): void }> {
   const socket = await connect(port);
   let head = '';
   let chunks = '';
   let text = '';
   await new Promise<void>((resolve, reject) => {
     let isOpen = false;
-    socket.on('error', reject).on('close', () => reject(new Error('The server closed the stream.')));
+    socket
+      .on('error', reject)
+      .on('close', () => reject(new Error('The server closed the stream.')));
     socket.on('data', (chunk: unknown) => {
       if (isOpen) chunks += chunk as string;
       else {

@@ -1,11 +1,25 @@
-/** Many streams open at once: what one keeps in use, how fast they open, how fast events reach them, and what they cost while nothing happens. */
+/**
+ * Many streams open at once: what one keeps in use, how fast they open, how fast events reach them,
+ * and what they cost while nothing happens.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { quick } from '../harness.ts';
 import type { FamilyResult, Row } from '../targets.ts';
 import { type HttpConnection, httpConnection, messageTo } from './http-connection.ts';
 import { eachOf, spreadText } from './latency.ts';
 import { startServer, type Told } from './server-process.ts';
-import { base, bearer, type Credentials, createSession, definition, expectStatus, register, registration, requestBody, toolName } from './session.ts';
+import {
+  base,
+  bearer,
+  type Credentials,
+  createSession,
+  definition,
+  expectStatus,
+  register,
+  registration,
+  requestBody,
+  toolName,
+} from './session.ts';
 import { sseConnection } from './sse-connection.ts';
 
 const streams = 1_000;
@@ -30,7 +44,11 @@ export async function measure(): Promise<FamilyResult> {
   });
 
   /** Opens a stream for each of these, and has each tell of an event of a name. */
-  const listen = async (path: (index: number) => string, token: (index: number) => string, onEvent: (event: string, index: number) => void) => {
+  const listen = async (
+    path: (index: number) => string,
+    token: (index: number) => string,
+    onEvent: (event: string, index: number) => void,
+  ) => {
     const open: Open[] = [];
     const start = performance.now();
     const ms = await eachOf(streams, atOnce, async (index) => {
@@ -77,7 +95,11 @@ export async function measure(): Promise<FamilyResult> {
   await eachOf(streams, atOnce, async (index, place) => {
     const { code, agentToken } = sessions[index] as Credentials;
     sentAt[index] = performance.now();
-    const message = messageTo('POST', `${base}/${code}/request`, bearer(agentToken))(requestBody.replace('{', '{"wait":false,'));
+    const message = messageTo(
+      'POST',
+      `${base}/${code}/request`,
+      bearer(agentToken),
+    )(requestBody.replace('{', '{"wait":false,'));
     expectStatus(await at(place).send(message), 202);
   });
   await arrived.all;
@@ -100,7 +122,12 @@ export async function measure(): Promise<FamilyResult> {
   );
   changedAt = performance.now();
   const update = JSON.stringify({ added: [definition('another')], reason: 'bench' });
-  expectStatus(await at(0).send(messageTo('POST', `${base}/${shared.code}/update-tools`, bearer(shared.sessionToken))(update)), 200);
+  expectStatus(
+    await at(0).send(
+      messageTo('POST', `${base}/${shared.code}/update-tools`, bearer(shared.sessionToken))(update),
+    ),
+    200,
+  );
   await arrived.all;
   for (const one of [...agents.open, ...connections]) one.close();
   await server.close();
@@ -126,7 +153,12 @@ export async function measure(): Promise<FamilyResult> {
       unit: 'ms',
       note: `from the request on: ${spreadText(delays)}`,
     },
-    { what: `a change of tools, until all ${streams} agents of its session have it`, value: Math.max(...came), unit: 'ms', note: spreadText(came) },
+    {
+      what: `a change of tools, until all ${streams} agents of its session have it`,
+      value: Math.max(...came),
+      unit: 'ms',
+      note: spreadText(came),
+    },
     {
       what: `processor time of ${streams} streams without events`,
       value: idle * 100,

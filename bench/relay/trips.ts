@@ -1,4 +1,7 @@
-/** A call's way from the agent to the application and back: what a relay adds to a bare echo of the same shape. */
+/**
+ * A call's way from the agent to the application and back: what a relay adds to a bare echo of the
+ * same shape.
+ */
 import { type Case, compare, quick, type Timing } from '../harness.ts';
 import type { FamilyResult, Row, TargetId } from '../targets.ts';
 import { eachOf, spreadOf, spreadText } from './latency.ts';
@@ -9,8 +12,12 @@ import { agent, application } from './sides.ts';
 
 const rounds = quick ? 5 : 15;
 const sampleMs = quick ? 40 : 250;
-/** Until the engine has compiled what runs often: before that a server costs twice what it costs for the rest of its life. */
-const warmUpOf = (kind: ServerKind): number => (quick ? 400 : typeof kind === 'string' ? 12_000 : 2_500);
+/**
+ * Until the engine has compiled what runs often: before that a server costs twice what it costs for
+ * the rest of its life.
+ */
+const warmUpOf = (kind: ServerKind): number =>
+  quick ? 400 : typeof kind === 'string' ? 12_000 : 2_500;
 /** For the spread and for the server's own time. */
 const turns = quick ? 2 : 3;
 const perTurn = quick ? 150 : 1_000;
@@ -31,10 +38,14 @@ interface Seen extends Timing {
 
 async function openWay(name: string, kind: ServerKind, atOnce: number): Promise<Way> {
   const server = await startServer(kind);
-  const credentials: Credentials = kind === 'echo' ? { code: 'ECHOECHO', sessionToken: 'none', agentToken: 'none' } : await sessionWithTool(server.port);
+  const credentials: Credentials =
+    kind === 'echo'
+      ? { code: 'ECHOECHO', sessionToken: 'none', agentToken: 'none' }
+      : await sessionWithTool(server.port);
   const side = await application(server.port, credentials);
   const { call, close } = await agent(server.port, credentials, atOnce);
-  const trips = (times: number): Promise<number[]> => eachOf(times, atOnce, (_, place) => call(place));
+  const trips = (times: number): Promise<number[]> =>
+    eachOf(times, atOnce, (_, place) => call(place));
   await trips(warmUpOf(kind));
   return {
     name,
@@ -61,7 +72,11 @@ async function look(ways: readonly Way[], atOnce: number): Promise<readonly Seen
       cpu[index] = (cpu[index] ?? 0) + (after.cpuUs - before.cpuUs);
     }
   }
-  return timings.map((timing, index) => ({ ...timing, ms: ms[index] ?? [], cpuUs: (cpu[index] ?? 0) / (turns * perTurn) }));
+  return timings.map((timing, index) => ({
+    ...timing,
+    ms: ms[index] ?? [],
+    cpuUs: (cpu[index] ?? 0) / (turns * perTurn),
+  }));
 }
 
 function rowsOf(id: TargetId, atOnce: number, seen: readonly Seen[]): Row[] {
@@ -77,10 +92,24 @@ function rowsOf(id: TargetId, atOnce: number, seen: readonly Seen[]): Row[] {
     {
       id,
       value: memory.ratio,
-      note: `${Math.round(echo.ns / 1e3)} → ${Math.round(memory.ns / 1e3)} µs; middle against middle of all trips ${(spreadOf(memory.ms).p50 / spreadOf(echo.ms).p50).toFixed(2)} ×`,
+      note:
+        `${Math.round(echo.ns / 1e3)} → ${Math.round(memory.ns / 1e3)} µs; middle against ` +
+        `middle of all trips ${(spreadOf(memory.ms).p50 / spreadOf(echo.ms).p50).toFixed(2)} ×`,
     },
-    { what: `the server's own processor time, ${at}, memory against echo`, value: memory.cpuUs / echo.cpuUs, unit: '×' },
-    ...(redis === undefined ? [] : [{ what: `round trips, ${at}, Redis against memory`, value: redis.ratio / memory.ratio, unit: '×' }]),
+    {
+      what: `the server's own processor time, ${at}, memory against echo`,
+      value: memory.cpuUs / echo.cpuUs,
+      unit: '×',
+    },
+    ...(redis === undefined
+      ? []
+      : [
+          {
+            what: `round trips, ${at}, Redis against memory`,
+            value: redis.ratio / memory.ratio,
+            unit: '×',
+          },
+        ]),
     ...seen.map(told),
   ];
 }
@@ -92,7 +121,10 @@ export async function measure(): Promise<FamilyResult> {
     ['relay_trip', 1],
     ['relay_trip_16', 16],
   ] as const) {
-    const ways = [await openWay('bare echo', 'echo', atOnce), await openWay('memory', 'memory', atOnce)];
+    const ways = [
+      await openWay('bare echo', 'echo', atOnce),
+      await openWay('memory', 'memory', atOnce),
+    ];
     if (redis !== undefined) ways.push(await openWay('Redis', { redisPort: redis.port }, atOnce));
     rows.push(...rowsOf(id, atOnce, await look(ways, atOnce)));
     for (const way of ways) await way.close();

@@ -5,7 +5,15 @@ import type { FamilyResult } from '../targets.ts';
 import { httpConnection, messageTo } from './http-connection.ts';
 import { spreadOf, spreadText } from './latency.ts';
 import { startServer } from './server-process.ts';
-import { base, bearer, createSession, definition, expectStatus, register, registration } from './session.ts';
+import {
+  base,
+  bearer,
+  createSession,
+  definition,
+  expectStatus,
+  register,
+  registration,
+} from './session.ts';
 import { fail } from './sides.ts';
 import { sseConnection } from './sse-connection.ts';
 
@@ -15,29 +23,46 @@ const tools = 100;
 
 export async function measure(): Promise<FamilyResult> {
   const server = await startServer('memory');
-  const connections = await Promise.all(Array.from({ length: 8 }, () => httpConnection(server.port)));
+  const connections = await Promise.all(
+    Array.from({ length: 8 }, () => httpConnection(server.port)),
+  );
   const [first] = connections as [(typeof connections)[number]];
   const credentials = await createSession(first);
-  await register(first, credentials, registration(Array.from({ length: tools }, (_, index) => definition(`tool_${index}`))));
-  const message = messageTo('POST', `${base}/${credentials.code}/update-tools`, bearer(credentials.sessionToken));
+  await register(
+    first,
+    credentials,
+    registration(Array.from({ length: tools }, (_, index) => definition(`tool_${index}`))),
+  );
+  const message = messageTo(
+    'POST',
+    `${base}/${credentials.code}/update-tools`,
+    bearer(credentials.sessionToken),
+  );
   const sentAt = new Map<string, number>();
   const delays: number[] = [];
-  const stream = await sseConnection(server.port, `${base}/${credentials.code}/events`, bearer(credentials.agentToken), (event, data) => {
-    if (event !== 'tool-availability-update') return;
-    const { updates } = JSON.parse(data) as { updates: { added: readonly { readonly name: string }[] } };
-    for (const { name } of updates.added) {
-      const sent = sentAt.get(name);
-      if (sent !== undefined) delays.push(performance.now() - sent);
-      sentAt.delete(name);
-    }
-  });
+  const stream = await sseConnection(
+    server.port,
+    `${base}/${credentials.code}/events`,
+    bearer(credentials.agentToken),
+    (event, data) => {
+      if (event !== 'tool-availability-update') return;
+      const { updates } = JSON.parse(data) as {
+        updates: { added: readonly { readonly name: string }[] };
+      };
+      for (const { name } of updates.added) {
+        const sent = sentAt.get(name);
+        if (sent !== undefined) delays.push(performance.now() - sent);
+        sentAt.delete(name);
+      }
+    },
+  );
   const update = async (index: number): Promise<void> => {
     const name = `extra_${index}`;
     const removed = index < aSecond ? [] : [`extra_${index - aSecond}`];
     sentAt.set(name, performance.now());
-    const reply = await (connections[index % connections.length] as (typeof connections)[number]).send(
-      message(JSON.stringify({ added: [definition(name)], removed, reason: 'bench' })),
-    );
+    const reply = await (
+      connections[index % connections.length] as (typeof connections)[number]
+    ).send(message(JSON.stringify({ added: [definition(name)], removed, reason: 'bench' })));
     expectStatus(reply, 200);
   };
   const total = aSecond * (seconds + 1);
@@ -65,7 +90,9 @@ export async function measure(): Promise<FamilyResult> {
         what: `${aSecond} changes of tools a second, until the agent has one`,
         value: spreadOf(counted).p50,
         unit: 'ms',
-        note: `${spreadText(counted)}; ${counted.length} changes, ${Math.round((total * 1_000) / took)} a second, ${sentAt.size} lost`,
+        note:
+          `${spreadText(counted)}; ${counted.length} changes, ` +
+          `${Math.round((total * 1_000) / took)} a second, ${sentAt.size} lost`,
       },
     ],
   };

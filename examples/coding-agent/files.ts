@@ -1,6 +1,13 @@
-// What the file tools share: texts of a bounded size, walks that follow no link, and who runs beside whom.
+// What the file tools share: texts of a bounded size, walks that follow no link, and who runs
+// beside whom.
 import type { Fail, ToolContext } from '../../src/index.ts';
-import { type Folder, inFolderOf, listFolder, openFolder, PathRefused } from '../tools/files/confined.ts';
+import {
+  type Folder,
+  inFolderOf,
+  listFolder,
+  openFolder,
+  PathRefused,
+} from '../tools/files/confined.ts';
 import { readBytes } from '../tools/files/contents.ts';
 import { decodeText } from '../tools/files/text.ts';
 import { failure, Refused } from './refused.ts';
@@ -41,10 +48,20 @@ export async function counted<T>(gauge: Gauge, work: () => Promise<T>): Promise<
   }
 }
 
-/** Hands the folder that holds `path` to `use`, opened below the session's folder part by part, without following a link. @throws Refused, PathRefused */
-export function below<T>({ cwd }: Context, path: string, use: (folder: Folder, name: string) => Promise<T>, options?: { create?: boolean }): Promise<T> {
+/**
+ * Hands the folder that holds `path` to `use`, opened below the session's folder part by part,
+ * without following a link. @throws Refused, PathRefused
+ */
+export function below<T>(
+  { cwd }: Context,
+  path: string,
+  use: (folder: Folder, name: string) => Promise<T>,
+  options?: { create?: boolean },
+): Promise<T> {
   // A session without a folder would be one with the process's.
-  return cwd === '' ? Promise.reject(new Refused('no_root', 'the session has no folder')) : inFolderOf(cwd, path, use, options);
+  return cwd === ''
+    ? Promise.reject(new Refused('no_root', 'the session has no folder'))
+    : inFolderOf(cwd, path, use, options);
 }
 
 /** The text of a file. @throws Refused, PathRefused */
@@ -57,7 +74,12 @@ export async function readText(folder: Folder, name: string): Promise<string> {
 }
 
 /** Every regular file below the folder `name`, in the order of names, as its path from there. */
-export async function* filesBelow(folder: Folder, name: string, signal: AbortSignal, depth = 0): AsyncGenerator<string> {
+export async function* filesBelow(
+  folder: Folder,
+  name: string,
+  signal: AbortSignal,
+  depth = 0,
+): AsyncGenerator<string> {
   const here = await openFolder(folder, name);
   try {
     for (const entry of await listFolder(here)) {
@@ -65,7 +87,8 @@ export async function* filesBelow(folder: Folder, name: string, signal: AbortSig
       if (entry.isFile()) yield entry.name;
       else if (entry.isDirectory() && !SKIPPED.has(entry.name) && depth < MAX_DEPTH) {
         try {
-          for await (const path of filesBelow(here, entry.name, signal, depth + 1)) yield `${entry.name}/${path}`;
+          for await (const path of filesBelow(here, entry.name, signal, depth + 1))
+            yield `${entry.name}/${path}`;
         } catch (error) {
           // Since it was listed it became a link, or vanished.
           if (!(error instanceof PathRefused)) throw error;

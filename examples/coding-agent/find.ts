@@ -1,4 +1,7 @@
-/** Every place where `wanted` stands in `items`, overlapping ones too. Linear, whatever a model makes up (Knuth, Morris and Pratt): `indexOf` is not. */
+/**
+ * Every place where `wanted` stands in `items`, overlapping ones too. Linear, whatever a model
+ * makes up (Knuth, Morris and Pratt): `indexOf` is not.
+ */
 export function placesOf<T>(items: ArrayLike<T>, wanted: ArrayLike<T>): number[] {
   if (wanted.length === 0) return [];
   // border[i]: how much of the start of `wanted` is also the end of its first i + 1 items.
@@ -21,11 +24,21 @@ export function placesOf<T>(items: ArrayLike<T>, wanted: ArrayLike<T>): number[]
 
 /** Whether a path from a folder matches a pattern of `*`, `?` and `**`. */
 export function pathMatches(pattern: string, path: string): boolean {
-  return wild(pattern.split('/'), path.split('/'), '**', (segment, name) => wild([...segment], [...name], '*', (mark, char) => mark === '?' || mark === char));
+  return wild(pattern.split('/'), path.split('/'), '**', (segment, name) =>
+    wild([...segment], [...name], '*', (mark, char) => mark === '?' || mark === char),
+  );
 }
 
-/** `star` stands for any run of items. Going back to the last star alone is enough, so it takes no more than pattern × items steps. */
-function wild(pattern: readonly string[], items: readonly string[], star: string, fits: (mark: string, item: string) => boolean): boolean {
+/**
+ * `star` stands for any run of items. Going back to the last star alone is enough, so it takes no
+ * more than pattern × items steps.
+ */
+function wild(
+  pattern: readonly string[],
+  items: readonly string[],
+  star: string,
+  fits: (mark: string, item: string) => boolean,
+): boolean {
   let [mark, item, lastStar, retry] = [0, 0, -1, 0];
   while (item < items.length) {
     const here = pattern[mark];

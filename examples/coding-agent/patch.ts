@@ -9,7 +9,10 @@ export type Section =
   | { readonly kind: 'Delete'; readonly path: string }
   | { readonly kind: 'Update'; readonly path: string; readonly hunks: readonly Hunk[] };
 
-/** Lines that are there (`old`), what takes their place (`new`), and the text of the @@ line: a line to look beyond. */
+/**
+ * Lines that are there (`old`), what takes their place (`new`), and the text of the @@ line: a line
+ * to look beyond.
+ */
 export interface Hunk {
   readonly beyond: string;
   readonly old: readonly string[];
@@ -24,7 +27,10 @@ const MAX_HUNKS = 200;
 export function parsePatch(patch: string): Section[] {
   const lines = patch.trim().split(/\r?\n/);
   if (lines[0] !== '*** Begin Patch' || lines.at(-1) !== '*** End Patch')
-    throw new Refused('invalid_patch', 'a patch starts with *** Begin Patch and ends with *** End Patch');
+    throw new Refused(
+      'invalid_patch',
+      'a patch starts with *** Begin Patch and ends with *** End Patch',
+    );
   const sections = new Map<string, Section>();
   for (let at = 1; at < lines.length - 1; ) {
     const [, kind, path] = HEADER.exec(lines[at] as string) ?? [];
@@ -43,7 +49,11 @@ export function parsePatch(patch: string): Section[] {
   for (const file of sections.keys()) {
     for (let slash = file.indexOf('/'); slash > 0; slash = file.indexOf('/', slash + 1)) {
       const above = file.slice(0, slash);
-      if (sections.has(above)) throw new Refused('invalid_patch', `${file} is below ${above}, which is a file of the patch`);
+      if (sections.has(above))
+        throw new Refused(
+          'invalid_patch',
+          `${file} is below ${above}, which is a file of the patch`,
+        );
     }
   }
   if (sections.size === 0) throw new Refused('invalid_patch', 'the patch has no section');
@@ -68,7 +78,8 @@ function readHunks(lines: readonly string[], first: number): Hunk[] {
       if (!line.startsWith('-')) hunk.new.push(line.slice(1));
     }
   }
-  if (hunks.length === 0 || hunks.length > MAX_HUNKS) throw new Refused('invalid_patch', `an update has 1 to ${MAX_HUNKS} hunks`);
+  if (hunks.length === 0 || hunks.length > MAX_HUNKS)
+    throw new Refused('invalid_patch', `an update has 1 to ${MAX_HUNKS} hunks`);
   return hunks;
 }
 
@@ -76,16 +87,24 @@ function outOfPlace(index: number): Refused {
   return new Refused('invalid_patch', `line ${index + 1} of the patch is out of place`);
 }
 
-/** The text with the hunks applied, one below the other. Each must fit in one place and no other. @throws Refused */
+/**
+ * The text with the hunks applied, one below the other. Each must fit in one place and no other.
+ * @throws Refused
+ */
 export function applyHunks(text: string, hunks: readonly Hunk[]): string {
   let rest = text.split('\n');
   const done: string[][] = [];
   for (const [index, { beyond, old, new: fresh }] of hunks.entries()) {
     const start = beyond === '' ? 0 : rest.findIndex((line) => line.trim() === beyond) + 1;
-    if (start === 0 && beyond !== '') throw new Refused('patch_does_not_fit', `hunk ${index + 1}: no line reads ${beyond}`);
+    if (start === 0 && beyond !== '')
+      throw new Refused('patch_does_not_fit', `hunk ${index + 1}: no line reads ${beyond}`);
     const places = placesOf(rest.slice(start), old);
     if (places.length !== 1)
-      throw new Refused('patch_does_not_fit', `hunk ${index + 1} fits ${places.length === 0 ? 'nowhere' : 'more than one place: give more lines that stay'}`);
+      throw new Refused(
+        'patch_does_not_fit',
+        `hunk ${index + 1} fits ` +
+          `${places.length === 0 ? 'nowhere' : 'more than one place: give more lines that stay'}`,
+      );
     const at = start + (places[0] as number);
     done.push(rest.slice(0, at), [...fresh]);
     rest = rest.slice(at + old.length);

@@ -4,7 +4,15 @@ import { codingAgentTool } from '../../src/workflow/index.ts';
 import { type Folder, listFolder, look, openFolder, PathRefused } from '../tools/files/confined.ts';
 import { pathParts } from '../tools/files/path.ts';
 import { searchFolder } from '../tools/files/search.ts';
-import { below, type Context, counted, filesBelow, type HostServices, readText, SKIPPED } from './files.ts';
+import {
+  below,
+  type Context,
+  counted,
+  filesBelow,
+  type HostServices,
+  readText,
+  SKIPPED,
+} from './files.ts';
 import { pathMatches } from './find.ts';
 
 const define = defineTool.for<HostServices>();
@@ -14,7 +22,11 @@ const MAX_FILES = 5_000;
 const MAX_FILE_BYTES = 500_000;
 const CUT = '[there may be more: the search ended at its limit]';
 
-function reading<T>(context: Context, path: string, use: (folder: Folder, name: string) => Promise<T>) {
+function reading<T>(
+  context: Context,
+  path: string,
+  use: (folder: Folder, name: string) => Promise<T>,
+) {
   return counted(context.services.reads, () => below(context, path, use));
 }
 
@@ -39,17 +51,35 @@ const grep = define({
   annotations,
   handler: ({ text, path, ignoreCase, maxMatches }, context) =>
     reading(context, path, async (folder, name) => {
-      const bounds = { maxMatches, maxFiles: MAX_FILES, maxFileBytes: MAX_FILE_BYTES, skip: SKIPPED, signal: context.signal };
+      const bounds = {
+        maxMatches,
+        maxFiles: MAX_FILES,
+        maxFileBytes: MAX_FILE_BYTES,
+        skip: SKIPPED,
+        signal: context.signal,
+      };
       if (!(await look(folder, name))?.isFile()) {
-        const { matches, complete } = await searchFolder(folder, name, { text, ignoreCase }, bounds);
-        const lines = matches.map((match) => `${prefixOf(path)}${match.path}:${match.line}: ${match.text}`);
+        const { matches, complete } = await searchFolder(
+          folder,
+          name,
+          { text, ignoreCase },
+          bounds,
+        );
+        const lines = matches.map(
+          (match) => `${prefixOf(path)}${match.path}:${match.line}: ${match.text}`,
+        );
         return [...lines, ...(complete ? [] : [CUT])].join('\n') || 'no matches';
       }
       const fold = (line: string) => (ignoreCase ? line.toLowerCase() : line);
       const lines = (await readText(folder, name))
         .split('\n')
-        .flatMap((line, index) => (fold(line).includes(fold(text)) ? [`${path}:${index + 1}: ${line.trim()}`] : []));
-      return [...lines.slice(0, maxMatches), ...(lines.length > maxMatches ? [CUT] : [])].join('\n') || 'no matches';
+        .flatMap((line, index) =>
+          fold(line).includes(fold(text)) ? [`${path}:${index + 1}: ${line.trim()}`] : [],
+        );
+      return (
+        [...lines.slice(0, maxMatches), ...(lines.length > maxMatches ? [CUT] : [])].join('\n') ||
+        'no matches'
+      );
     }),
 });
 
@@ -75,7 +105,8 @@ const stat = define({
   handler: ({ path }, context) =>
     reading(context, path, async (folder, name) => {
       const found = await look(folder, name);
-      if (found === undefined) throw new PathRefused({ reason: 'not_found', message: `${name} does not exist` });
+      if (found === undefined)
+        throw new PathRefused({ reason: 'not_found', message: `${name} does not exist` });
       return found.isFile() ? { kind: kindOf(found), bytes: found.size } : { kind: kindOf(found) };
     }),
 });
@@ -86,10 +117,18 @@ const exists = define({
   handler: ({ path }, context) =>
     counted(context.services.reads, async () => {
       try {
-        return await below(context, path, async (folder, name) => (await look(folder, name)) !== undefined);
+        return await below(
+          context,
+          path,
+          async (folder, name) => (await look(folder, name)) !== undefined,
+        );
       } catch (error) {
         // A folder on the way is missing, or is a file.
-        if (error instanceof PathRefused && (error.reason === 'not_found' || error.reason === 'not_a_folder')) return false;
+        if (
+          error instanceof PathRefused &&
+          (error.reason === 'not_found' || error.reason === 'not_a_folder')
+        )
+          return false;
         throw error;
       }
     }),

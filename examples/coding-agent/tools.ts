@@ -1,4 +1,5 @@
-// The eleven tools of the preset with handlers: files below the session's folder and no others, programs from a list, no shell.
+// The eleven tools of the preset with handlers: files below the session's folder and no others,
+// programs from a list, no shell.
 import { execFile } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import { defineTool } from '../../src/index.ts';
@@ -21,14 +22,29 @@ const exec = define({
   ...codingAgentTool('host.exec'),
   policy: {
     check({ input, allow, deny }) {
-      const known = input.cwd === '.' && COMMANDS.some((words) => isDeepStrictEqual(words, [input.program, ...input.args]));
-      return known ? allow() : deny('command_not_allowed', `allowed, in the root: ${COMMANDS.map((words) => words.join(' ')).join(', ')}`);
+      const known =
+        input.cwd === '.' &&
+        COMMANDS.some((words) => isDeepStrictEqual(words, [input.program, ...input.args]));
+      return known
+        ? allow()
+        : deny(
+            'command_not_allowed',
+            `allowed, in the root: ${COMMANDS.map((words) => words.join(' ')).join(', ')}`,
+          );
     },
   },
   handler: ({ args, timeoutMs }, { cwd, signal }) =>
     new Promise<{ exitCode: number; stdout: string; stderr: string }>((resolve, reject) => {
-      // No variable of the host's reaches the program: NODE_OPTIONS alone could make it run anything.
-      const options = { cwd, env: {}, timeout: timeoutMs, signal, maxBuffer: 100_000, windowsHide: true };
+      // No variable of the host's reaches the program: NODE_OPTIONS alone could make it run
+      // anything.
+      const options = {
+        cwd,
+        env: {},
+        timeout: timeoutMs,
+        signal,
+        maxBuffer: 100_000,
+        windowsHide: true,
+      };
       execFile(process.execPath, [...args], options, (error, stdout, stderr) => {
         if (error === null) resolve({ exitCode: 0, stdout, stderr });
         else if (typeof error.code === 'number') resolve({ exitCode: error.code, stdout, stderr });

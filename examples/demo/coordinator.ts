@@ -1,6 +1,9 @@
 import type { Coordinator } from '../../src/index.ts';
 
-/** The least that a coordinator is: named modules at mount points. An orchestrator finds its tools with `get('tools')`. */
+/**
+ * The least that a coordinator is: named modules at mount points. An orchestrator finds its tools
+ * with `get('tools')`.
+ */
 export function createCoordinator(): Coordinator {
   const points = new Map<string, Map<string, unknown>>();
   const modulesAt = (point: string) => {
@@ -16,6 +19,7 @@ export function createCoordinator(): Coordinator {
     unmount(point, name) {
       if (name !== undefined) modulesAt(point).delete(name);
     },
-    get: (point, name) => (name === undefined ? Object.fromEntries(modulesAt(point)) : modulesAt(point).get(name)),
+    get: (point, name) =>
+      name === undefined ? Object.fromEntries(modulesAt(point)) : modulesAt(point).get(name),
   };
 }

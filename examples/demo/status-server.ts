@@ -9,12 +9,17 @@ export interface StatusServer {
   close(): Promise<void>;
 }
 
-/** A server on the loopback address: `/status` answers, `/slow` never does, `/moved` points to another server. */
+/**
+ * A server on the loopback address: `/status` answers, `/slow` never does, `/moved` points to
+ * another server.
+ */
 export async function startStatusServer(): Promise<StatusServer> {
   const waiting = new Set<() => void>();
   const server = createServer((request, response) => {
     if (request.url === '/status') {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ service: 'demo', healthy: true }));
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ service: 'demo', healthy: true }));
     } else if (request.url === '/slow') {
       for (const notify of waiting) notify();
       waiting.clear();

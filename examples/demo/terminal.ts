@@ -2,12 +2,18 @@ const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as c
 export type Paint = (style: keyof typeof CODES, text: string) => string;
 
 /** Colour on a terminal that wants it; plain text for files, pipes and `NO_COLOR`. */
-export function createPaint(stream: { readonly isTTY?: boolean } = process.stdout, env: NodeJS.ProcessEnv = process.env): Paint {
+export function createPaint(
+  stream: { readonly isTTY?: boolean } = process.stdout,
+  env: NodeJS.ProcessEnv = process.env,
+): Paint {
   const coloured = stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
   return (style, text) => (coloured ? `\u001b[${CODES[style]}m${text}\u001b[0m` : text);
 }
 
-/** One printable line of at most `width` characters. Control characters go, since what a tool read may hold a terminal's commands. */
+/**
+ * One printable line of at most `width` characters. Control characters go, since what a tool read
+ * may hold a terminal's commands.
+ */
 export function oneLine(text: string, width: number): string {
   return cut(text.replace(/\s+/g, ' ').trim(), width);
 }
@@ -22,13 +28,20 @@ export function firstLines(text: string, count: number, width: number): string[]
   ];
 }
 
-/** Rows as aligned columns below a heading; a column of numbers (`ends with ms` or `#`) stands to the right. */
+/**
+ * Rows as aligned columns below a heading; a column of numbers (`ends with ms` or `#`) stands to
+ * the right.
+ */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const widths = heading.map((title, column) => Math.max(title.length, ...rows.map((row) => [...(row[column] ?? '')].length)));
+  const widths = heading.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => [...(row[column] ?? '')].length)),
+  );
   const toRight = heading.map((title) => title === '#' || title === 'ms');
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, column) => (toRight[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+      .map((cell, column) =>
+        toRight[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
       .join('  ')
       .trimEnd();
   return [line(heading), widths.map((width) => '─'.repeat(width)).join('  '), ...rows.map(line)];
@@ -36,5 +49,7 @@ export function table(heading: readonly string[], rows: readonly (readonly strin
 
 function cut(text: string, width: number): string {
   const characters = [...text.replace(/[\p{Cc}\p{Cf}]/gu, '·')];
-  return characters.length <= width ? characters.join('') : `${characters.slice(0, width - 1).join('')}…`;
+  return characters.length <= width
+    ? characters.join('')
+    : `${characters.slice(0, width - 1).join('')}…`;
 }

@@ -21,17 +21,32 @@ export function outcomeOf(result: ToolResult): string {
 }
 
 /** The lines of one call: what was wanted, what was asked, what came. */
-export function callLines({ step, result, asked, asExpected }: Played, number: number, width: number, paint: Paint): string[] {
+export function callLines(
+  { step, result, asked, asExpected }: Played,
+  number: number,
+  width: number,
+  paint: Paint,
+): string[] {
   const outcome = outcomeOf(result);
   const refused = result.metadata.status === 'rejected';
-  const mark = result.success ? paint('green', '✓') : refused ? paint('yellow', '⊘') : paint('red', '✗');
-  const said = result.success ? firstLines(serializeOutput(result), PREVIEW_LINES, width - 6) : [oneLine(result.error.message, width - 6)];
-  const size = result.metadata.truncated === undefined ? '' : ` of ${result.metadata.truncated.originalChars} characters`;
+  const mark = result.success
+    ? paint('green', '✓')
+    : refused
+      ? paint('yellow', '⊘')
+      : paint('red', '✗');
+  const said = result.success
+    ? firstLines(serializeOutput(result), PREVIEW_LINES, width - 6)
+    : [oneLine(result.error.message, width - 6)];
+  const size =
+    result.metadata.truncated === undefined
+      ? ''
+      : ` of ${result.metadata.truncated.originalChars} characters`;
   return [
     `${String(number).padStart(3)}  ${paint('bold', step.note)}`,
     `     ${oneLine(`${step.tool} ${JSON.stringify(step.input)}`, width - 5)}`,
     ...(asked === undefined ? [] : [`     ${paint('cyan', '?')} ${oneLine(asked, width - 7)}`]),
-    `     ${mark} ${outcome}${size} ${paint('dim', `${Math.round(result.metadata.durationMs)} ms`)}`,
+    `     ${mark} ${outcome}${size} ` +
+      `${paint('dim', `${Math.round(result.metadata.durationMs)} ms`)}`,
     ...said.map((line) => `       ${paint('dim', line)}`),
     ...(asExpected ? [] : [`     ${paint('red', `! expected: ${step.expect}`)}`]),
   ];
@@ -44,12 +59,24 @@ export function summaryLines(played: readonly Played[], paint: Paint): string[] 
     const ms = String(Math.round(result.metadata.durationMs));
     return [String(index + 1), profile, subject(step), result.metadata.status, code, reason, ms];
   });
-  const [heading = '', rule = '', ...lines] = table(['#', 'profile', 'call', 'status', 'code', 'reason', 'ms'], rows);
+  const [heading = '', rule = '', ...lines] = table(
+    ['#', 'profile', 'call', 'status', 'code', 'reason', 'ms'],
+    rows,
+  );
   const denied = new Map<string, number>();
   for (const { result } of played)
-    if (result.error?.code === 'policy_denied') denied.set(result.error.reason ?? '', (denied.get(result.error.reason ?? '') ?? 0) + 1);
-  const reasons = [...denied].sort(([a], [b]) => (a < b ? -1 : 1)).map(([reason, count]) => `${reason} ${count}`);
-  return [paint('bold', heading), paint('dim', rule), ...lines, '', `Denied by policy: ${reasons.join(', ')}`];
+    if (result.error?.code === 'policy_denied')
+      denied.set(result.error.reason ?? '', (denied.get(result.error.reason ?? '') ?? 0) + 1);
+  const reasons = [...denied]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([reason, count]) => `${reason} ${count}`);
+  return [
+    paint('bold', heading),
+    paint('dim', rule),
+    ...lines,
+    '',
+    `Denied by policy: ${reasons.join(', ')}`,
+  ];
 }
 
 function subject({ tool, input }: Step): string {

@@ -1,4 +1,7 @@
-/** Passes requests and WebSockets on to the relay, so that page and relay have one origin, as a proxy in front of both would. */
+/**
+ * Passes requests and WebSockets on to the relay, so that page and relay have one origin, as a
+ * proxy in front of both would.
+ */
 import { type IncomingMessage, type RequestListener, request } from 'node:http';
 import { connect } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
@@ -21,12 +24,16 @@ export function forwardTo(port: number): Forward {
         outgoing.flushHeaders();
         pipeline(answer, outgoing, () => {});
       });
-      onward.on('error', () => (outgoing.headersSent ? outgoing.destroy() : outgoing.writeHead(502).end()));
+      onward.on('error', () =>
+        outgoing.headersSent ? outgoing.destroy() : outgoing.writeHead(502).end(),
+      );
       outgoing.on('close', () => onward.destroy());
       incoming.pipe(onward);
     },
     upgrade({ method, url, rawHeaders }, socket, head) {
-      const lines = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${rawHeaders[index + 1]}\r\n`] : []));
+      const lines = rawHeaders.flatMap((name, index) =>
+        index % 2 === 0 ? [`${name}: ${rawHeaders[index + 1]}\r\n`] : [],
+      );
       const onward = connect(port, '127.0.0.1');
       onward.write(`${method} ${url} HTTP/1.1\r\n${lines.join('')}\r\n`);
       onward.write(head);

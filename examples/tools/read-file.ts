@@ -27,13 +27,24 @@ export const readFileTool = defineTool({
   },
   async handler({ path, startLine, maxLines }, { cwd, knobs }) {
     try {
-      const { bytes, more } = await inFolderOf(rootOf(knobs, { cwd }), path, (folder, name) => readBytes(folder, name, knobs.maxBytes));
-      if (more) return fail({ message: `${path} is larger than ${knobs.maxBytes} bytes`, reason: 'file_too_large' });
+      const { bytes, more } = await inFolderOf(rootOf(knobs, { cwd }), path, (folder, name) =>
+        readBytes(folder, name, knobs.maxBytes),
+      );
+      if (more)
+        return fail({
+          message: `${path} is larger than ${knobs.maxBytes} bytes`,
+          reason: 'file_too_large',
+        });
       const text = decodeText(bytes);
-      if (text === undefined) return fail({ message: `${path} is not text`, reason: 'binary_file' });
+      if (text === undefined)
+        return fail({ message: `${path} is not text`, reason: 'binary_file' });
       const lines = text.split('\n');
       const wanted =
-        startLine === 1 && maxLines === undefined ? text : lines.slice(startLine - 1, maxLines === undefined ? undefined : startLine - 1 + maxLines).join('\n');
+        startLine === 1 && maxLines === undefined
+          ? text
+          : lines
+              .slice(startLine - 1, maxLines === undefined ? undefined : startLine - 1 + maxLines)
+              .join('\n');
       return ok(wanted, { lines: lines.length });
     } catch (error) {
       return pathFailure(error);

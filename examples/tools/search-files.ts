@@ -5,7 +5,10 @@ import { pathParts } from './files/path.ts';
 import { judgePath, pathFailure, rootOf } from './files/policy.ts';
 import { searchFolder } from './files/search.ts';
 
-/** Finds lines that hold a text. The text is plain, never a pattern: a model's regular expression could keep the host busy for ever. */
+/**
+ * Finds lines that hold a text. The text is plain, never a pattern: a model's regular expression
+ * could keep the host busy for ever.
+ */
 export const searchFilesTool = defineTool({
   name: 'search_files',
   description: 'Finds lines that contain a text, in the text files below a folder.',
@@ -33,11 +36,15 @@ export const searchFilesTool = defineTool({
   async handler({ text, path, ignoreCase }, { cwd, knobs, signal }) {
     try {
       const bounds = { ...knobs, signal, skip: new Set([...knobs.skip, '.git']) };
-      const found = await inFolderOf(rootOf(knobs, { cwd }), path, (folder, name) => searchFolder(folder, name, { text, ignoreCase }, bounds));
+      const found = await inFolderOf(rootOf(knobs, { cwd }), path, (folder, name) =>
+        searchFolder(folder, name, { text, ignoreCase }, bounds),
+      );
       const below = pathParts(path)
         .map((part) => `${part}/`)
         .join('');
-      const lines = found.matches.map((match) => `${below}${match.path}:${match.line}: ${match.text}`);
+      const lines = found.matches.map(
+        (match) => `${below}${match.path}:${match.line}: ${match.text}`,
+      );
       const end = found.complete ? [] : ['[the search stopped at its limit; there may be more]'];
       return ok([...lines, ...end].join('\n') || 'no matches', {
         matches: lines.length,

@@ -27,7 +27,9 @@ export const writeFileTool = defineTool({
     }),
     check(call) {
       const bytes = Buffer.byteLength(call.input.content);
-      return bytes > call.knobs.maxBytes ? call.deny('content_too_large', `${bytes} bytes; at most ${call.knobs.maxBytes}`) : judgePath(call);
+      return bytes > call.knobs.maxBytes
+        ? call.deny('content_too_large', `${bytes} bytes; at most ${call.knobs.maxBytes}`)
+        : judgePath(call);
     },
   },
   async handler({ path, content }, { cwd, knobs }) {
@@ -37,9 +39,13 @@ export const writeFileTool = defineTool({
         path,
         async (folder, name) => {
           const old = await look(folder, name);
-          if (old !== undefined && !knobs.allowOverwrite) return fail({ message: `${path} is there already`, reason: 'file_exists' });
+          if (old !== undefined && !knobs.allowOverwrite)
+            return fail({ message: `${path} is there already`, reason: 'file_exists' });
           await writeBytes(folder, name, content);
-          return ok(`${old === undefined ? 'created' : 'replaced'} ${path}, ${Buffer.byteLength(content)} bytes`);
+          return ok(
+            `${old === undefined ? 'created' : 'replaced'} ${path}, ` +
+              `${Buffer.byteLength(content)} bytes`,
+          );
         },
         { create: true },
       );

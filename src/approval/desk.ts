@@ -1,4 +1,7 @@
-/** One session's approvals: who waits for a person in this process, and what was answered for always. */
+/**
+ * One session's approvals: who waits for a person in this process, and what was answered for
+ * always.
+ */
 
 import { Grants } from './grants.ts';
 import type { ApprovalRequest, ReadAnswer } from './request.ts';

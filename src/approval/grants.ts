@@ -7,7 +7,9 @@ export interface Held {
   readonly tool: string;
   readonly effect: 'allow' | 'reject';
   readonly by: string | undefined;
-  /** Fingerprint and source; with the digest of the input where the grant is for that input alone. */
+  /**
+   * Fingerprint and source; with the digest of the input where the grant is for that input alone.
+   */
   readonly key: string;
   usesLeft: number | undefined;
   readonly expiresAt: number | undefined;
@@ -46,11 +48,21 @@ export class Grants {
     const { grant, allowed, by } = answer;
     if (grant === undefined) return;
     const key = keyOf(subject, grant.match);
-    for (const [other, held] of [...this.#held, ...this.#lastUses]) if (held.key === key) this.revoke(other);
+    for (const [other, held] of [...this.#held, ...this.#lastUses])
+      if (held.key === key) this.revoke(other);
     if (!allowed) this.#rejections++;
     if (this.#held.size >= mostGrants) this.#held.delete(this.#held.keys().next().value as string);
     const expiresAt = grant.expiresInMs === undefined ? undefined : now + grant.expiresInMs;
-    this.#held.set(id, { id, tool: subject.tool, effect: allowed ? 'allow' : 'reject', by, key, usesLeft: grant.uses, expiresAt, revoked: false });
+    this.#held.set(id, {
+      id,
+      tool: subject.tool,
+      effect: allowed ? 'allow' : 'reject',
+      by,
+      key,
+      usesLeft: grant.uses,
+      expiresAt,
+      revoked: false,
+    });
   }
 
   /** The grant that would answer an ask, a rejection before an allowance; nothing is used up. */
@@ -60,12 +72,15 @@ export class Grants {
     let found: Held | undefined;
     for (const held of this.#held.values()) {
       if (!keys.includes(held.key)) continue;
-      if (found === undefined || (found.effect === 'allow' && held.effect === 'reject')) found = held;
+      if (found === undefined || (found.effect === 'allow' && held.effect === 'reject'))
+        found = held;
     }
     return found && publicView(found);
   }
 
-  /** Uses a grant that was found up by one, for what it was found for. Undefined when it is gone. */
+  /**
+   * Uses a grant that was found up by one, for what it was found for. Undefined when it is gone.
+   */
   use(id: string, subject: GrantSubject): Standing | undefined {
     const held = this.#held.get(id);
     if (held === undefined) return undefined;
@@ -76,7 +91,10 @@ export class Grants {
     return { held, subject, rejections: this.#rejections };
   }
 
-  /** Whether a call that it let through may still start: it was not taken back or replaced, has not run out, and nothing that came later rejects the call. */
+  /**
+   * Whether a call that it let through may still start: it was not taken back or replaced, has not
+   * run out, and nothing that came later rejects the call.
+   */
   holds({ held, subject, rejections }: Standing, now: number): boolean {
     if (held.revoked || (held.expiresAt !== undefined && held.expiresAt <= now)) return false;
     return rejections === this.#rejections || this.find(subject, now)?.effect !== 'reject';
@@ -92,7 +110,10 @@ export class Grants {
     return [...this.#held.values()].map(publicView);
   }
 
-  /** Takes an answer back, also from a call that it let through and whose handler has not started. False when it is gone. */
+  /**
+   * Takes an answer back, also from a call that it let through and whose handler has not started.
+   * False when it is gone.
+   */
   revoke(id: string): boolean {
     const held = this.#held.get(id) ?? this.#lastUses.get(id);
     if (held === undefined) return false;
@@ -101,7 +122,8 @@ export class Grants {
   }
 
   #expire(now: number): void {
-    for (const [id, held] of this.#held) if (held.expiresAt !== undefined && held.expiresAt <= now) this.#held.delete(id);
+    for (const [id, held] of this.#held)
+      if (held.expiresAt !== undefined && held.expiresAt <= now) this.#held.delete(id);
   }
 }
 

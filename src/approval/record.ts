@@ -13,11 +13,25 @@ export interface SuspendedCall {
   readonly idempotencyKey: string;
 }
 
-/** A record and its token. The token signs a digest of the record, so that an edited store is noticed. */
-export function sealRecord(signer: TokenSigner, call: SuspendedCall): { record: ApprovalRecord; token: string } {
+/**
+ * A record and its token. The token signs a digest of the record, so that an edited store is
+ * noticed.
+ */
+export function sealRecord(
+  signer: TokenSigner,
+  call: SuspendedCall,
+): { record: ApprovalRecord; token: string } {
   const { request, principal, input, idempotencyKey } = call;
   const { id, sessionId, expiresAt, callId, tool } = request;
-  const body: JsonObject = { id, sessionId, principal, expiresAt, input, idempotencyKey, request: JSON.parse(JSON.stringify(request)) as JsonObject };
+  const body: JsonObject = {
+    id,
+    sessionId,
+    principal,
+    expiresAt,
+    input,
+    idempotencyKey,
+    request: JSON.parse(JSON.stringify(request)) as JsonObject,
+  };
   const digest = jsonDigest(input);
   const claims: TokenClaims = {
     v: 1,
@@ -36,7 +50,10 @@ export function sealRecord(signer: TokenSigner, call: SuspendedCall): { record: 
   return { record: { ...body, id, expiresAt, token }, token };
 }
 
-/** Of all that the store keeps. The input has a digest already, and may be long: it is not written out again. */
+/**
+ * Of all that the store keeps. The input has a digest already, and may be long: it is not written
+ * out again.
+ */
 function recordDigest(body: JsonObject, inputDigest: string): string {
   return jsonDigest({ ...body, input: inputDigest });
 }
@@ -48,7 +65,9 @@ const recordLimits = { maxDepth: 128, maxValues: 200_000 };
 export function openRecord(
   signer: TokenSigner,
   record: unknown,
-): { readonly call: SuspendedCall; readonly claims: TokenClaims; readonly token: string } | undefined {
+):
+  | { readonly call: SuspendedCall; readonly claims: TokenClaims; readonly token: string }
+  | undefined {
   // Read once: what was checked is what is used, whatever the store gave.
   const copy = copyJson(record, recordLimits);
   if (!copy.ok || !isJsonObject(copy.value)) return undefined;
@@ -58,10 +77,15 @@ export function openRecord(
   const { request, input, idempotencyKey, principal } = body;
   if (!isJsonObject(request) || !isJsonObject(input)) return undefined;
   try {
-    if (claims.input !== jsonDigest(input) || claims.record !== recordDigest(body, claims.input)) return undefined;
+    if (claims.input !== jsonDigest(input) || claims.record !== recordDigest(body, claims.input))
+      return undefined;
   } catch {
     return undefined;
   }
   if (typeof idempotencyKey !== 'string' || typeof principal !== 'string') return undefined;
-  return { call: { request: request as unknown as PendingApproval, principal, input, idempotencyKey }, claims, token };
+  return {
+    call: { request: request as unknown as PendingApproval, principal, input, idempotencyKey },
+    claims,
+    token,
+  };
 }

@@ -4,28 +4,39 @@ import { withDeadline } from '../limits/with-deadline.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 
 /**
- * What is kept: a suspended call, or the mark that one was answered. A mark is `{ id, sessionId, principal, used, expiresAt }` with an id of its own, where `used`
- * is the id of the call's record. A store keeps both alike.
+ * What is kept: a suspended call, or the mark that one was answered. A mark is
+ * `{ id, sessionId, principal, used, expiresAt }` with an id of its own, where `used` is the id of
+ * the call's record. A store keeps both alike.
  */
 export type ApprovalRecord = JsonObject & { readonly id: string; readonly expiresAt: number };
 
 /**
- * Keeps suspended calls until they are answered, and the marks of answered ones until they expire. `take` is atomic and gives a record once: that makes a token
- * single-use, on any number of processes. The marks keep it single-use where a record is put back after it was taken; for that, `list` must give what an earlier
- * `put` has kept, also one of another process.
- * A store may drop records after `expiresAt` (epoch milliseconds). An operation that takes longer than the registry's `policyTimeoutMs` counts as failed:
- * no call waits for ever for a store.
+ * Keeps suspended calls until they are answered, and the marks of answered ones until they expire.
+ * `take` is atomic and gives a record once: that makes a token single-use, on any number of
+ * processes. The marks keep it single-use where a record is put back after it was taken; for that,
+ * `list` must give what an earlier `put` has kept, also one of another process. A store may drop
+ * records after `expiresAt` (epoch milliseconds). An operation that takes longer than the
+ * registry's `policyTimeoutMs` counts as failed: no call waits for ever for a store.
  */
 export interface ApprovalStore {
-  /** Keeps a record under its `id`; the id again replaces it. A rejection ends the call that wanted to be suspended. */
+  /**
+   * Keeps a record under its `id`; the id again replaces it. A rejection ends the call that wanted
+   * to be suspended.
+   */
   put(record: ApprovalRecord): MaybePromise<void>;
   /** Gives a record and removes it, in one atomic step; undefined when there is none. */
   take(id: string): MaybePromise<JsonObject | undefined>;
-  /** The records and marks whose `sessionId` this is, whoever their principal is; the library picks. Removes nothing. */
+  /**
+   * The records and marks whose `sessionId` this is, whoever their principal is; the library picks.
+   * Removes nothing.
+   */
   list(sessionId: string): MaybePromise<readonly JsonObject[]>;
 }
 
-/** Keeps records in this process: they do not survive it. Expired ones are dropped as others come. @param now Epoch milliseconds. */
+/**
+ * Keeps records in this process: they do not survive it. Expired ones are dropped as others come.
+ * @param now Epoch milliseconds.
+ */
 export function memoryApprovalStore(now: () => number): ApprovalStore {
   const records = new Map<string, ApprovalRecord>();
   // One session's listing does not walk through everybody's records.
@@ -66,7 +77,10 @@ export function startOperation<T>(operation: () => MaybePromise<T>): Promise<T> 
   });
 }
 
-/** Waits so long for an operation and no longer. @param milliseconds The registry's `policyTimeoutMs`. */
+/**
+ * Waits so long for an operation and no longer. @param milliseconds The registry's
+ * `policyTimeoutMs`.
+ */
 export function inTime<T>(operation: Promise<T>, milliseconds: number): Promise<T> {
   return withDeadline(operation, milliseconds);
 }

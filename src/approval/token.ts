@@ -1,4 +1,7 @@
-/** Approval tokens: signed, expiring, bound to who asked for what. A token proves a question was asked; the store decides that it is answered once. */
+/**
+ * Approval tokens: signed, expiring, bound to who asked for what. A token proves a question was
+ * asked; the store decides that it is answered once.
+ */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { MisuseError } from '../errors.ts';
 import { canonicalJson, isJsonObject, type JsonObject } from '../json.ts';
@@ -24,7 +27,10 @@ export interface TokenClaims {
 
 export interface TokenSigner {
   sign(claims: TokenClaims): string;
-  /** The claims of a genuine token, expired or not; undefined for anything else, whatever is wrong with it. */
+  /**
+   * The claims of a genuine token, expired or not; undefined for anything else, whatever is wrong
+   * with it.
+   */
   verify(token: unknown): TokenClaims | undefined;
 }
 
@@ -34,27 +40,43 @@ const shortestKey = 32;
 const longestToken = 65_536;
 
 /**
- * Signs with the first key, verifies with all of them, so that keys can be rotated: HMAC-SHA256, compared in constant time.
+ * Signs with the first key, verifies with all of them, so that keys can be rotated: HMAC-SHA256,
+ * compared in constant time.
  * @throws MisuseError `invalid_option` for a key of less than 32 bytes.
  */
 export function createTokenSigner(secret: Key | readonly Key[]): TokenSigner {
   const given = Array.isArray(secret) ? (secret as readonly Key[]) : [secret as Key];
   const keys = given.map((key) => {
-    const bytes = typeof key === 'string' ? Buffer.from(key, 'utf8') : key instanceof Uint8Array ? Buffer.from(key) : undefined;
+    const bytes =
+      typeof key === 'string'
+        ? Buffer.from(key, 'utf8')
+        : key instanceof Uint8Array
+          ? Buffer.from(key)
+          : undefined;
     if (bytes === undefined || bytes.length < shortestKey) {
       throw new MisuseError(
         'invalid_option',
-        `Expected each \`approvals.secret\` to be a string or bytes of at least ${shortestKey} bytes, got ${bytes === undefined ? typeof key : `${bytes.length} bytes`}. Make one by \`openssl rand -hex 32\` and keep it outside the code.`,
+        `Expected each \`approvals.secret\` to be a string or bytes of at least ` +
+          `${shortestKey} bytes, got ` +
+          `${bytes === undefined ? typeof key : `${bytes.length} bytes`}. Make one by \`openssl ` +
+          `rand -hex 32\` and keep it outside the code.`,
       );
     }
     return bytes;
   });
   const [signing] = keys;
-  if (signing === undefined) throw new MisuseError('invalid_option', 'Expected `approvals.secret` to hold at least one key, got none.');
-  const macOf = (key: Buffer, body: string): Buffer => createHmac('sha256', key).update('host-tools.approval.v1\n').update(body).digest();
+  if (signing === undefined)
+    throw new MisuseError(
+      'invalid_option',
+      'Expected `approvals.secret` to hold at least one key, got none.',
+    );
+  const macOf = (key: Buffer, body: string): Buffer =>
+    createHmac('sha256', key).update('host-tools.approval.v1\n').update(body).digest();
   return {
     sign(claims) {
-      const body = Buffer.from(canonicalJson(claims as unknown as JsonObject), 'utf8').toString('base64url');
+      const body = Buffer.from(canonicalJson(claims as unknown as JsonObject), 'utf8').toString(
+        'base64url',
+      );
       return `${body}.${macOf(signing, body).toString('base64url')}`;
     },
     verify(token) {
@@ -67,13 +89,16 @@ export function createTokenSigner(secret: Key | readonly Key[]): TokenSigner {
       let genuine = false;
       for (const key of keys) {
         const mac = macOf(key, body);
-        // Both sides are 32 bytes; every key is tried, so that time tells nothing of which one matched.
+        // Both sides are 32 bytes; every key is tried, so that time tells nothing of which one
+        // matched.
         if (given.length === mac.length && timingSafeEqual(given, mac)) genuine = true;
       }
       if (!genuine) return undefined;
       try {
         const claims: unknown = JSON.parse(Buffer.from(body, 'base64url').toString('utf8'));
-        return isJsonObject(claims) && claims.v === 1 ? (claims as unknown as TokenClaims) : undefined;
+        return isJsonObject(claims) && claims.v === 1
+          ? (claims as unknown as TokenClaims)
+          : undefined;
       } catch {
         return undefined;
       }

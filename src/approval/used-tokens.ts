@@ -1,4 +1,7 @@
-/** Which tokens were answered in this process: a store that gives a record twice makes no call run twice here. */
+/**
+ * Which tokens were answered in this process: a store that gives a record twice makes no call run
+ * twice here.
+ */
 
 /** Remembers ids until they expire, and no longer. */
 export class UsedTokens {

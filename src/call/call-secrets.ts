@@ -1,4 +1,7 @@
-/** The secrets of one call: what schemas and paths mark in its input, knobs and output, and how texts are kept free of it. */
+/**
+ * The secrets of one call: what schemas and paths mark in its input, knobs and output, and how
+ * texts are kept free of it.
+ */
 import { copyJson, type JsonValue } from '../json.ts';
 import { createBudget } from '../redaction/budget.ts';
 import type { Redactor } from '../redaction/redactor.ts';
@@ -7,7 +10,10 @@ import { Secrets } from '../redaction/secrets.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 
-/** Everything of the call that no text may hold: values that schemas and paths mark in input and knobs. */
+/**
+ * Everything of the call that no text may hold: values that schemas and paths mark in input and
+ * knobs.
+ */
 export function collectSecrets(call: Call): void {
   const binding = call.binding as Binding;
   if (!binding.secretive) return;
@@ -16,7 +22,10 @@ export function collectSecrets(call: Call): void {
   collect(call, binding.entry.knobRedactor(redact), (binding.knobs ?? null) as JsonValue);
 }
 
-/** The same once the arguments are validated: defaults and repairs are in the canonical input of a raw schema, and in the parse of any other. */
+/**
+ * The same once the arguments are validated: defaults and repairs are in the canonical input of a
+ * raw schema, and in the parse of any other.
+ */
 export function collectParsedSecrets(call: Call): void {
   const { entry } = call.binding as Binding;
   const { input } = entry.internals;
@@ -38,7 +47,8 @@ export function shareSecrets(parent: Call, child: Call): void {
 /** Secrets of the output count for everything that is told afterwards. */
 export function collectOutputSecrets(call: Call, output: unknown): void {
   const binding = call.binding as Binding;
-  if (binding.secretive) collect(call, binding.entry.outputRedactor(call.session.registry.redact), output as JsonValue);
+  if (binding.secretive)
+    collect(call, binding.entry.outputRedactor(call.session.registry.redact), output as JsonValue);
 }
 
 function collect(call: Call, redactor: Redactor | undefined, value: JsonValue): void {
@@ -56,11 +66,17 @@ export function scrubText(call: Call, text: string): string {
 }
 
 /**
- * JSON that is about to be told: first its secret fields are hidden, then secret texts wherever they stand. All of it has one budget, and is hidden as a whole where that
- * does not suffice. May share parts with the value.
- * @param redactor Knows the secret fields. The registry's paths alone tell them where there is none.
+ * JSON that is about to be told: first its secret fields are hidden, then secret texts wherever
+ * they stand. All of it has one budget, and is hidden as a whole where that does not suffice. May
+ * share parts with the value.
+ * @param redactor Knows the secret fields. The registry's paths alone tell them where there is
+ * none.
  */
-export function scrubJson(call: Call, value: JsonValue, redactor: Redactor | undefined = call.session.registry.pathRedactor()): JsonValue {
+export function scrubJson(
+  call: Call,
+  value: JsonValue,
+  redactor: Redactor | undefined = call.session.registry.pathRedactor(),
+): JsonValue {
   const budget = createBudget();
   const hidden = redactor === undefined ? value : redactor.redact(value, budget);
   const secrets = call.extra?.secrets;

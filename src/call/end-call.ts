@@ -1,4 +1,7 @@
-/** Record: the one place where a call ends. Counts it, tells of it once, gives everything back, and resolves its promise. */
+/**
+ * Record: the one place where a call ends. Counts it, tells of it once, gives everything back, and
+ * resolves its promise.
+ */
 import { errorCodes, type ToolError, toolError, withCause } from '../errors.ts';
 import { cloneJson, type JsonValue } from '../json.ts';
 import { redacted } from '../redaction/spellings.ts';
@@ -21,11 +24,17 @@ export function failureResult(call: Call, error: ToolError): ToolResult {
     error: extra.secrets === undefined || extra.secrets.none ? error : scrubError(call, error),
     metadata,
   };
-  if (extra.pending !== undefined && error.code === 'approval_pending') Object.defineProperty(result, 'approval', { value: extra.pending, enumerable: false });
+  if (extra.pending !== undefined && error.code === 'approval_pending')
+    Object.defineProperty(result, 'approval', { value: extra.pending, enumerable: false });
   return result as ToolResult;
 }
 
-export function successResult(call: Call, output: unknown, truncated: ResultMetadata['truncated'], handler: ResultMetadata['handler']): ToolResult {
+export function successResult(
+  call: Call,
+  output: unknown,
+  truncated: ResultMetadata['truncated'],
+  handler: ResultMetadata['handler'],
+): ToolResult {
   const metadata = metadataOf(call, 'succeeded');
   if (truncated !== undefined) metadata.truncated = truncated;
   if (handler !== undefined) metadata.handler = handler;
@@ -52,7 +61,9 @@ function scrubError(call: Call, error: ToolError): ToolError {
   return scrubbed;
 }
 
-/** Ends a call with a result. The first end counts; a second finds the call ended and does nothing. */
+/**
+ * Ends a call with a result. The first end counts; a second finds the call ended and does nothing.
+ */
 export function endCall(call: Call, result: ToolResult, release: (call: Call) => void): void {
   if (call.state === 'ended') return;
   call.state = 'ended';
@@ -60,7 +71,11 @@ export function endCall(call: Call, result: ToolResult, release: (call: Call) =>
     settleAccounts(call, result, release);
   } catch (error) {
     // Whatever fails on the way out, the caller gets an answer.
-    call.session.registry.hostFault(error, { callId: call.callId, toolName: call.toolName }, 'the end of a call met a fault');
+    call.session.registry.hostFault(
+      error,
+      { callId: call.callId, toolName: call.toolName },
+      'the end of a call met a fault',
+    );
   }
   call.resolve(result);
 }
@@ -80,19 +95,29 @@ function settleAccounts(call: Call, result: ToolResult, release: (call: Call) =>
   if (call.counted) (call.entry as Binding['entry']).ended();
 }
 
-function endExtra(call: Call, extra: NonNullable<Call['extra']>, result: ToolResult, release: (call: Call) => void): void {
+function endExtra(
+  call: Call,
+  extra: NonNullable<Call['extra']>,
+  result: ToolResult,
+  release: (call: Call) => void,
+): void {
   const { registry } = call.session;
   if (extra.idle?.dlList !== undefined) registry.deadlines.remove(extra.idle);
   call.parent?.extra?.children?.delete(call);
   const { cleanups, children } = extra;
   if (cleanups !== undefined) for (const cleanup of cleanups) cleanup(result);
   if (extra.holds !== undefined) {
-    // A handler that goes on after its call has ended keeps its slots until it settles, but not for ever.
+    // A handler that goes on after its call has ended keeps its slots until it settles, but not for
+    // ever.
     if (call.handlerLive) keepSlots(call, release);
     else release(call);
   }
   if (children !== undefined)
-    for (const child of [...children]) registry.spine.cancelled(child, new DOMException('The call that made this call has ended.', 'AbortError'));
+    for (const child of [...children])
+      registry.spine.cancelled(
+        child,
+        new DOMException('The call that made this call has ended.', 'AbortError'),
+      );
   if (!result.success && (call.handlerLive || extra.controller !== undefined)) {
     extra.aborted = true;
     extra.controller?.abort(extra.abortReason);
@@ -101,20 +126,38 @@ function endExtra(call: Call, extra: NonNullable<Call['extra']>, result: ToolRes
 
 function keepSlots(call: Call, release: (call: Call) => void): void {
   const { registry } = call.session;
-  const grace = { expire: () => release(call), dlPrev: undefined, dlNext: undefined, dlAt: 0, dlList: undefined };
+  const grace = {
+    expire: () => release(call),
+    dlPrev: undefined,
+    dlNext: undefined,
+    dlAt: 0,
+    dlList: undefined,
+  };
   call.more.grace = grace;
   registry.deadlines.add(grace, registry.graceMs, registry.monotonic());
 }
 
-/** A handler settled after its call had ended: its slots come back, and the settling is counted and told. */
-export function countLateSettle(call: Call, settled: 'returned' | 'threw', release: (call: Call) => void): void {
+/**
+ * A handler settled after its call had ended: its slots come back, and the settling is counted and
+ * told.
+ */
+export function countLateSettle(
+  call: Call,
+  settled: 'returned' | 'threw',
+  release: (call: Call) => void,
+): void {
   const { session, toolName, callId } = call;
   const grace = call.extra?.grace;
   if (grace?.dlList !== undefined) session.registry.deadlines.remove(grace);
   release(call);
   session.counters().lateSettles++;
   if (session.hears('tool:late'))
-    session.emit('tool:late', { toolName, callId, settled, afterMs: Math.max(0, session.registry.monotonic() - call.more.endedAt) });
+    session.emit('tool:late', {
+      toolName,
+      callId,
+      settled,
+      afterMs: Math.max(0, session.registry.monotonic() - call.more.endedAt),
+    });
 }
 
 function count(call: Call, result: ToolResult, binding: Binding | undefined): void {
@@ -126,7 +169,8 @@ function count(call: Call, result: ToolResult, binding: Binding | undefined): vo
   counters[status]++;
   if (result.success) return;
   const { code, reason } = result.error;
-  if (code === 'policy_denied' || code === 'policy_error' || code === 'approval_denied') counters.denied++;
+  if (code === 'policy_denied' || code === 'policy_error' || code === 'approval_denied')
+    counters.denied++;
   countReason(session.counters(), reason ?? code);
 }
 
@@ -151,15 +195,42 @@ function tell(call: Call, result: ToolResult): void {
   if (error.code === 'policy_denied' || error.code === 'policy_error') {
     if (session.hears('policy:violation')) {
       const { reason = error.code, ruleId, source } = error;
-      session.emit('policy:violation', { toolName, callId, reason, ...(ruleId === undefined ? {} : { ruleId }), ...(source === undefined ? {} : { source }) });
+      session.emit('policy:violation', {
+        toolName,
+        callId,
+        reason,
+        ...(ruleId === undefined ? {} : { ruleId }),
+        ...(source === undefined ? {} : { source }),
+      });
     }
   }
-  if (session.hears('tool:error')) session.emit('tool:error', { toolName, callId, error: toldError(call.extra?.unmasked ?? error), status, durationMs });
+  if (session.hears('tool:error'))
+    session.emit('tool:error', {
+      toolName,
+      callId,
+      error: toldError(call.extra?.unmasked ?? error),
+      status,
+      durationMs,
+    });
 }
 
 /** A copy of an error: the caller's may be changed by whoever has it. */
-function toldError({ code, message, reason, ruleId, source, retryable, details }: ToolError): ToolError {
-  return toolError(code, message, { reason, ruleId, source, retryable, details: details === undefined ? undefined : cloneJson(details) });
+function toldError({
+  code,
+  message,
+  reason,
+  ruleId,
+  source,
+  retryable,
+  details,
+}: ToolError): ToolError {
+  return toolError(code, message, {
+    reason,
+    ruleId,
+    source,
+    retryable,
+    details: details === undefined ? undefined : cloneJson(details),
+  });
 }
 
 /** The result as events carry it: a copy, secrets hidden by the output schema and by value. */
@@ -170,14 +241,34 @@ function postedResult(call: Call, result: ToolResult & { success: true }): JsonV
   let hidden = output as JsonValue;
   // Where an output was cut, half a secret may stand, and half a secret is not found.
   if (hasSecrets && metadata.truncated !== undefined) hidden = redacted;
-  else if (hasSecrets || binding.secretive) hidden = scrubJson(call, hidden, binding.entry.outputRedactor(call.session.registry.redact));
+  else if (hasSecrets || binding.secretive)
+    hidden = scrubJson(call, hidden, binding.entry.outputRedactor(call.session.registry.redact));
   const { session } = call;
-  const { callId, toolName, status, attempt, durationMs, fingerprint, repaired, truncated, handler } = metadata;
-  // Written in one literal, which is several times cheaper to freeze than what is made by spreading.
-  const shown: Record<string, JsonValue> = { callId, toolName, status, attempt, durationMs, fingerprint: fingerprint as string };
+  const {
+    callId,
+    toolName,
+    status,
+    attempt,
+    durationMs,
+    fingerprint,
+    repaired,
+    truncated,
+    handler,
+  } = metadata;
+  // Written in one literal, which is several times cheaper to freeze than what is made by
+  // spreading.
+  const shown: Record<string, JsonValue> = {
+    callId,
+    toolName,
+    status,
+    attempt,
+    durationMs,
+    fingerprint: fingerprint as string,
+  };
   if (repaired !== undefined) shown.repaired = copyFor(session, 'tool:post', repaired);
   if (truncated !== undefined) shown.truncated = copyFor(session, 'tool:post', truncated);
-  if (handler !== undefined) shown.handler = copyFor(session, 'tool:post', scrubJson(call, handler));
+  if (handler !== undefined)
+    shown.handler = copyFor(session, 'tool:post', scrubJson(call, handler));
   // Copied last: what is over the budget of redaction need not be copied.
   const told = { success: true, output: copyFor(session, 'tool:post', hidden), metadata: shown };
   if (isShared(session, 'tool:post')) {

@@ -50,7 +50,8 @@ export class HandlerContext implements ToolContext<unknown, unknown> {
     const { registry } = this.#call.session;
     // A child has no longer than those who called it.
     let at = this.#call.dlAt;
-    for (let call = this.#call.parent; call !== undefined; call = call.parent) at = Math.min(at, call.dlAt);
+    for (let call = this.#call.parent; call !== undefined; call = call.parent)
+      at = Math.min(at, call.dlAt);
     return registry.now() + Math.max(0, at - registry.monotonic());
   }
   get idempotencyKey(): string {
@@ -97,7 +98,8 @@ export function progress(call: Call, done: number, total?: number, message?: str
   const idle = call.extra?.idle;
   const idleTimeoutMs = (call.binding as Binding).entry.internals.idleTimeoutMs;
   // One that waits already is moved.
-  if (idle !== undefined && idleTimeoutMs !== undefined) registry.deadlines.add(idle, idleTimeoutMs, registry.monotonic());
+  if (idle !== undefined && idleTimeoutMs !== undefined)
+    registry.deadlines.add(idle, idleTimeoutMs, registry.monotonic());
   if (!call.session.hears('tool:progress') || !Number.isFinite(done) || !mayEmit(call)) return;
   const { toolName, callId } = call;
   call.session.emit('tool:progress', {
@@ -105,26 +107,43 @@ export function progress(call: Call, done: number, total?: number, message?: str
     callId,
     done,
     ...(typeof total === 'number' && Number.isFinite(total) ? { total } : {}),
-    ...(typeof message === 'string' ? { message: shortened(scrubText(call, message), maxEventChars) } : {}),
+    ...(typeof message === 'string'
+      ? { message: shortened(scrubText(call, message), maxEventChars) }
+      : {}),
   });
 }
 
 /** Sends a `tool:event`, bounded, redacted, never after the call has ended. */
 export function emitEvent(call: Call, name: string, data: unknown): void {
-  if (call.state !== 'running' || typeof name !== 'string' || !call.session.hears('tool:event')) return;
+  if (call.state !== 'running' || typeof name !== 'string' || !call.session.hears('tool:event'))
+    return;
   const { session, toolName, callId } = call;
   if (!mayEmit(call)) return;
-  if (data === undefined) return session.emit('tool:event', { toolName, callId, name: shownName(call, name) });
+  if (data === undefined)
+    return session.emit('tool:event', { toolName, callId, name: shownName(call, name) });
   const copy = copyJson(data, { maxDepth: 64, maxValues: 10_000, maxChars: maxEventChars });
   // A character of JSON text has at most six bytes; only long data needs an exact count.
-  if (!copy.ok || copy.overflow || (copy.size * 6 > maxEventChars && Buffer.byteLength(JSON.stringify(copy.value)) > maxEventChars)) {
+  if (
+    !copy.ok ||
+    copy.overflow ||
+    (copy.size * 6 > maxEventChars && Buffer.byteLength(JSON.stringify(copy.value)) > maxEventChars)
+  ) {
     session.registry.warn(
-      { tool: toolName, event: shownName(call, name).slice(0, 100), reason: copy.ok ? 'over 64 KB' : copy.message },
+      {
+        tool: toolName,
+        event: shownName(call, name).slice(0, 100),
+        reason: copy.ok ? 'over 64 KB' : copy.message,
+      },
       'an event was dropped',
     );
     return undefined;
   }
-  return session.emit('tool:event', { toolName, callId, name: shownName(call, name), data: deepFreeze(scrubJson(call, copy.value)) });
+  return session.emit('tool:event', {
+    toolName,
+    callId,
+    name: shownName(call, name),
+    data: deepFreeze(scrubJson(call, copy.value)),
+  });
 }
 
 /** An event's own name, bounded and without secrets. */
@@ -135,6 +154,9 @@ function shownName(call: Call, name: string): string {
 function mayEmit(call: Call): boolean {
   const { more } = call;
   if (++more.eventCount === maxEvents + 1)
-    call.session.registry.warn({ tool: call.toolName, limit: maxEvents }, 'a call sent more events than its limit; the rest is dropped');
+    call.session.registry.warn(
+      { tool: call.toolName, limit: maxEvents },
+      'a call sent more events than its limit; the rest is dropped',
+    );
   return more.eventCount <= maxEvents;
 }

@@ -13,10 +13,13 @@ export function newId(session: SessionState): string {
   return `${session.sessionId}-${++session.fallbackIds}`;
 }
 
-/** Ids are only kept once a caller gives one; those that were given by us until then are looked up. */
+/**
+ * Ids are only kept once a caller gives one; those that were given by us until then are looked up.
+ */
 export function idsInFlight(session: SessionState): Map<string, Call | undefined> {
   const ids = new Map<string, Call | undefined>();
   if (session.inFlight > 0)
-    for (let call = session.registry.calls; call !== undefined; call = call.next) if (call.session === session) ids.set(call.callId, call);
+    for (let call = session.registry.calls; call !== undefined; call = call.next)
+      if (call.session === session) ids.set(call.callId, call);
   return ids;
 }

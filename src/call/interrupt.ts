@@ -22,15 +22,28 @@ export const interrupts: CallControl = {
     const seconds = (idleMs ?? call.timeoutMs) / 1000;
     const message =
       idleMs === undefined
-        ? `\`${toldName(call)}\` timed out after ${seconds}s. It may have run; check before you call it again.`
-        : `\`${toldName(call)}\` timed out after ${seconds}s without progress. It may have run; check before you call it again.`;
-    stop(call, toolError('timeout', message, { reason: idleMs === undefined ? 'timeout' : 'idle_timeout' }), new DOMException(message, 'TimeoutError'));
+        ? `\`${toldName(call)}\` timed out after ${seconds}s. It may have run; check before you ` +
+          'call it again.'
+        : `\`${toldName(call)}\` timed out after ${seconds}s without progress. It may have run; ` +
+          'check before you call it again.';
+    stop(
+      call,
+      toolError('timeout', message, { reason: idleMs === undefined ? 'timeout' : 'idle_timeout' }),
+      new DOMException(message, 'TimeoutError'),
+    );
   },
   cancelled(call, reason) {
-    const text = call.state === 'gates' ? 'The call was cancelled before it started.' : 'The call was cancelled. The tool may have run.';
+    const text =
+      call.state === 'gates'
+        ? 'The call was cancelled before it started.'
+        : 'The call was cancelled. The tool may have run.';
     stop(call, toolError('cancelled', text), reason);
   },
   closed(call) {
-    stop(call, toolError('session_closed', 'The session was closed before the call ended.'), new DOMException('The session was closed.', 'AbortError'));
+    stop(
+      call,
+      toolError('session_closed', 'The session was closed before the call ended.'),
+      new DOMException('The session was closed.', 'AbortError'),
+    );
   },
 };

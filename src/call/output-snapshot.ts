@@ -17,7 +17,10 @@ export type Shaped =
       readonly ok: true;
       readonly output: unknown;
       readonly truncated: ResultMetadata['truncated'];
-      /** Of a snapshot: the least characters that its JSON text can have. It has at most {@link mostCharsEach} times as many. */
+      /**
+       * Of a snapshot: the least characters that its JSON text can have. It has at most
+       * {@link mostCharsEach} times as many.
+       */
       readonly leastChars: number | undefined;
       /** The copy stopped at the limit: `output` is still the handler's own value. */
       readonly overflow: boolean;
@@ -28,21 +31,38 @@ export type Shaped =
 export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shaped {
   if (value === undefined || value === null) return whole(null);
   const kind = typeof value;
-  if (kind === 'string' || kind === 'boolean' || (kind === 'number' && Number.isFinite(value))) return whole(value === 0 ? 0 : value);
+  if (kind === 'string' || kind === 'boolean' || (kind === 'number' && Number.isFinite(value)))
+    return whole(value === 0 ? 0 : value);
   const isContent = readsAsContent(value);
-  const copy = copyJson(value, { maxDepth: maxOutputDepth, maxValues, maxChars: isContent ? undefined : maxChars });
+  const copy = copyJson(value, {
+    maxDepth: maxOutputDepth,
+    maxValues,
+    maxChars: isContent ? undefined : maxChars,
+  });
   if (!copy.ok) {
     const place = copy.path === '' ? 'The output' : `The output at ${copy.path}`;
     return {
       ok: false,
-      error: toolError('invalid_output', `${place} of \`${toldName(call)}\` cannot be given back: ${copy.message}. The tool may have run.`, {
-        reason: copy.fault === 'not_json' ? 'not_json' : 'output_too_large',
-        details: { path: copy.path },
-      }),
+      error: toolError(
+        'invalid_output',
+        `${place} of \`${toldName(call)}\` cannot be given back: ${copy.message}. The tool ` +
+          'may have run.',
+        {
+          reason: copy.fault === 'not_json' ? 'not_json' : 'output_too_large',
+          details: { path: copy.path },
+        },
+      ),
     };
   }
-  if (copy.overflow) return { ok: true, output: value, truncated: undefined, leastChars: undefined, overflow: true };
-  return { ok: true, output: isContent ? markContent(copy.value) : copy.value, truncated: undefined, leastChars: copy.size, overflow: false };
+  if (copy.overflow)
+    return { ok: true, output: value, truncated: undefined, leastChars: undefined, overflow: true };
+  return {
+    ok: true,
+    output: isContent ? markContent(copy.value) : copy.value,
+    truncated: undefined,
+    leastChars: copy.size,
+    overflow: false,
+  };
 }
 
 /** An output that needs no count. All members are its own: none is inherited. */

@@ -10,7 +10,10 @@ import type { SessionState } from '../state/session-state.ts';
  * Suspended calls of this session id and principal that are genuine, not answered and not expired.
  * @param most how many are enough: no more are looked for
  */
-export async function pendingOf(session: SessionState, most = Number.POSITIVE_INFINITY): Promise<PendingApproval[]> {
+export async function pendingOf(
+  session: SessionState,
+  most = Number.POSITIVE_INFINITY,
+): Promise<PendingApproval[]> {
   const { registry, sessionId, principal } = session;
   const { signer, store, policyTimeoutMs } = registry;
   if (signer === undefined || principal === undefined) return [];
@@ -27,12 +30,19 @@ export async function pendingOf(session: SessionState, most = Number.POSITIVE_IN
     const opened = openRecord(signer, record);
     if (opened === undefined || used.has(opened.claims.id)) continue;
     const { claims } = opened;
-    if (claims.sessionId !== sessionId || claims.principal !== principal || claims.expiresAt <= registry.now()) continue;
+    if (
+      claims.sessionId !== sessionId ||
+      claims.principal !== principal ||
+      claims.expiresAt <= registry.now()
+    )
+      continue;
     pending.push(deepFreeze({ ...opened.call.request, token: opened.token }));
   }
   return pending;
 }
 
 function isOf(record: unknown, principal: string): boolean {
-  return isJsonObject(record) && Object.hasOwn(record, 'principal') && record.principal === principal;
+  return (
+    isJsonObject(record) && Object.hasOwn(record, 'principal') && record.principal === principal
+  );
 }

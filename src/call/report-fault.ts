@@ -8,15 +8,37 @@ import { scrubText } from './call-secrets.ts';
  * Logs what was thrown, with its stack and without the call's secrets.
  * @param source Whose code it was: `policy`, `check`, `hook`, `approver`, `handler`, ...
  */
-export function reportFault(call: Call, thrown: unknown, source: string, message: string, more?: object): void {
+export function reportFault(
+  call: Call,
+  thrown: unknown,
+  source: string,
+  message: string,
+  more?: object,
+): void {
   const { session, callId, toolName } = call;
   const secrets = call.extra?.secrets;
-  const scrub = secrets === undefined || secrets.none ? undefined : (text: string): string => scrubText(call, text);
-  session.registry.hostFault(thrown, { sessionId: session.sessionId, callId, toolName, source, ...more }, message, scrub);
+  const scrub =
+    secrets === undefined || secrets.none
+      ? undefined
+      : (text: string): string => scrubText(call, text);
+  session.registry.hostFault(
+    thrown,
+    { sessionId: session.sessionId, callId, toolName, source, ...more },
+    message,
+    scrub,
+  );
 }
 
-/** The error of a call whose schema refused a value. Where the schema's own code threw, that is logged, and is the error's cause. */
-export function schemaError(call: Call, { fault }: Refused, source: 'parameters' | 'outputSchema', error: ToolError): ToolError {
+/**
+ * The error of a call whose schema refused a value. Where the schema's own code threw, that is
+ * logged, and is the error's cause.
+ */
+export function schemaError(
+  call: Call,
+  { fault }: Refused,
+  source: 'parameters' | 'outputSchema',
+  error: ToolError,
+): ToolError {
   if (fault === undefined) return error;
   reportFault(call, fault.thrown, source, `the schema \`${source}\` threw`);
   return withCause(error, fault.thrown);

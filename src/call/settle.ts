@@ -1,4 +1,6 @@
-/** The way back: from what a handler came to, to the end of its call. The second half of the spine. */
+/**
+ * The way back: from what a handler came to, to the end of its call. The second half of the spine.
+ */
 
 import { type ToolError, toolError, withCause } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
@@ -22,7 +24,11 @@ export function ran(call: Call, value: unknown, metadata: JsonObject | undefined
     const bounded = maxOutputChars !== Number.POSITIVE_INFINITY;
     const plain = session.hooks.length === 0 && entry.internals.output === undefined;
     // Secrets are collected before hooks and schemas speak of the output, and before it is cut.
-    const shaped = snapshotOf(call, value, plain && bounded && !secretive ? maxOutputChars : undefined);
+    const shaped = snapshotOf(
+      call,
+      value,
+      plain && bounded && !secretive ? maxOutputChars : undefined,
+    );
     if (secretive && shaped.ok) collectOutputSecrets(call, shaped.output);
     if (!plain) return shapeOn(call, shaped, metadata);
     if (!shaped.ok) return fail(call, shaped.error);
@@ -42,7 +48,8 @@ function stopClocks(call: Call): void {
 }
 
 export function threw(call: Call, error: ToolError): void {
-  // Reading what was thrown runs its getters, and telling of it runs the logger: either may have ended the call.
+  // Reading what was thrown runs its getters, and telling of it runs the logger: either may have
+  // ended the call.
   if (call.ended) return;
   try {
     stopClocks(call);
@@ -56,7 +63,10 @@ export function threw(call: Call, error: ToolError): void {
 
 /** After hooks, output schema and budget, for the tools that have them. */
 function shapeOn(call: Call, shaped: Shaped, metadata: JsonObject | undefined): void {
-  const finish = (checked: Shaped): void => (checked.ok ? settle(call, withinBudget(call, checked), metadata) : settle(call, checked, metadata));
+  const finish = (checked: Shaped): void =>
+    checked.ok
+      ? settle(call, withinBudget(call, checked), metadata)
+      : settle(call, checked, metadata);
   const check = (hooked: Shaped): void => {
     if (call.ended) return;
     if (!hooked.ok) return finish(hooked);
@@ -77,7 +87,12 @@ function settle(call: Call, shaped: Shaped, handler: JsonObject | undefined): vo
   else succeed(call, shaped.output, shaped.truncated, handler);
 }
 
-function succeed(call: Call, output: unknown, truncated: ResultMetadata['truncated'], handler: JsonObject | undefined): void {
+function succeed(
+  call: Call,
+  output: unknown,
+  truncated: ResultMetadata['truncated'],
+  handler: JsonObject | undefined,
+): void {
   if ((call.binding as Binding).secretive) collectOutputSecrets(call, output);
   endCall(call, successResult(call, output, truncated, handler), releaseAll);
 }
@@ -89,5 +104,11 @@ export function fail(call: Call, error: ToolError): void {
 /** A fault of ours. The host's logger learns of it; the model is told no more than that. */
 export function broken(call: Call, error: unknown): void {
   reportFault(call, error, 'host-tools', 'internal error');
-  fail(call, withCause(toolError('internal', 'The call failed by an internal error. Try again or use another tool.'), error));
+  fail(
+    call,
+    withCause(
+      toolError('internal', 'The call failed by an internal error. Try again or use another tool.'),
+      error,
+    ),
+  );
 }

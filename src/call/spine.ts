@@ -1,4 +1,6 @@
-/** The spine: sequences the stages of one call and holds no detail. Every surface goes through it. */
+/**
+ * The spine: sequences the stages of one call and holds no detail. Every surface goes through it.
+ */
 
 import type { CallOptions } from '../context.ts';
 import type { ToolError } from '../errors.ts';
@@ -41,7 +43,15 @@ export function callTool(
 ): Promise<ToolResult> {
   const { registry } = session;
   const given = callId ?? options?.callId;
-  const call = new Call(session, toolName, given ?? newId(session), input, options, parent, resumed);
+  const call = new Call(
+    session,
+    toolName,
+    given ?? newId(session),
+    input,
+    options,
+    parent,
+    resumed,
+  );
   call.startedAt = registry.monotonic();
   const result = new Promise<ToolResult>(takeResolve);
   call.resolve = taken;
@@ -56,7 +66,10 @@ export function callTool(
   return result;
 }
 
-/** One executor for all promises, run at once by each: a closure for every call would only carry its own call. */
+/**
+ * One executor for all promises, run at once by each: a closure for every call would only carry its
+ * own call.
+ */
 function takeResolve(resolve: (result: ToolResult) => void): void {
   taken = resolve;
 }
@@ -90,7 +103,10 @@ function refuse(call: Call, error: ToolError): void {
   fail(call, error);
 }
 
-/** From a call's arrival, or from where it waited, to the moment its handler starts. Direct calls, so that the engine can inline what is small. */
+/**
+ * From a call's arrival, or from where it waited, to the moment its handler starts. Direct calls,
+ * so that the engine can inline what is small.
+ */
 function advance(call: Call, from: number): void {
   try {
     let next = from;
@@ -101,8 +117,9 @@ function advance(call: Call, from: number): void {
 }
 
 /**
- * Runs the stages in order, but for those that the call has no use for, until one refuses, waits or sends the call back: then the step to go on with, or -1
- * when the walk is over. A stage may run host code, and host code may end the call: what has ended goes no further.
+ * Runs the stages in order, but for those that the call has no use for, until one refuses, waits or
+ * sends the call back: then the step to go on with, or -1 when the walk is over. A stage may run
+ * host code, and host code may end the call: what has ended goes no further.
  */
 function walk(call: Call, from: number): number {
   let outcome: Step;
@@ -123,7 +140,10 @@ function walk(call: Call, from: number): number {
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.acquire);
   }
   if (wasEdited(call)) return steps.validate;
-  if (from <= steps.acquire && (call.binding?.isBounded === true || call.options?.resourceKey !== undefined)) {
+  if (
+    from <= steps.acquire &&
+    (call.binding?.isBounded === true || call.options?.resourceKey !== undefined)
+  ) {
     outcome = acquire(call);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
   }
@@ -135,16 +155,23 @@ function walk(call: Call, from: number): number {
   return -1;
 }
 
-/** What happens once: the call is announced, its tool is found, and hooks see it. Of these stages only hooks wait. */
+/**
+ * What happens once: the call is announced, its tool is found, and hooks see it. Of these stages
+ * only hooks wait.
+ */
 function arrive(call: Call): Step {
   const refused = admit(call);
   if (refused !== undefined || call.ended) return refused;
-  const missing = lookup(call) ?? (call.binding?.drop === undefined ? undefined : checkAvailable(call));
+  const missing =
+    lookup(call) ?? (call.binding?.drop === undefined ? undefined : checkAvailable(call));
   if (missing !== undefined || call.ended || call.session.hooks.length === 0) return missing;
   return beforeHooks(call);
 }
 
-/** Ends the call, or lets it wait and go on with the step given. A call that has ended only takes care of the promise that a stage left. */
+/**
+ * Ends the call, or lets it wait and go on with the step given. A call that has ended only takes
+ * care of the promise that a stage left.
+ */
 function leave(call: Call, outcome: Step, next: number): -1 {
   if (outcome === undefined) return -1;
   if (!(outcome instanceof Promise)) {
@@ -170,7 +197,8 @@ function takeGoto(call: Call): number {
 }
 
 function validated(call: Call): Step {
-  // A tool that a rule hides says nothing of its schema: whatever the input, the next gate refuses it.
+  // A tool that a rule hides says nothing of its schema: whatever the input, the next gate refuses
+  // it.
   if ((call.binding as Binding).drop === 'denied') return undefined;
   if (call.binding?.secretive !== true) return validate(call);
   collectSecrets(call);
@@ -185,7 +213,10 @@ function validated(call: Call): Step {
   });
 }
 
-/** Decides, and tells the verdict, a denial too; the decide stage itself is shared with `explain` and emits nothing. */
+/**
+ * Decides, and tells the verdict, a denial too; the decide stage itself is shared with `explain`
+ * and emits nothing.
+ */
 function judged(call: Call): Step {
   const outcome = decide(call);
   if (outcome instanceof Promise) {
@@ -209,7 +240,8 @@ function wasEdited(call: Call): boolean {
 
 function start(call: Call): void {
   letGo(call);
-  // A handler may change its input, and its parse may share parts with the canonical one, which after hooks are still to see.
+  // A handler may change its input, and its parse may share parts with the canonical one, which
+  // after hooks are still to see.
   if (call.session.hooks.length > 0) call.canonical = cloneJson(call.canonical);
   run(call, runOptions);
 }
@@ -221,11 +253,27 @@ const runOptions: RunOptions = {
 };
 
 /** Calls a tool for a handler, the whole way. */
-export function callChild(parent: Call, tool: unknown, input: unknown, options: CallOptions | undefined): Promise<ToolResult> {
-  return callTool(parent.session, nameOf(tool), input, readToolOptions(options, true), parent, undefined, childId(parent));
+export function callChild(
+  parent: Call,
+  tool: unknown,
+  input: unknown,
+  options: CallOptions | undefined,
+): Promise<ToolResult> {
+  return callTool(
+    parent.session,
+    nameOf(tool),
+    input,
+    readToolOptions(options, true),
+    parent,
+    undefined,
+    childId(parent),
+  );
 }
 
-/** The parent's id and a number. A caller may have given such an id to a call that is in flight; then the next number. */
+/**
+ * The parent's id and a number. A caller may have given such an id to a call that is in flight;
+ * then the next number.
+ */
 function childId(parent: Call): string {
   const { session, callId, more } = parent;
   let id: string;

@@ -1,14 +1,23 @@
-/** Strict dialects make every optional property nullable and required: a null in such a place means "not given", and is taken out again before the call. */
+/**
+ * Strict dialects make every optional property nullable and required: a null in such a place means
+ * "not given", and is taken out again before the call.
+ */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { followReference } from '../schema/local-reference.ts';
 
 /** References followed from one place; a chain is never this long but in a circle. */
 const mostReferences = 16;
 
-/** Schemas and their members that are looked at for one input, at most. What is deeper keeps its nulls, which validation then refuses. */
+/**
+ * Schemas and their members that are looked at for one input, at most. What is deeper keeps its
+ * nulls, which validation then refuses.
+ */
 const mostSteps = 400_000;
 
-/** What the schemas of one place say together. Worked out once, however many values of the input stand there. */
+/**
+ * What the schemas of one place say together. Worked out once, however many values of the input
+ * stand there.
+ */
 interface Place {
   /** The schemas with all that they are made of. */
   readonly all: readonly JsonObject[];
@@ -23,14 +32,24 @@ interface Place {
 
 /** A declared member. What is worked out only where an input has it, is undefined until then. */
 interface Member {
-  /** Distinct, or each level that is reached in k ways would have k times the schemas of the one above. */
+  /**
+   * Distinct, or each level that is reached in k ways would have k times the schemas of the one
+   * above.
+   */
   readonly schemas: Set<JsonValue>;
   dropsNull?: boolean;
   place?: { readonly at: Place | undefined };
 }
 
-/** The value without nulls that stand for "not given", and the places where they stood. What holds none stays the same object. */
-export function withoutStrictNulls(input: JsonObject, root: JsonObject, dropped: (path: string) => void): JsonObject {
+/**
+ * The value without nulls that stand for "not given", and the places where they stood. What holds
+ * none stays the same object.
+ */
+export function withoutStrictNulls(
+  input: JsonObject,
+  root: JsonObject,
+  dropped: (path: string) => void,
+): JsonObject {
   const asValue = nullReader(root);
   const ids = new Map<JsonObject, number>();
   const places = new Map<string, Place>();
@@ -41,7 +60,9 @@ export function withoutStrictNulls(input: JsonObject, root: JsonObject, dropped:
     if (typeof value !== 'object' || value === null || place === undefined) return value;
     const at = (name: string | number): string => (path === '' ? String(name) : `${path}.${name}`);
     if (Array.isArray(value)) {
-      const items = value.map((item: JsonValue, index) => (typeof item === 'object' ? strip(item, itemPlace(place, index), at(index)) : item));
+      const items = value.map((item: JsonValue, index) =>
+        typeof item === 'object' ? strip(item, itemPlace(place, index), at(index)) : item,
+      );
       return items.some((item, index) => item !== value[index]) ? items : value;
     }
     const kept = new Map<string, JsonValue>();
@@ -119,12 +140,17 @@ export function withoutStrictNulls(input: JsonObject, root: JsonObject, dropped:
 /** What one place of a list has to be, by schemas that are taken apart already. */
 function itemsOf(all: readonly JsonObject[], index: number): JsonObject[] {
   const places = all.map(({ prefixItems, items }) =>
-    Array.isArray(prefixItems) && index < prefixItems.length ? (prefixItems[index] as JsonValue) : (items ?? null),
+    Array.isArray(prefixItems) && index < prefixItems.length
+      ? (prefixItems[index] as JsonValue)
+      : (items ?? null),
   );
   return [...new Set(places.filter(isJsonObject))];
 }
 
-/** A schema with what it refers to and is made of, so that a property is found wherever it is declared. */
+/**
+ * A schema with what it refers to and is made of, so that a property is found wherever it is
+ * declared.
+ */
 export function alternatives(schema: JsonObject, root: JsonObject): JsonObject[] {
   return alternativesOf([schema], root);
 }
@@ -148,7 +174,8 @@ function alternativesOf(schemas: readonly JsonObject[], root: JsonObject): JsonO
 }
 
 function partsOf(schema: JsonObject, root: JsonObject): (JsonValue | undefined)[] {
-  const target = typeof schema.$ref === 'string' ? [followReference(schema.$ref, schema, root)] : [];
+  const target =
+    typeof schema.$ref === 'string' ? [followReference(schema.$ref, schema, root)] : [];
   return [...target, ...['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => listOf(schema, keyword))];
 }
 
@@ -157,7 +184,9 @@ function listOf(schema: JsonObject, keyword: string): readonly JsonValue[] {
   return Array.isArray(list) ? (list as readonly JsonValue[]) : [];
 }
 
-/** What a schema says of null: that it is a value, that others are, or nothing, so that anything is. */
+/**
+ * What a schema says of null: that it is a value, that others are, or nothing, so that anything is.
+ */
 type NullVerdict = 'value' | 'other' | 'anything';
 
 /** Whether null is a value of its own there. A schema that says nothing takes anything. */
@@ -194,23 +223,33 @@ export function nullReader(root: JsonObject): (schema: JsonValue) => boolean {
     /** Undefined where nothing is said but by what was cut short. */
     function judge(one: JsonObject, left: number): NullVerdict | undefined {
       const verdicts: (NullVerdict | undefined)[] = [ownVerdict(one)];
-      if (typeof one.$ref === 'string') verdicts.push(verdictOf(followReference(one.$ref, one, root), left));
+      if (typeof one.$ref === 'string')
+        verdicts.push(verdictOf(followReference(one.$ref, one, root), left));
       for (const part of listOf(one, 'allOf')) verdicts.push(verdictOf(part, left));
       // One alternative that takes anything is enough, unless what stands beside them takes less.
       for (const keyword of ['anyOf', 'oneOf']) {
         const branches = listOf(one, keyword).map((branch) => verdictOf(branch, left));
-        if (branches.length > 0) verdicts.push((['value', 'anything', 'other'] as const).find((verdict) => branches.includes(verdict)));
+        if (branches.length > 0)
+          verdicts.push(
+            (['value', 'anything', 'other'] as const).find((verdict) => branches.includes(verdict)),
+          );
       }
-      return (['value', 'other'] as const).find((verdict) => verdicts.includes(verdict)) ?? (verdicts.includes(undefined) ? undefined : 'anything');
+      return (
+        (['value', 'other'] as const).find((verdict) => verdicts.includes(verdict)) ??
+        (verdicts.includes(undefined) ? undefined : 'anything')
+      );
     }
   };
 }
 
-/** By the schema's own keywords. `properties` and the like say nothing of a value that is no object. */
+/**
+ * By the schema's own keywords. `properties` and the like say nothing of a value that is no object.
+ */
 function ownVerdict(schema: JsonObject): NullVerdict {
   const { type, enum: values, const: constant } = schema;
   const fixed = Object.hasOwn(schema, 'const');
   if (type === 'null' || (Array.isArray(type) && type.includes('null'))) return 'value';
-  if ((Array.isArray(values) && values.includes(null)) || (fixed && constant === null)) return 'value';
+  if ((Array.isArray(values) && values.includes(null)) || (fixed && constant === null))
+    return 'value';
   return type !== undefined || values !== undefined || fixed ? 'other' : 'anything';
 }

@@ -8,7 +8,9 @@ export function tellVerdict(call: Call): void {
   if (verdict === undefined || !session.hears('policy:check')) return;
   const { effect, ruleId, source, reason } = verdict;
   const { sessionId, registry } = session;
-  const event: { -readonly [K in keyof ToolEvents['policy:check']]: ToolEvents['policy:check'][K] } & { type: string } = {
+  const event: {
+    -readonly [K in keyof ToolEvents['policy:check']]: ToolEvents['policy:check'][K];
+  } & { type: string } = {
     type: 'policy:check',
     sessionId,
     // In the turn in which the call was announced it is still the same moment.

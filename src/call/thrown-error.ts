@@ -20,27 +20,49 @@ export function thrownError(call: Call, thrown: unknown): ToolError {
   let message = '';
   try {
     // Read once: a getter may answer something else the next time.
-    const told: unknown = typeof thrown === 'object' ? (thrown as { message?: unknown }).message : thrown;
+    const told: unknown =
+      typeof thrown === 'object' ? (thrown as { message?: unknown }).message : thrown;
     if (typeof told === 'string') message = told;
   } catch {
     // Null, or an error whose getters throw, tells nothing.
   }
-  if (message.trim() === '') message = `The tool failed: it threw ${kindOf(thrown)} without a message.`;
+  if (message.trim() === '')
+    message = `The tool failed: it threw ${kindOf(thrown)} without a message.`;
   const lost = lostExecutor(thrown);
-  const error = toolError(lost ?? 'handler_error', boundedMessage(call, message), lost === undefined ? undefined : { reason: faultReason(thrown) });
+  const error = toolError(
+    lost ?? 'handler_error',
+    boundedMessage(call, message),
+    lost === undefined ? undefined : { reason: faultReason(thrown) },
+  );
   withCause(error, thrown);
   if (lost === undefined) reportFault(call, thrown, 'handler', 'a handler threw');
-  const masked = (call.session.setup.exposeErrors ?? call.surface?.exposeErrors ?? 'message') === 'masked';
+  const masked =
+    (call.session.setup.exposeErrors ?? call.surface?.exposeErrors ?? 'message') === 'masked';
   if (!masked || lost !== undefined) return error;
   call.more.unmasked = error;
-  return withCause(toolError('handler_error', 'The tool failed. Its error is not shown here; try another way.'), thrown);
+  return withCause(
+    toolError('handler_error', 'The tool failed. Its error is not shown here; try another way.'),
+    thrown,
+  );
 }
 
-/** An executor says by `code` that the call's place of execution is gone or cannot be had, or that what it would run is no longer what was defined. */
-function lostExecutor(thrown: unknown): 'executor_lost' | 'sandbox_unavailable' | 'tool_not_available' | undefined {
+/**
+ * An executor says by `code` that the call's place of execution is gone or cannot be had, or that
+ * what it would run is no longer what was defined.
+ */
+function lostExecutor(
+  thrown: unknown,
+): 'executor_lost' | 'sandbox_unavailable' | 'tool_not_available' | undefined {
   try {
-    const code: unknown = typeof thrown === 'object' && thrown !== null && executorFault in thrown ? (thrown as { code?: unknown }).code : undefined;
-    return code === 'executor_lost' || code === 'sandbox_unavailable' || code === 'tool_not_available' ? code : undefined;
+    const code: unknown =
+      typeof thrown === 'object' && thrown !== null && executorFault in thrown
+        ? (thrown as { code?: unknown }).code
+        : undefined;
+    return code === 'executor_lost' ||
+      code === 'sandbox_unavailable' ||
+      code === 'tool_not_available'
+      ? code
+      : undefined;
   } catch {
     return undefined;
   }

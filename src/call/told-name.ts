@@ -2,8 +2,9 @@
 import type { Call } from '../state/call.ts';
 
 /**
- * A tool's name in the words of the surface that the call came by; without a surface, or for a tool that it never showed, the name itself.
- * Only texts of our own making use it, each for the one name that it puts in: what a handler, a person or a model wrote is never searched for names.
+ * A tool's name in the words of the surface that the call came by; without a surface, or for a tool
+ * that it never showed, the name itself. Only texts of our own making use it, each for the one name
+ * that it puts in: what a handler, a person or a model wrote is never searched for names.
  */
 export function toldName(call: Call, name: string = call.toolName): string {
   try {

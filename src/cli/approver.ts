@@ -1,4 +1,7 @@
-/** Asks for an approval on the terminal. Everything that is shown is escaped: a tool or a model cannot draw on the screen, nor put words into the question. */
+/**
+ * Asks for an approval on the terminal. Everything that is shown is escaped: a tool or a model
+ * cannot draw on the screen, nor put words into the question.
+ */
 import type { ApprovalAnswer, ApprovalRequest, Approver } from '../index.ts';
 import { approvalInput, shortLine, unshowableInput } from '../surfaces/shared/approval-input.ts';
 import type { CliIo } from './cli-io.ts';
@@ -6,7 +9,10 @@ import { columns, printable } from './printable.ts';
 import { discardTyped, readLine } from './read-line.ts';
 import type { Screen } from './screen.ts';
 
-/** Undefined without a terminal: then nobody can be asked, and the call is refused. One question at a time; anything but a yes is a no. */
+/**
+ * Undefined without a terminal: then nobody can be asked, and the call is refused. One question at
+ * a time; anything but a yes is a no.
+ */
 export function terminalApprover(io: CliIo, screen: Screen): Approver | undefined {
   const { stdin, stderr } = io;
   if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
@@ -18,11 +24,19 @@ export function terminalApprover(io: CliIo, screen: Screen): Approver | undefine
   };
 }
 
-async function askOne(request: ApprovalRequest, signal: AbortSignal, stdin: CliIo['stdin'], screen: Screen): Promise<ApprovalAnswer> {
+async function askOne(
+  request: ApprovalRequest,
+  signal: AbortSignal,
+  stdin: CliIo['stdin'],
+  screen: Screen,
+): Promise<ApprovalAnswer> {
   if (signal.aborted) return 'reject_once';
   const input = approvalInput(request.input);
   if (input === undefined) {
-    screen.note(`\`${request.tool.name}\` needs an approval and was refused without a question. ${unshowableInput}`);
+    screen.note(
+      `\`${request.tool.name}\` needs an approval and was refused without a question. ` +
+        `${unshowableInput}`,
+    );
     return { decision: 'reject_once', message: unshowableInput };
   }
   await discardTyped(stdin, signal);
@@ -40,8 +54,14 @@ async function askOne(request: ApprovalRequest, signal: AbortSignal, stdin: CliI
 }
 
 /** The question last, so that it stands below an input of any length. */
-function questionOf({ title, message, risk, tool, ruleId, source, hiddenFields }: ApprovalRequest, input: string, screen: Screen): string {
-  const rows: (readonly [string, string])[] = [['tool', `${printable(tool.name)} (from ${printable(tool.source)})`]];
+function questionOf(
+  { title, message, risk, tool, ruleId, source, hiddenFields }: ApprovalRequest,
+  input: string,
+  screen: Screen,
+): string {
+  const rows: (readonly [string, string])[] = [
+    ['tool', `${printable(tool.name)} (from ${printable(tool.source)})`],
+  ];
   if (message !== undefined) rows.push(['message', printable(shortLine(message))]);
   if (risk !== undefined) rows.push(['risk', risk]);
   rows.push(['asked by', printable(ruleId === undefined ? source : `${ruleId} (${source})`)]);

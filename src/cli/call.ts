@@ -11,8 +11,10 @@ export const call: Command = {
   usage: 'NAME [--input JSON|@FILE|-]',
   summary: 'call a tool and print its result',
   notes: [
-    'The result is JSON: on several lines, or with --json on one. Exit code 0 when the call succeeded, else 1.',
-    'An approval is asked on the terminal, where standard input and standard error are one; elsewhere it is refused.',
+    'The result is JSON: on several lines, or with --json on one. Exit code 0 when the call ' +
+      'succeeded, else 1.',
+    'An approval is asked on the terminal, where standard input and standard error are one; ' +
+      'elsewhere it is refused.',
     'Ctrl-C cancels the call; a second one ends the process at once.',
   ],
   options: [...worldOptions, 'input', 'timeout-ms'],
@@ -26,7 +28,11 @@ export const call: Command = {
     const approver = usedStdin ? undefined : terminalApprover(io, screen);
     const session = loaded.session({ approver });
     watch(session, screen, approver !== undefined, usedStdin);
-    const result = await session.call(name, input, { signal: io.signal, timeoutMs: options.timeoutMs, surface: { name: 'cli' } });
+    const result = await session.call(name, input, {
+      signal: io.signal,
+      timeoutMs: options.timeoutMs,
+      surface: { name: 'cli' },
+    });
     screen.clear();
     const unknown = loaded.unknownTool(name);
     if (unknown !== undefined) screen.note(unknown);
@@ -36,17 +42,25 @@ export const call: Command = {
 
 /** Progress, logs, and approvals that nobody can be asked for. */
 function watch(session: ToolSession, screen: Screen, asks: boolean, usedStdin: boolean): void {
-  session.events.on('tool:progress', ({ toolName, done, total, message }) => screen.progress({ tool: toolName, done, total, message }));
+  session.events.on('tool:progress', ({ toolName, done, total, message }) =>
+    screen.progress({ tool: toolName, done, total, message }),
+  );
   session.events.on('tool:event', ({ toolName, name, data }) => {
     if (name !== 'log' || typeof data !== 'object' || data === null) return;
     const { level, data: said } = data as { level?: unknown; data?: unknown };
-    screen.note(`${String(level)}: ${toolName}: ${typeof said === 'string' ? said : jsonText(said)}`);
+    screen.note(
+      `${String(level)}: ${toolName}: ${typeof said === 'string' ? said : jsonText(said)}`,
+    );
   });
   if (asks) return;
   session.events.on('approval:required', ({ request: { tool, title } }) => {
     const remedy = usedStdin
-      ? 'Standard input was taken by `--input -` or `--facts -`; give JSON or `@file`, on a terminal.'
+      ? 'Standard input was taken by `--input -` or `--facts -`; give JSON or `@file`, on a ' +
+        'terminal.'
       : 'Run it on a terminal to be asked.';
-    screen.note(`\`${tool.name}\` needs an approval ("${title}"), and there is no terminal to ask on: refused. ${remedy}`);
+    screen.note(
+      `\`${tool.name}\` needs an approval ("${title}"), and there is no terminal to ask on: ` +
+        `refused. ${remedy}`,
+    );
   });
 }

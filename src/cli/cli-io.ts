@@ -3,7 +3,9 @@ import type { Readable } from 'node:stream';
 
 /** Where text is written: what a writable stream is here. */
 export interface CliOutput {
-  /** Writes; `done` is called when the text has been handed on, with the error when it could not be. */
+  /**
+   * Writes; `done` is called when the text has been handed on, with the error when it could not be.
+   */
   write(text: string, done?: (error?: Error | null) => void): unknown;
   /** Present and true on a terminal. */
   readonly isTTY?: boolean | undefined;
@@ -25,11 +27,17 @@ export interface CliIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborts when the person interrupts. */
   readonly signal: AbortSignal;
-  /** Given at the start of a run what writes a line to its screen, for what befalls the process. @default nothing is told */
+  /**
+   * Given at the start of a run what writes a line to its screen, for what befalls the process.
+   * @default nothing is told
+   */
   readonly onScreen?: ((note: (line: string) => void) => void) | undefined;
 }
 
-/** Writes and waits until it is handed on. A reader that went away is no error: nobody is left to tell. */
+/**
+ * Writes and waits until it is handed on. A reader that went away is no error: nobody is left to
+ * tell.
+ */
 export function writeOut(output: CliOutput, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     output.write(text, (error) => {

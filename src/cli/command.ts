@@ -48,4 +48,9 @@ export interface Command {
 }
 
 /** The options by which a command is told what to load and who asks. */
-export const worldOptions = ['host-tools', 'host-tools-module', 'profile', 'facts'] as const satisfies readonly OptionName[];
+export const worldOptions = [
+  'host-tools',
+  'host-tools-module',
+  'profile',
+  'facts',
+] as const satisfies readonly OptionName[];

@@ -12,4 +12,15 @@ import { serve } from './serve.ts';
 import { validate } from './validate/validation.ts';
 
 /** In the order of help. */
-export const commands: readonly Command[] = [list, call, explain, validate, profilesDiff, policyTest, replay, serve, relay, mcpPin];
+export const commands: readonly Command[] = [
+  list,
+  call,
+  explain,
+  validate,
+  profilesDiff,
+  policyTest,
+  replay,
+  serve,
+  relay,
+  mcpPin,
+];

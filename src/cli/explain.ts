@@ -9,7 +9,10 @@ export const explain: Command = {
   name: 'explain',
   usage: 'NAME [--input JSON|@FILE|-]',
   summary: 'tell what a call would come to, without running it',
-  notes: ['Without --input only what does not depend on it is told. Exit code 0 also when the call would be refused; 1 for a tool that does not exist.'],
+  notes: [
+    'Without --input only what does not depend on it is told. Exit code 0 also when the call ' +
+      'would be refused; 1 for a tool that does not exist.',
+  ],
   options: [...worldOptions, 'input'],
   operands: ['NAME'],
   async run({ io, screen, options, operands: [name = ''], world }) {
@@ -21,7 +24,11 @@ export const explain: Command = {
     const explanation = await untilInterrupted(session.explain(name, input), io.signal);
     const unknown = loaded.unknownTool(name);
     if (unknown !== undefined) screen.note(unknown);
-    return { exit: unknown === undefined ? 0 : 1, text: textOf(name, explanation), json: explanation };
+    return {
+      exit: unknown === undefined ? 0 : 1,
+      text: textOf(name, explanation),
+      json: explanation,
+    };
   },
 };
 
@@ -33,22 +40,34 @@ function textOf(name: string, explanation: Explanation): string {
   ];
   if (unlockedBy !== undefined) rows.push(['unlocked by', unlockedBy.map(printable).join(', ')]);
   const refusal = decision === undefined ? steps.at(-1)?.message : undefined;
-  if (typeof refusal === 'string') rows.push(...refusal.split('\n').map((line, index) => [index === 0 ? 'why' : '', printable(line)]));
+  if (typeof refusal === 'string')
+    rows.push(
+      ...refusal.split('\n').map((line, index) => [index === 0 ? 'why' : '', printable(line)]),
+    );
   if (decision?.effect === 'deny') {
     rows.push(['reason', printable(decision.reason)]);
     if (decision.message !== undefined) rows.push(['message', printable(decision.message)]);
   }
-  if (decision?.effect === 'ask' && decision.prompt !== undefined) rows.push(['asks', printable(decision.prompt)]);
+  if (decision?.effect === 'ask' && decision.prompt !== undefined)
+    rows.push(['asks', printable(decision.prompt)]);
   if (ruleId !== undefined) rows.push(['rule', printable(ruleId)]);
   if (source !== undefined) rows.push(['decided by', printable(source)]);
-  if (code !== undefined && decision !== undefined && code !== 'policy_denied') rows.push(['code', code]);
+  if (code !== undefined && decision !== undefined && code !== 'policy_denied')
+    rows.push(['code', code]);
   // One step that decides is all that stands above.
   const [only] = steps;
-  const told = steps.length === 1 && only !== undefined && (only.message !== undefined || only.effect !== undefined);
+  const told =
+    steps.length === 1 &&
+    only !== undefined &&
+    (only.message !== undefined || only.effect !== undefined);
   const said = told ? [] : steps.map(stepText);
-  return [printable(name), ...columns(rows, '  '), ...(said.length === 0 ? [] : ['  steps', ...said.map((line, index) => `    ${index + 1}. ${line}`)])].join(
-    '\n',
-  );
+  return [
+    printable(name),
+    ...columns(rows, '  '),
+    ...(said.length === 0
+      ? []
+      : ['  steps', ...said.map((line, index) => `    ${index + 1}. ${line}`)]),
+  ].join('\n');
 }
 
 /** `registry, rule no-main: deny (reason)`. */
@@ -65,8 +84,12 @@ function stepText({
   retryable: _retryable,
   ...rest
 }: JsonObject): string {
-  const who = [stage ?? source, ...(ruleId === undefined ? [] : [`rule ${worded(ruleId)}`])].map(worded).join(', ');
-  const what = [effect ?? code ?? note, ...(Object.keys(rest).length === 0 ? [] : [jsonText(rest)])].filter((one) => one !== undefined).map(worded);
+  const who = [stage ?? source, ...(ruleId === undefined ? [] : [`rule ${worded(ruleId)}`])]
+    .map(worded)
+    .join(', ');
+  const what = [effect ?? code ?? note, ...(Object.keys(rest).length === 0 ? [] : [jsonText(rest)])]
+    .filter((one) => one !== undefined)
+    .map(worded);
   return `${who}: ${what.join(' ')}${reason === undefined ? '' : ` (${worded(reason)})`}`;
 }
 

@@ -23,10 +23,14 @@ export function failure(message: string): CliFault {
   return new CliFault(1, message);
 }
 
-/** Waits for work that may never end, until the person interrupts. @throws CliFault 1: the signal's reason where it is one. */
+/**
+ * Waits for work that may never end, until the person interrupts. @throws CliFault 1: the signal's
+ * reason where it is one.
+ */
 export function untilInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason instanceof CliFault ? signal.reason : failure('Interrupted.'));
+    const stop = (): void =>
+      reject(signal.reason instanceof CliFault ? signal.reason : failure('Interrupted.'));
     if (signal.aborted) {
       work.catch(() => {});
       stop();

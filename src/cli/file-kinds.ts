@@ -9,7 +9,11 @@ export const configEndings: readonly string[] = ['.yaml', '.yml', '.json'];
 /** What a path names, as far as its ending tells. */
 export function kindOfFile(path: string): 'file' | 'module' | undefined {
   const ending = extname(path).toLowerCase();
-  return moduleEndings.includes(ending) ? 'module' : configEndings.includes(ending) ? 'file' : undefined;
+  return moduleEndings.includes(ending)
+    ? 'module'
+    : configEndings.includes(ending)
+      ? 'file'
+      : undefined;
 }
 
 /** The option by which a file of a kind is given. */

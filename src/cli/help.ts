@@ -66,8 +66,12 @@ export function usageOf({ name, usage }: Command): string {
 function optionLines(names: readonly OptionName[]): string[] {
   return columns(
     names.map((name) => {
-      const row: { readonly value?: string; readonly short?: string; readonly help: string } = optionTable[name];
-      return [`${row.short === undefined ? '    ' : `-${row.short}, `}--${name}${row.value === undefined ? '' : ` ${row.value}`}`, row.help];
+      const row: { readonly value?: string; readonly short?: string; readonly help: string } =
+        optionTable[name];
+      return [
+        `${row.short === undefined ? '    ' : `-${row.short}, `}--${name}${row.value === undefined ? '' : ` ${row.value}`}`,
+        row.help,
+      ];
     }),
     '  ',
   );

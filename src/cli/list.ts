@@ -3,10 +3,12 @@ import type { EffectiveTools, HostTool, ToolAnnotations } from '../index.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
 import { columns, headline, printable } from './printable.ts';
 
-const flagWords = { readOnly: 'read-only', destructive: 'destructive', idempotent: 'idempotent', openWorld: 'open-world' } as const satisfies Record<
-  keyof ToolAnnotations,
-  string
->;
+const flagWords = {
+  readOnly: 'read-only',
+  destructive: 'destructive',
+  idempotent: 'idempotent',
+  openWorld: 'open-world',
+} as const satisfies Record<keyof ToolAnnotations, string>;
 
 export const list: Command = {
   name: 'list',
@@ -27,7 +29,13 @@ function answer(effective: EffectiveTools): Answer {
   const lines =
     tools.length === 0
       ? ['No tools are effective.']
-      : columns(tools.map((tool) => [printable(tool.name), flagsOf(tool), headline(tool.title ?? tool.description)]));
+      : columns(
+          tools.map((tool) => [
+            printable(tool.name),
+            flagsOf(tool),
+            headline(tool.title ?? tool.description),
+          ]),
+        );
   if (dropped.length > 0)
     lines.push(
       '',
@@ -38,16 +46,51 @@ function answer(effective: EffectiveTools): Answer {
       ),
     );
   if (prerequisites.length > 0)
-    lines.push('', ...prerequisites.map(({ tool, fact, unlocks }) => printable(`${tool} provides the fact ${fact}, which unlocks ${unlocks.join(', ')}.`)));
-  return { exit: 0, text: lines.join('\n'), json: { tools: tools.map(jsonOf), dropped, prerequisites, hash } };
+    lines.push(
+      '',
+      ...prerequisites.map(({ tool, fact, unlocks }) =>
+        printable(`${tool} provides the fact ${fact}, which unlocks ${unlocks.join(', ')}.`),
+      ),
+    );
+  return {
+    exit: 0,
+    text: lines.join('\n'),
+    json: { tools: tools.map(jsonOf), dropped, prerequisites, hash },
+  };
 }
 
 function flagsOf({ annotations, requiresApproval }: HostTool): string {
-  const flags = (Object.keys(flagWords) as (keyof ToolAnnotations)[]).filter((key) => annotations[key] === true).map((key) => flagWords[key]);
+  const flags = (Object.keys(flagWords) as (keyof ToolAnnotations)[])
+    .filter((key) => annotations[key] === true)
+    .map((key) => flagWords[key]);
   return [...(requiresApproval ? ['approval'] : []), ...flags].join(', ') || '-';
 }
 
-function jsonOf({ name, title, description, inputSchema, outputSchema, annotations, requiresApproval, source, fingerprint, version, tags }: HostTool): object {
+function jsonOf({
+  name,
+  title,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations,
+  requiresApproval,
+  source,
+  fingerprint,
+  version,
+  tags,
+}: HostTool): object {
   // Absent ones are left out by JSON.
-  return { name, title, description, inputSchema, outputSchema, annotations, requiresApproval, source, fingerprint, version, tags };
+  return {
+    name,
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations,
+    requiresApproval,
+    source,
+    fingerprint,
+    version,
+    tags,
+  };
 }

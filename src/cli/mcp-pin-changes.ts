@@ -23,23 +23,40 @@ export interface Change {
 }
 
 /** Compares what was accepted with what is there. */
-export function changeOf(name: string, pinned: PinnedTool | undefined, found: PinnedTool | undefined): Change {
+export function changeOf(
+  name: string,
+  pinned: PinnedTool | undefined,
+  found: PinnedTool | undefined,
+): Change {
   return {
     name,
     kind: pinned === undefined ? 'new' : found === undefined ? 'gone' : 'changed',
     pinned: pinned?.fingerprint ?? null,
     found: found?.fingerprint ?? null,
-    differences: found === undefined ? [] : differences(pinned?.definition ?? {}, found.definition, ''),
+    differences:
+      found === undefined ? [] : differences(pinned?.definition ?? {}, found.definition, ''),
   };
 }
 
-function differences(before: JsonValue | undefined, after: JsonValue | undefined, path: string): Difference[] {
+function differences(
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+  path: string,
+): Difference[] {
   if (isContainer(before) && isContainer(after) && Array.isArray(before) === Array.isArray(after)) {
     const [left, right] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
-    return [...new Set([...left.keys(), ...right.keys()])].flatMap((key) => differences(left.get(key), right.get(key), `${path}/${escapePointer(key)}`));
+    return [...new Set([...left.keys(), ...right.keys()])].flatMap((key) =>
+      differences(left.get(key), right.get(key), `${path}/${escapePointer(key)}`),
+    );
   }
   if (before === after) return [];
-  return [{ path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }];
+  return [
+    {
+      path,
+      ...(before === undefined ? {} : { before }),
+      ...(after === undefined ? {} : { after }),
+    },
+  ];
 }
 
 function isContainer(value: JsonValue | undefined): value is JsonObject | readonly JsonValue[] {
@@ -49,13 +66,19 @@ function isContainer(value: JsonValue | undefined): value is JsonObject | readon
 /** The change as printable lines. */
 export function changeLines({ name, kind, differences: places }: Change): string[] {
   const title = { new: 'is new', changed: 'changed', gone: 'is gone, or is refused' }[kind];
-  return [`${printable(name)} ${title}${kind === 'changed' && places.length === 0 ? '; what it was is not in the file' : ''}`, ...places.flatMap(lines)];
+  return [
+    `${printable(name)} ${title}${kind === 'changed' && places.length === 0 ? '; what it was is not in the file' : ''}`,
+    ...places.flatMap(lines),
+  ];
 }
 
 function lines({ path, before, after }: Difference): string[] {
   const side = (mark: string, value: JsonValue | undefined): string[] =>
     value === undefined
       ? []
-      : (typeof value === 'string' ? value.split('\n').map(printable) : jsonText(value, 2).split('\n')).map((line) => `    ${mark} ${line}`);
+      : (typeof value === 'string'
+          ? value.split('\n').map(printable)
+          : jsonText(value, 2).split('\n')
+        ).map((line) => `    ${mark} ${line}`);
   return [`  ${printable(path)}`, ...side('-', before), ...side('+', after)];
 }

@@ -1,4 +1,6 @@
-/** The file of accepted definitions: what was accepted of each tool, so that a change can be shown. */
+/**
+ * The file of accepted definitions: what was accepted of each tool, so that a change can be shown.
+ */
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -21,12 +23,17 @@ const fields = ['description', 'parameters', 'outputSchema', 'annotations'] as c
 
 /** What of a definition is pinned, and shown. */
 export function pinnedOf(tool: AnyTool<unknown>): PinnedTool {
-  const shown = fields.flatMap((field) => (tool[field] === undefined ? [] : [[field, tool[field] as JsonValue] as const]));
+  const shown = fields.flatMap((field) =>
+    tool[field] === undefined ? [] : [[field, tool[field] as JsonValue] as const],
+  );
   return { fingerprint: tool.fingerprint, definition: Object.fromEntries(shown) };
 }
 
 /** Reads the file; nothing is pinned where there is none. @throws CliFault 1 */
-export async function readPinFile(path: string, io: CliIo): Promise<ReadonlyMap<string, PinnedTool>> {
+export async function readPinFile(
+  path: string,
+  io: CliIo,
+): Promise<ReadonlyMap<string, PinnedTool>> {
   let text: string;
   try {
     text = await readTextFile(path, io, maxBytes);
@@ -40,22 +47,38 @@ export async function readPinFile(path: string, io: CliIo): Promise<ReadonlyMap<
   } catch (error) {
     throw failure(`\`${path}\` is no JSON: ${messageOf(error)}.`);
   }
-  if (!isJsonObject(value)) throw failure(`Expected \`${path}\` to be an object of accepted tools by name.`);
+  if (!isJsonObject(value))
+    throw failure(`Expected \`${path}\` to be an object of accepted tools by name.`);
   return new Map(
     Object.entries(value).map(([name, pin]) => {
-      const { fingerprint, ...definition } = typeof pin === 'string' ? { fingerprint: pin } : isJsonObject(pin) ? pin : { fingerprint: undefined };
-      if (typeof fingerprint !== 'string') throw failure(`\`${path}\`: expected the pin of \`${name}\` to have a \`fingerprint\`.`);
+      const { fingerprint, ...definition } =
+        typeof pin === 'string'
+          ? { fingerprint: pin }
+          : isJsonObject(pin)
+            ? pin
+            : { fingerprint: undefined };
+      if (typeof fingerprint !== 'string')
+        throw failure(`\`${path}\`: expected the pin of \`${name}\` to have a \`fingerprint\`.`);
       return [name, { fingerprint, definition: definition as JsonObject }];
     }),
   );
 }
 
-/** Writes the file whole or not at all, names in order, so that changes read well in a review. @throws CliFault 1 */
-export async function writePinFile(path: string, pins: ReadonlyMap<string, PinnedTool>, { cwd }: CliIo): Promise<void> {
+/**
+ * Writes the file whole or not at all, names in order, so that changes read well in a review.
+ * @throws CliFault 1
+ */
+export async function writePinFile(
+  path: string,
+  pins: ReadonlyMap<string, PinnedTool>,
+  { cwd }: CliIo,
+): Promise<void> {
   const target = resolve(cwd, path);
   const draft = join(dirname(target), `.${randomUUID()}.tmp`);
   const sorted = [...pins].sort(([a], [b]) => (a < b ? -1 : 1));
-  const value = Object.fromEntries(sorted.map(([name, { fingerprint, definition }]) => [name, { fingerprint, ...definition }]));
+  const value = Object.fromEntries(
+    sorted.map(([name, { fingerprint, definition }]) => [name, { fingerprint, ...definition }]),
+  );
   try {
     await writeFile(draft, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o644 });
     await rename(draft, target);

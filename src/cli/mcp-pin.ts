@@ -1,4 +1,7 @@
-/** `mcp pin`: what an MCP server offers, compared with what was accepted; what changed is accepted only by a person, or by name. */
+/**
+ * `mcp pin`: what an MCP server offers, compared with what was accepted; what changed is accepted
+ * only by a person, or by name.
+ */
 
 import { messageOf } from '../errors.ts';
 import { isMisuseError } from '../index.ts';
@@ -18,8 +21,10 @@ export const mcpPin: Command = {
   usage: 'CONNECTION... --pins FILE [--accept NAME]... [--yes]',
   summary: "compare an MCP server's tools with those that were accepted, and accept changes",
   notes: [
-    'CONNECTION is an http(s) address, or after `--` a command with its arguments: `mcp pin --pins pins.json -- npx -y some-server`.',
-    'On a terminal each change is shown and asked about. `--yes` accepts without asking what `--accept` names, and nothing else.',
+    'CONNECTION is an http(s) address, or after `--` a command with its arguments: `mcp pin ' +
+      '--pins pins.json -- npx -y some-server`.',
+    'On a terminal each change is shown and asked about. `--yes` accepts without asking what ' +
+      '`--accept` names, and nothing else.',
     'Exit code 0: everything is accepted; 1: something is not.',
   ],
   options: ['pins', 'accept', 'yes', 'prefix', 'env', 'header'],
@@ -28,7 +33,10 @@ export const mcpPin: Command = {
   async run({ io, screen, options, operands }) {
     const { pins: path, accept, yes } = options;
     if (path === undefined) throw usageFault('`mcp pin` needs `--pins FILE`.');
-    if (yes && accept.length === 0) throw usageFault('`--yes` accepts nothing by itself: name what it is for by `--accept NAME`.');
+    if (yes && accept.length === 0)
+      throw usageFault(
+        '`--yes` accepts nothing by itself: name what it is for by `--accept NAME`.',
+      );
     const connection = connectionOf(operands, options, io);
     const before = await readPinFile(path, io);
     const imported = await open(connection, before, options, io);
@@ -40,7 +48,11 @@ export const mcpPin: Command = {
   },
 };
 
-function connectionOf([first = '', ...rest]: readonly string[], { env, header }: Options, io: CliIo): McpConnection {
+function connectionOf(
+  [first = '', ...rest]: readonly string[],
+  { env, header }: Options,
+  io: CliIo,
+): McpConnection {
   const variableOf = (variable: string): string => {
     const value = Object.hasOwn(io.env, variable) ? io.env[variable] : undefined;
     if (value === undefined) throw usageFault(`The variable \`${variable}\` is not set.`);
@@ -48,28 +60,50 @@ function connectionOf([first = '', ...rest]: readonly string[], { env, header }:
   };
   if (/^https?:\/\//i.test(first)) {
     if (rest.length > 0) throw usageFault(`An address stands alone, got also \`${rest[0]}\`.`);
-    if (env.length > 0) throw usageFault('`--env` is for a server that is started; for one behind an address give `--header NAME=VARIABLE`.');
+    if (env.length > 0)
+      throw usageFault(
+        '`--env` is for a server that is started; for one behind an address give `--header ' +
+          'NAME=VARIABLE`.',
+      );
     const headers = header.map((one): [string, string] => {
       const [, name, variable] = /^([^=\s]+)=(.+)$/.exec(one) ?? [];
-      if (name === undefined || variable === undefined) throw usageFault(`Expected \`--header NAME=VARIABLE\`, got \`${one}\`.`);
+      if (name === undefined || variable === undefined)
+        throw usageFault(`Expected \`--header NAME=VARIABLE\`, got \`${one}\`.`);
       return [name, variableOf(variable)];
     });
     return { url: first, headers: Object.fromEntries(headers) };
   }
-  if (header.length > 0) throw usageFault('`--header` is for a server behind an address; for one that is started give `--env NAME`.');
-  return { command: first, args: rest, env: Object.fromEntries(env.map((name) => [name, variableOf(name)])), cwd: io.cwd };
+  if (header.length > 0)
+    throw usageFault(
+      '`--header` is for a server behind an address; for one that is started give `--env NAME`.',
+    );
+  return {
+    command: first,
+    args: rest,
+    env: Object.fromEntries(env.map((name) => [name, variableOf(name)])),
+    cwd: io.cwd,
+  };
 }
 
-async function open(connection: McpConnection, before: ReadonlyMap<string, PinnedTool>, { prefix }: Options, { signal }: CliIo): Promise<ImportedMcpTools> {
+async function open(
+  connection: McpConnection,
+  before: ReadonlyMap<string, PinnedTool>,
+  { prefix }: Options,
+  { signal }: CliIo,
+): Promise<ImportedMcpTools> {
   const { importMcpTools } = await import('../mcp/index.ts');
-  const pins = Object.fromEntries([...before].map(([name, { fingerprint }]) => [name, fingerprint]));
+  const pins = Object.fromEntries(
+    [...before].map(([name, { fingerprint }]) => [name, fingerprint]),
+  );
   const opening = importMcpTools(connection, { pins, ...(prefix === undefined ? {} : { prefix }) });
   try {
     return await untilInterrupted(opening, signal);
   } catch (error) {
     // Interrupted: what is opened too late is closed again.
     opening.then((late) => late.close()).catch(() => {});
-    throw isMisuseError(error) && error.code !== 'missing_dependency' ? error : failure(printable(messageOf(error)));
+    throw isMisuseError(error) && error.code !== 'missing_dependency'
+      ? error
+      : failure(printable(messageOf(error)));
   }
 }
 
@@ -79,16 +113,25 @@ interface Surroundings {
   readonly options: Options;
 }
 
-async function review(imported: ImportedMcpTools, before: ReadonlyMap<string, PinnedTool>, path: string, { io, screen, options }: Surroundings) {
+async function review(
+  imported: ImportedMcpTools,
+  before: ReadonlyMap<string, PinnedTool>,
+  path: string,
+  { io, screen, options }: Surroundings,
+) {
   const foundOf = (name: string): PinnedTool | undefined => {
     const found = imported.found(name);
     return found === undefined ? undefined : pinnedOf(found);
   };
   // As they are now: what the server changes while somebody reads is looked at the next time.
-  const changes = imported.drift.map(({ name }) => ({ change: changeOf(name, before.get(name), foundOf(name)), found: foundOf(name) }));
+  const changes = imported.drift.map(({ name }) => ({
+    change: changeOf(name, before.get(name), foundOf(name)),
+    found: foundOf(name),
+  }));
   const names = new Set(changes.map(({ change }) => change.name));
   const unknown = options.accept.find((name) => !names.has(name) && !before.has(name));
-  if (unknown !== undefined) throw usageFault(`The server has no tool \`${unknown}\` that could be accepted.`);
+  if (unknown !== undefined)
+    throw usageFault(`The server has no tool \`${unknown}\` that could be accepted.`);
   const pins = new Map(before);
   const accepted: string[] = [];
   const left: Change[] = [];
@@ -113,12 +156,20 @@ async function review(imported: ImportedMcpTools, before: ReadonlyMap<string, Pi
 }
 
 /** Shows a change and asks; no, where nobody can be asked. */
-async function agrees(change: Change, { stdin, stderr, signal }: CliIo, screen: Screen): Promise<boolean> {
+async function agrees(
+  change: Change,
+  { stdin, stderr, signal }: CliIo,
+  screen: Screen,
+): Promise<boolean> {
   if (stdin.isTTY !== true || stderr.isTTY !== true || signal.aborted) return false;
   await discardTyped(stdin, signal);
   if (signal.aborted) return false;
   const release = screen.ask(
-    [...changeLines(change), `Accept \`${printable(change.name)}\`${change.kind === 'gone' ? ' as gone' : ' as it is now'}? [y/N] `].join('\n'),
+    [
+      ...changeLines(change),
+      `Accept \`${printable(change.name)}\`${change.kind === 'gone' ? ' as gone' : ' as it is now'}? ` +
+        '[y/N] ',
+    ].join('\n'),
   );
   const line = await readLine(stdin, signal);
   release(line !== undefined);
@@ -136,12 +187,15 @@ interface Outcome {
 function textOf({ source, accepted, left, failed, pinned }: Outcome): string {
   const lines: string[] = [];
   for (const change of left) lines.push(...changeLines(change));
-  for (const { name, reason } of failed) lines.push(`${printable(name)} is refused: ${printable(reason)}`);
+  for (const { name, reason } of failed)
+    lines.push(`${printable(name)} is refused: ${printable(reason)}`);
   if (accepted.length > 0) lines.push(`Accepted: ${accepted.map(printable).join(', ')}.`);
   lines.push(
     left.length === 0
-      ? `${printable(source)}: ${pinned} ${pinned === 1 ? 'tool is' : 'tools are'} pinned, and nothing else is offered.`
-      : `${printable(source)}: ${left.length} ${left.length === 1 ? 'change is' : 'changes are'} not accepted.`,
+      ? `${printable(source)}: ${pinned} ${pinned === 1 ? 'tool is' : 'tools are'} pinned, and ` +
+          'nothing else is offered.'
+      : `${printable(source)}: ${left.length} ` +
+          `${left.length === 1 ? 'change is' : 'changes are'} not accepted.`,
   );
   return lines.join('\n');
 }

@@ -14,25 +14,63 @@ interface OptionRow {
 
 /** Every option of every command. */
 export const optionTable = {
-  'host-tools': { value: 'FILE', repeatable: true, help: 'load tools, profiles and rules from a YAML or JSON file; repeatable' },
-  'host-tools-module': { value: 'MOD', repeatable: true, help: 'load tools from a module: a path or a package; repeatable' },
+  'host-tools': {
+    value: 'FILE',
+    repeatable: true,
+    help: 'load tools, profiles and rules from a YAML or JSON file; repeatable',
+  },
+  'host-tools-module': {
+    value: 'MOD',
+    repeatable: true,
+    help: 'load tools from a module: a path or a package; repeatable',
+  },
   profile: { value: 'NAME', help: 'use this profile' },
-  facts: { value: 'JSON|@FILE|-', help: 'facts of the session, such as \'{"hostSession.status":"ready"}\'' },
-  input: { value: 'JSON|@FILE|-', help: 'arguments of the call: JSON, a file, or standard input; default {}' },
-  'timeout-ms': { value: 'N', help: "end a call after N milliseconds; can only shorten the tool's own timeout" },
-  http: { value: '[HOST:]PORT', help: 'serve over HTTP at this address instead of stdio; the host is 127.0.0.1 unless given' },
+  facts: {
+    value: 'JSON|@FILE|-',
+    help: 'facts of the session, such as \'{"hostSession.status":"ready"}\'',
+  },
+  input: {
+    value: 'JSON|@FILE|-',
+    help: 'arguments of the call: JSON, a file, or standard input; default {}',
+  },
+  'timeout-ms': {
+    value: 'N',
+    help: "end a call after N milliseconds; can only shorten the tool's own timeout",
+  },
+  http: {
+    value: '[HOST:]PORT',
+    help: 'serve over HTTP at this address instead of stdio; the host is 127.0.0.1 unless given',
+  },
   port: { value: 'N', help: 'listen on this port; default 4040, 0 is any free one' },
   host: { value: 'ADDRESS', help: 'listen on this address; default 127.0.0.1' },
-  redis: { value: 'URL', help: 'keep everything in this Redis, which nodes share; default in memory' },
-  'host-key': { value: 'VARIABLE', help: 'demand the key in this variable for new sessions, and answer approvals to who has it' },
-  'allow-origin': { value: 'ORIGIN', repeatable: true, help: 'let browser pages of this origin in; repeatable' },
+  redis: {
+    value: 'URL',
+    help: 'keep everything in this Redis, which nodes share; default in memory',
+  },
+  'host-key': {
+    value: 'VARIABLE',
+    help: 'demand the key in this variable for new sessions, and answer approvals to who has it',
+  },
+  'allow-origin': {
+    value: 'ORIGIN',
+    repeatable: true,
+    help: 'let browser pages of this origin in; repeatable',
+  },
   pairing: { help: "let a session's code be traded for a token, once a side" },
   pins: { value: 'FILE', help: 'the file of accepted definitions; made where there is none' },
-  accept: { value: 'NAME', repeatable: true, help: 'accept this tool as the server gives it now; repeatable' },
+  accept: {
+    value: 'NAME',
+    repeatable: true,
+    help: 'accept this tool as the server gives it now; repeatable',
+  },
   yes: { help: 'do not ask about what `--accept` names' },
   prefix: { value: 'TEXT', help: "put this before each of the server's names" },
   env: { value: 'NAME', repeatable: true, help: 'pass this variable on to the server; repeatable' },
-  header: { value: 'NAME=VARIABLE', repeatable: true, help: 'send this header with the value of a variable; repeatable' },
+  header: {
+    value: 'NAME=VARIABLE',
+    repeatable: true,
+    help: 'send this header with the value of a variable; repeatable',
+  },
   'no-calls': { help: 'do not call the tools that are validated' },
   verbose: { help: 'show the stack of what a tool or a module throws, on standard error' },
   json: { help: 'print one JSON document' },
@@ -102,7 +140,10 @@ export interface ParsedLine {
 const rows = new Map<string, OptionRow>(Object.entries(optionTable));
 const longestTimeoutMs = 2 ** 31 - 1;
 
-/** Reads options and words. @throws CliFault 2 for an unknown option, a missing value, an option given twice. */
+/**
+ * Reads options and words. @throws CliFault 2 for an unknown option, a missing value, an option
+ * given twice.
+ */
 export function parseLine(argv: readonly string[]): ParsedLine {
   const { tokens } = parseArgs({
     args: [...argv],
@@ -112,7 +153,10 @@ export function parseLine(argv: readonly string[]): ParsedLine {
     options: Object.fromEntries(
       [...rows].map(([name, { value, short }]) => [
         name,
-        { type: value === undefined ? ('boolean' as const) : ('string' as const), ...(short === undefined ? {} : { short }) },
+        {
+          type: value === undefined ? ('boolean' as const) : ('string' as const),
+          ...(short === undefined ? {} : { short }),
+        },
       ]),
     ),
   });
@@ -128,15 +172,24 @@ export function parseLine(argv: readonly string[]): ParsedLine {
     const name = token.name as OptionName;
     const { value, inlineValue } = token;
     if (row.value === undefined) {
-      if (value !== undefined) throw usageFault(`\`--${name}\` takes no value. Leave \`=${value}\` out.`);
-    } else if (value === undefined || value === '' || (inlineValue === false && value.startsWith('--'))) {
+      if (value !== undefined)
+        throw usageFault(`\`--${name}\` takes no value. Leave \`=${value}\` out.`);
+    } else if (
+      value === undefined ||
+      value === '' ||
+      (inlineValue === false && value.startsWith('--'))
+    ) {
       throw usageFault(
-        `\`--${name}\` needs a value: \`--${name} ${row.value}\`${value?.startsWith('--') ? `; one that starts with dashes is written \`--${name}=…\`` : ''}.`,
+        `\`--${name}\` needs a value: \`--${name} ` +
+          `${row.value}\`${value?.startsWith('--') ? `; one that starts with dashes is written \`--${name}=…\`` : ''}.`,
       );
     }
-    if (name === 'host-tools' || name === 'host-tools-module') sources.push({ kind: name === 'host-tools' ? 'file' : 'module', name: value as string });
-    else if (row.repeatable === true) lists.set(name, [...(lists.get(name) ?? []), value as string]);
-    else if (values.has(name) && row.value !== undefined) throw usageFault(`\`--${name}\` was given twice. Give it once.`);
+    if (name === 'host-tools' || name === 'host-tools-module')
+      sources.push({ kind: name === 'host-tools' ? 'file' : 'module', name: value as string });
+    else if (row.repeatable === true)
+      lists.set(name, [...(lists.get(name) ?? []), value as string]);
+    else if (values.has(name) && row.value !== undefined)
+      throw usageFault(`\`--${name}\` was given twice. Give it once.`);
     values.set(name, value ?? '');
   }
   return {
@@ -178,12 +231,23 @@ export function meant(name: string, known: Iterable<string>): string {
 
 function unknownOption(rawName: string, name: string): Error {
   const hint = didYouMean(nearestNames(name, rows.keys()).map((one) => `--${one}`));
-  return usageFault(`Unknown option \`${rawName}\`.${hint} Run \`host-tools --help\` for all options.`);
+  return usageFault(
+    `Unknown option \`${rawName}\`.${hint} Run \`host-tools --help\` for all options.`,
+  );
 }
 
-function readNumber(name: OptionName, text: string | undefined, least: number, most: number): number | undefined {
+function readNumber(
+  name: OptionName,
+  text: string | undefined,
+  least: number,
+  most: number,
+): number | undefined {
   if (text === undefined) return undefined;
   const value = /^\d{1,10}$/.test(text) ? Number(text) : -1;
-  if (value < least || value > most) throw usageFault(`Expected \`--${name}\` to be a whole number from ${least} to ${most}, got \`${text.slice(0, 60)}\`.`);
+  if (value < least || value > most)
+    throw usageFault(
+      `Expected \`--${name}\` to be a whole number from ${least} to ${most}, got ` +
+        `\`${text.slice(0, 60)}\`.`,
+    );
   return value;
 }

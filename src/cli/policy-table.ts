@@ -38,28 +38,40 @@ const expectKeys = ['decision', 'reason', 'ruleId'];
 type LineOf = (path: readonly (string | number)[]) => number;
 type Fault = (path: readonly (string | number)[], message: string) => Error;
 
-/** Reads the whole table; nothing of it counts when any of it is wrong. @throws CliFault 1 with `file:line: reason`. */
+/**
+ * Reads the whole table; nothing of it counts when any of it is wrong. @throws CliFault 1 with
+ * `file:line: reason`.
+ */
 export async function readPolicyTable(file: string, text: string): Promise<readonly PolicyCase[]> {
   const { value, lineOf } = await parse(file, text);
   const fault: Fault = (path, message) => failure(`${file}:${lineOf(path)}: ${message}`);
   if (!isObject(value)) throw fault([], 'expected an object with `tests`.');
   checkKeys(value, ['tests'], [], fault);
-  if (!Array.isArray(value.tests) || value.tests.length === 0) throw fault(['tests'], 'expected `tests` to be a list of at least one case.');
+  if (!Array.isArray(value.tests) || value.tests.length === 0)
+    throw fault(['tests'], 'expected `tests` to be a list of at least one case.');
   return value.tests.map((item: unknown, index) => readCase(item, ['tests', index], lineOf, fault));
 }
 
-function readCase(item: unknown, path: readonly (string | number)[], lineOf: LineOf, fault: Fault): PolicyCase {
-  if (!isObject(item)) throw fault(path, 'expected a case to be an object with `tool` and `expect`.');
+function readCase(
+  item: unknown,
+  path: readonly (string | number)[],
+  lineOf: LineOf,
+  fault: Fault,
+): PolicyCase {
+  if (!isObject(item))
+    throw fault(path, 'expected a case to be an object with `tool` and `expect`.');
   checkKeys(item, caseKeys, path, fault);
   const text = (key: string): string | undefined => {
     const value = item[key];
-    if (value !== undefined && (typeof value !== 'string' || value === '')) throw fault([...path, key], `expected \`${key}\` to be a non-empty string.`);
+    if (value !== undefined && (typeof value !== 'string' || value === ''))
+      throw fault([...path, key], `expected \`${key}\` to be a non-empty string.`);
     return value as string | undefined;
   };
   const tool = text('tool');
   if (tool === undefined) throw fault(path, 'expected a case to name its `tool`.');
   const { facts, input } = item;
-  if (facts !== undefined && !isObject(facts)) throw fault([...path, 'facts'], 'expected `facts` to be an object.');
+  if (facts !== undefined && !isObject(facts))
+    throw fault([...path, 'facts'], 'expected `facts` to be an object.');
   return {
     line: lineOf(path),
     name: text('name'),
@@ -72,29 +84,42 @@ function readCase(item: unknown, path: readonly (string | number)[], lineOf: Lin
   };
 }
 
-function readExpectation(value: unknown, path: readonly (string | number)[], fault: Fault): Expectation {
+function readExpectation(
+  value: unknown,
+  path: readonly (string | number)[],
+  fault: Fault,
+): Expectation {
   const given = typeof value === 'string' ? { decision: value } : value;
-  if (!isObject(given)) throw fault(path, 'expected `expect` to be a decision, or an object with `decision`.');
+  if (!isObject(given))
+    throw fault(path, 'expected `expect` to be a decision, or an object with `decision`.');
   checkKeys(given, expectKeys, path, fault);
   const { decision, reason, ruleId } = given;
   if (typeof decision !== 'string' || !decisions.includes(decision)) {
     const near = typeof decision === 'string' ? nearestNames(decision, decisions) : [];
     throw fault(
       path,
-      `expected the decision to be allow, ask, deny, hidden or an error code${near.length === 0 ? '' : `; did you mean \`${near.join('` or `')}\``}.`,
+      'expected the decision to be allow, ask, deny, hidden or an error ' +
+        `code${near.length === 0 ? '' : `; did you mean \`${near.join('` or `')}\``}.`,
     );
   }
   for (const [key, one] of [
     ['reason', reason],
     ['ruleId', ruleId],
   ] as const)
-    if (one !== undefined && typeof one !== 'string') throw fault([...path, key], `expected \`${key}\` to be a string.`);
+    if (one !== undefined && typeof one !== 'string')
+      throw fault([...path, key], `expected \`${key}\` to be a string.`);
   return given as unknown as Expectation;
 }
 
-function checkKeys(value: object, known: readonly string[], path: readonly (string | number)[], fault: Fault): void {
+function checkKeys(
+  value: object,
+  known: readonly string[],
+  path: readonly (string | number)[],
+  fault: Fault,
+): void {
   for (const key of Object.keys(value)) {
-    if (!known.includes(key)) throw fault([...path, key], `unknown key \`${key}\`${suggestion(key, known)}`);
+    if (!known.includes(key))
+      throw fault([...path, key], `unknown key \`${key}\`${suggestion(key, known)}`);
   }
 }
 
@@ -119,13 +144,18 @@ async function parse(file: string, text: string): Promise<{ value: unknown; line
     };
     return { value, lineOf };
   } catch (error) {
-    throw failure(error instanceof TextFault ? `${file}:${lineAt(lines, error.at)}: ${error.message}` : `${file}: ${messageOf(error)}`);
+    throw failure(
+      error instanceof TextFault
+        ? `${file}:${lineAt(lines, error.at)}: ${error.message}`
+        : `${file}: ${messageOf(error)}`,
+    );
   }
 }
 
 function lineStarts(text: string): readonly number[] {
   const starts = [0];
-  for (let index = text.indexOf('\n'); index !== -1; index = text.indexOf('\n', index + 1)) starts.push(index + 1);
+  for (let index = text.indexOf('\n'); index !== -1; index = text.indexOf('\n', index + 1))
+    starts.push(index + 1);
   return starts;
 }
 

@@ -1,4 +1,7 @@
-/** `policy test`: a table of calls, judged by `explain`, against what is expected of each. Nothing runs. */
+/**
+ * `policy test`: a table of calls, judged by `explain`, against what is expected of each. Nothing
+ * runs.
+ */
 
 import { messageOf } from '../errors.ts';
 import { type Explanation, isMisuseError, type JsonValue } from '../index.ts';
@@ -45,7 +48,8 @@ export const policyTest: Command = {
   notes: [
     'FILE is YAML or JSON: tests: [{ name?, tool, input?, profile?, facts?, principal?, expect }].',
     'expect is allow, ask, deny, hidden or an error code, or { decision, reason?, ruleId? }.',
-    'Exit code 1 when one differs, and for a tool that is unknown where tool_not_found is not what is expected.',
+    'Exit code 1 when one differs, and for a tool that is unknown where tool_not_found is not ' +
+      'what is expected.',
   ],
   options: worldOptions,
   operands: ['FILE'],
@@ -66,7 +70,11 @@ export const policyTest: Command = {
     const failed = checked.filter(({ ok }) => !ok).length;
     const errors = checked.filter(({ error }) => error !== undefined).length;
     lines.push(summary(checked.length, failed - errors, errors));
-    return { exit: failed === 0 ? 0 : 1, text: lines.join('\n'), json: { passed: checked.length - failed, failed, cases: checked } };
+    return {
+      exit: failed === 0 ? 0 : 1,
+      text: lines.join('\n'),
+      json: { passed: checked.length - failed, failed, cases: checked },
+    };
   },
 };
 
@@ -98,7 +106,11 @@ async function check(
 }
 
 /** What the session refuses, such as facts that are too deep, is the table's fault. */
-function openSession(world: World, wish: Parameters<World['session']>[0], where: string): ReturnType<World['session']> {
+function openSession(
+  world: World,
+  wish: Parameters<World['session']>[0],
+  where: string,
+): ReturnType<World['session']> {
   try {
     return world.session(wish);
   } catch (error) {
@@ -108,13 +120,34 @@ function openSession(world: World, wish: Parameters<World['session']>[0], where:
 
 function foundOf({ decision, ruleId, source, hiddenBy, code, steps }: Explanation): Found {
   const said: JsonValue | undefined = steps[steps.length - 1]?.reason;
-  const reason = decision === undefined ? (typeof said === 'string' ? said : hiddenBy) : decision.effect === 'deny' ? decision.reason : undefined;
-  return { decision: decision?.effect ?? (hiddenBy === undefined ? (code ?? 'allow') : 'hidden'), reason, ruleId, source, hiddenBy, code };
+  const reason =
+    decision === undefined
+      ? typeof said === 'string'
+        ? said
+        : hiddenBy
+      : decision.effect === 'deny'
+        ? decision.reason
+        : undefined;
+  return {
+    decision: decision?.effect ?? (hiddenBy === undefined ? (code ?? 'allow') : 'hidden'),
+    reason,
+    ruleId,
+    source,
+    hiddenBy,
+    code,
+  };
 }
 
 function meets({ decision, reason, ruleId }: Expectation, found: Found): boolean {
-  const named = decision === found.decision || decision === found.code || (decision === 'hidden' && found.hiddenBy !== undefined);
-  return named && (reason === undefined || reason === found.reason) && (ruleId === undefined || ruleId === found.ruleId);
+  const named =
+    decision === found.decision ||
+    decision === found.code ||
+    (decision === 'hidden' && found.hiddenBy !== undefined);
+  return (
+    named &&
+    (reason === undefined || reason === found.reason) &&
+    (ruleId === undefined || ruleId === found.ruleId)
+  );
 }
 
 /** `; did you mean …?`, or nothing. */
@@ -122,14 +155,21 @@ function meantText(near: readonly string[]): string {
   return near.length === 0 ? '' : `; did you mean ${near.map((one) => `\`${one}\``).join(' or ')}?`;
 }
 
-function lineOf({ line, tool, ok, error, didYouMean = [], expected, found }: Checked, { name, input }: PolicyCase, file: string): string {
+function lineOf(
+  { line, tool, ok, error, didYouMean = [], expected, found }: Checked,
+  { name, input }: PolicyCase,
+  file: string,
+): string {
   const place = printable(`${file}:${line}`);
   const given = input === undefined ? '' : ` ${headline(jsonText(input), longestInput)}`;
   const title = name === undefined ? `${printable(tool)}${given} (${place})` : printable(name);
   if (ok) return `ok    ${title}`;
   const where = name === undefined ? title : `${title} (${place}, \`${printable(tool)}\`)`;
   if (error !== undefined) return `ERROR ${where}: ${printable(error)}`;
-  return `FAIL  ${where}: expected ${shown(expected)}, got ${shown(found)}${printable(meantText(didYouMean))}`;
+  return (
+    `FAIL  ${where}: expected ${shown(expected)}, got ` +
+    `${shown(found)}${printable(meantText(didYouMean))}`
+  );
 }
 
 function summary(all: number, differ: number, errors: number): string {

@@ -1,7 +1,13 @@
-/** Text from outside, as it may be shown: what a terminal would obey, hide or reorder is written as an escape. */
+/**
+ * Text from outside, as it may be shown: what a terminal would obey, hide or reorder is written as
+ * an escape.
+ */
 import { escapeUnseen } from '../surfaces/shared/approval-input.ts';
 
-/** Controls of both blocks, line and paragraph separators, bidirectional and invisible characters, lone surrogates; not the selector that colours emoji. */
+/**
+ * Controls of both blocks, line and paragraph separators, bidirectional and invisible characters,
+ * lone surrogates; not the selector that colours emoji.
+ */
 const unsafe = /(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 const short = new Map([
   ['\n', '\\n'],
@@ -9,12 +15,21 @@ const short = new Map([
   ['\t', '\\t'],
 ]);
 
-/** One line that does nothing but stand there. Emoji that are joined from several lose their joiners to escapes. */
+/**
+ * One line that does nothing but stand there. Emoji that are joined from several lose their joiners
+ * to escapes.
+ */
 export function printable(text: string): string {
-  return text.replace(unsafe, (char) => short.get(char) ?? `\\u{${(char.codePointAt(0) as number).toString(16)}}`);
+  return text.replace(
+    unsafe,
+    (char) => short.get(char) ?? `\\u{${(char.codePointAt(0) as number).toString(16)}}`,
+  );
 }
 
-/** The first line of a text that has something on it, as one {@link printable} line of at most `most` characters. */
+/**
+ * The first line of a text that has something on it, as one {@link printable} line of at most
+ * `most` characters.
+ */
 export function headline(text: string, most = 100): string {
   const line =
     text
@@ -25,17 +40,27 @@ export function headline(text: string, most = 100): string {
   return printable(chars.length > most ? `${chars.slice(0, most - 1).join('')}…` : line);
 }
 
-/** JSON that a terminal can show: the same value to a parser, without a character that a terminal would obey. */
+/**
+ * JSON that a terminal can show: the same value to a parser, without a character that a terminal
+ * would obey.
+ */
 export function jsonText(value: unknown, indent = 0): string {
   return escapeUnseen(JSON.stringify(value, undefined, indent) ?? 'null');
 }
 
-/** Rows as columns, padded to their widest cell; the last column is left as it is. Cells must be printable. */
+/**
+ * Rows as columns, padded to their widest cell; the last column is left as it is. Cells must be
+ * printable.
+ */
 export function columns(rows: readonly (readonly string[])[], indent = ''): string[] {
   const widths: number[] = [];
-  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, [...cell].length);
+  for (const row of rows)
+    for (const [at, cell] of row.entries())
+      widths[at] = Math.max(widths[at] ?? 0, [...cell].length);
   return rows.map((row) => {
-    const cells = row.map((cell, at) => (at === row.length - 1 ? cell : cell + ' '.repeat((widths[at] as number) - [...cell].length)));
+    const cells = row.map((cell, at) =>
+      at === row.length - 1 ? cell : cell + ' '.repeat((widths[at] as number) - [...cell].length),
+    );
     return `${indent}${cells.join('  ')}`.trimEnd();
   });
 }

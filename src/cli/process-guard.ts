@@ -1,4 +1,7 @@
-/** The process while a command runs code that is not ours: it ends when the command says so, with the command's exit code, and stray errors are lines. */
+/**
+ * The process while a command runs code that is not ours: it ends when the command says so, with
+ * the command's exit code, and stray errors are lines.
+ */
 import { placesOf, placeText } from '../config/thrown-place.ts';
 import { shownPath } from './shown-path.ts';
 import { textOf } from './validate/validate-foreign-code.ts';
@@ -22,8 +25,9 @@ type Ending = Omit<NodeJS.Process, 'exit'> & { exit: Exit; reallyExit: Exit };
 const mostTold = 10;
 
 /**
- * Begins to watch. `process.exit` by anybody else is told and answered by a throw; rejections that nobody handles and exceptions that nobody catches are told,
- * unless `validate` is watching, which has them in its report. A process that ends without {@link RunGuard.leave} ends with 1.
+ * Begins to watch. `process.exit` by anybody else is told and answered by a throw; rejections that
+ * nobody handles and exceptions that nobody catches are told, unless `validate` is watching, which
+ * has them in its report. A process that ends without {@link RunGuard.leave} ends with 1.
  * @param tell shows one line
  */
 export function guardRun(host: NodeJS.Process, tell: (line: string) => void): RunGuard {
@@ -45,12 +49,15 @@ export function guardRun(host: NodeJS.Process, tell: (line: string) => void): Ru
       const answer = new Error(`${name} was called`);
       answers.add(answer);
       fault(
-        `${name}(${code === undefined ? '' : textOf(code)}) was called${place === undefined ? '' : ` at ${place}`}; only the command itself ends its process.`,
+        `${name}(${code === undefined ? '' : textOf(code)}) was ` +
+          `called${place === undefined ? '' : ` at ${place}`}; only the command itself ends its ` +
+          'process.',
       );
       throw answer;
     };
   const stray = (what: string) => (thrown: unknown) => {
-    if (isValidating() || (typeof thrown === 'object' && thrown !== null && answers.has(thrown))) return;
+    if (isValidating() || (typeof thrown === 'object' && thrown !== null && answers.has(thrown)))
+      return;
     const place = placeOf(thrown, host.cwd(), 0);
     fault(`${what}: ${textOf(thrown)}${place === undefined ? '' : ` (${place})`}`);
   };
@@ -71,7 +78,8 @@ export function guardRun(host: NodeJS.Process, tell: (line: string) => void): Ru
     },
     async settled() {
       // Rejections come out after the microtasks of a turn; what they cause, a turn later.
-      for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => void setImmediate(resolve));
+      for (let turn = 0; turn < 3; turn++)
+        await new Promise<void>((resolve) => void setImmediate(resolve));
     },
     leave(code) {
       host.off('exit', unanswered);
@@ -90,5 +98,7 @@ export function guardRun(host: NodeJS.Process, tell: (line: string) => void): Ru
 /** The first place of a stack, after those that are skipped. */
 function placeOf(thrown: unknown, cwd: string, skip: number): string | undefined {
   const place = placesOf(thrown)[skip];
-  return place === undefined ? undefined : placeText({ ...place, path: shownPath(place.path, cwd) });
+  return place === undefined
+    ? undefined
+    : placeText({ ...place, path: shownPath(place.path, cwd) });
 }

@@ -1,5 +1,12 @@
 /** `profiles diff`: what sessions under one profile can do that those under another cannot. */
-import { type JsonObject, type JsonValue, type Limits, MisuseError, type Rule, type ToolSession } from '../index.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  type Limits,
+  MisuseError,
+  type Rule,
+  type ToolSession,
+} from '../index.ts';
 import { canonicalJson } from '../json.ts';
 import { stateOf } from '../surface-port.ts';
 import type { CliIo } from './cli-io.ts';
@@ -45,13 +52,19 @@ export const profilesDiff: Command = {
   name: 'profiles diff',
   usage: 'A B',
   summary: 'show what profile A can do that profile B cannot, and the reverse',
-  notes: ['Compares effective tools, and for those in both: decisions, knobs, timeouts, budgets, approval; then rules, limits and defaults. Exit code 0.'],
+  notes: [
+    'Compares effective tools, and for those in both: decisions, knobs, timeouts, budgets, ' +
+      'approval; then rules, limits and defaults. Exit code 0.',
+  ],
   options: worldOptions.filter((name) => name !== 'profile'),
   operands: ['A', 'B'],
   async run({ io, operands: [first = '', second = ''], world }) {
     const loaded = await world();
     loaded.requireRules();
-    const [a, b] = [sideOf(first, loaded.session({ profile: first })), sideOf(second, loaded.session({ profile: second }))];
+    const [a, b] = [
+      sideOf(first, loaded.session({ profile: first })),
+      sideOf(second, loaded.session({ profile: second })),
+    ];
     const diff = await compare(a, b, io);
     return { exit: 0, text: textOf(diff), json: diff };
   },
@@ -66,7 +79,13 @@ function sideOf(id: string, session: ToolSession): Side {
     // An id is a name; what a rule does is the rest.
     const { id: _, ...rest } = rule;
     const tools = names.filter((name) => compiled.appliesTo(entryOf(session, name).summary));
-    return { id: compiled.id, effect: compiled.effect, rule, tools, key: canonicalJson(rest as unknown as JsonValue) };
+    return {
+      id: compiled.id,
+      effect: compiled.effect,
+      rule,
+      tools,
+      key: canonicalJson(rest as unknown as JsonValue),
+    };
   });
   return { id, session, names, rules };
 }
@@ -74,7 +93,10 @@ function sideOf(id: string, session: ToolSession): Side {
 type State = ReturnType<typeof stateOf>;
 type Compiled = NonNullable<State['profile']>['rules'][number];
 
-/** The rules as they were written. A compiled rule names the profile that wrote it, and stands among that profile's in their order. */
+/**
+ * The rules as they were written. A compiled rule names the profile that wrote it, and stands among
+ * that profile's in their order.
+ */
 function givenRules(profiles: State['registry']['profiles']): ReadonlyMap<Compiled, Rule> {
   const found = new Map<Compiled, Rule>();
   for (const [id, { given, resolved }] of profiles) {
@@ -91,11 +113,17 @@ async function compare(a: Side, b: Side, io: CliIo): Promise<ProfileDiff> {
   const shared = a.names.filter((name) => b.names.includes(name));
   const tools: { name: string; differences: readonly Difference[] }[] = [];
   for (const name of shared) {
-    const differences = differ(await factsOf(a.session, name, io), await factsOf(b.session, name, io));
+    const differences = differ(
+      await factsOf(a.session, name, io),
+      await factsOf(b.session, name, io),
+    );
     if (differences.length > 0) tools.push({ name, differences });
   }
   const [profileA, profileB] = [stateOf(a.session).profile, stateOf(b.session).profile];
-  const defaults = differ({ default: profileA?.default ?? null }, { default: profileB?.default ?? null });
+  const defaults = differ(
+    { default: profileA?.default ?? null },
+    { default: profileB?.default ?? null },
+  );
   return {
     a: a.id,
     b: b.id,
@@ -108,15 +136,20 @@ async function compare(a: Side, b: Side, io: CliIo): Promise<ProfileDiff> {
   };
 }
 
-/** What a profile makes of one tool, flat. The decision is that of a call whose input no rule looks at. */
+/**
+ * What a profile makes of one tool, flat. The decision is that of a call whose input no rule looks
+ * at.
+ */
 async function factsOf(session: ToolSession, name: string, io: CliIo): Promise<JsonObject> {
   const { registry } = stateOf(session);
   const entry = entryOf(session, name);
-  const { knobs, timeoutMs, maxOutputChars, profileAsks, rulesAsk, defaultAsks } = registry.toolStatusOf(stateOf(session), entry);
+  const { knobs, timeoutMs, maxOutputChars, profileAsks, rulesAsk, defaultAsks } =
+    registry.toolStatusOf(stateOf(session), entry);
   const { decision } = await untilInterrupted(session.explain(name), io.signal);
   const flat: Record<string, JsonValue> = {
     decision: decision?.effect ?? null,
-    requiresApproval: profileAsks || rulesAsk || defaultAsks || entry.internals.requiresApproval !== false,
+    requiresApproval:
+      profileAsks || rulesAsk || defaultAsks || entry.internals.requiresApproval !== false,
     timeoutMs,
     maxOutputChars: Number.isFinite(maxOutputChars) ? maxOutputChars : null,
   };
@@ -133,26 +166,44 @@ function entryOf(session: ToolSession, name: string): NonNullable<ReturnType<Sta
 }
 
 function limitsOf(limits: Limits | undefined): JsonObject {
-  return Object.fromEntries(Object.entries(limits ?? {}).filter((pair): pair is [string, number] => typeof pair[1] === 'number'));
+  return Object.fromEntries(
+    Object.entries(limits ?? {}).filter(
+      (pair): pair is [string, number] => typeof pair[1] === 'number',
+    ),
+  );
 }
 
 function rulesOnlyIn(one: Side, other: Side): RuleRow[] {
   const keys = new Set(other.rules.map(({ key }) => key));
-  return one.rules.filter(({ key }) => !keys.has(key)).map(({ id, effect, rule, tools }) => ({ id, effect, rule, tools }));
+  return one.rules
+    .filter(({ key }) => !keys.has(key))
+    .map(({ id, effect, rule, tools }) => ({ id, effect, rule, tools }));
 }
 
 function differ(a: JsonObject, b: JsonObject): Difference[] {
   const fields = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return [...fields].map((field) => ({ field, a: a[field] ?? null, b: b[field] ?? null })).filter((one) => canonicalJson(one.a) !== canonicalJson(one.b));
+  return [...fields]
+    .map((field) => ({ field, a: a[field] ?? null, b: b[field] ?? null }))
+    .filter((one) => canonicalJson(one.a) !== canonicalJson(one.b));
 }
 
-function textOf({ a, b, onlyInA, onlyInB, tools, rules, limits, default: fallback }: ProfileDiff): string {
+function textOf({
+  a,
+  b,
+  onlyInA,
+  onlyInB,
+  tools,
+  rules,
+  limits,
+  default: fallback,
+}: ProfileDiff): string {
   const [nameA, nameB] = [printable(a), printable(b)];
   const lines: string[] = [];
   const section = (title: string, rows: readonly string[]): void => {
     if (rows.length > 0) lines.push(`${title}:`, ...rows.map((row) => `  ${row}`));
   };
-  const between = ({ field, a: left, b: right }: Difference): string => `${printable(field)}: ${worded(left)} in ${nameA}, ${worded(right)} in ${nameB}`;
+  const between = ({ field, a: left, b: right }: Difference): string =>
+    `${printable(field)}: ${worded(left)} in ${nameA}, ${worded(right)} in ${nameB}`;
   section(`Tools only in ${nameA}`, onlyInA.map(printable));
   section(`Tools only in ${nameB}`, onlyInB.map(printable));
   for (const { name, differences } of tools) section(printable(name), differences.map(between));
@@ -165,7 +216,10 @@ function textOf({ a, b, onlyInA, onlyInB, tools, rules, limits, default: fallbac
 
 function ruleLine({ id, effect, rule, tools }: RuleRow): string {
   const { when, reason } = rule;
-  const touched = tools.length === 0 ? `${subjectOf(rule)}, which is no effective tool,` : tools.map(printable).join(', ');
+  const touched =
+    tools.length === 0
+      ? `${subjectOf(rule)}, which is no effective tool,`
+      : tools.map(printable).join(', ');
   const rest = `${when === undefined ? '' : ` when ${jsonText(when)}`}${reason === undefined ? '' : ` as ${printable(reason)}`}`;
   return `${effect} ${rest === '' ? touched.replace(/,$/, '') : touched}${rest} (${printable(id)})`;
 }
@@ -180,5 +234,9 @@ function subjectOf({ tools, tags, annotations, source }: Rule): string {
 }
 
 function worded(value: JsonValue): string {
-  return value === null ? 'not set' : typeof value === 'string' ? printable(value) : jsonText(value);
+  return value === null
+    ? 'not set'
+    : typeof value === 'string'
+      ? printable(value)
+      : jsonText(value);
 }

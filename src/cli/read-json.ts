@@ -9,17 +9,25 @@ import { readStdin, readTextFile } from './read-text.ts';
 /** Most bytes of a text: pretty-printed, an input may be well above what a call admits. */
 const maxBytes = 8 * 1_048_576;
 
-/** Reads `--input`; `{}` where it is absent. @throws CliFault 1 where it cannot be read, 2 where it is not what is expected. */
+/**
+ * Reads `--input`; `{}` where it is absent. @throws CliFault 1 where it cannot be read, 2 where it
+ * is not what is expected.
+ */
 export async function readInput(option: string | undefined, io: CliIo): Promise<unknown> {
   return option === undefined ? {} : readOption(option, '`--input`', io);
 }
 
-/** Reads `--facts`; `{}` where it is absent. @throws CliFault 1 where it cannot be read, 2 where it is not what is expected. */
+/**
+ * Reads `--facts`; `{}` where it is absent. @throws CliFault 1 where it cannot be read, 2 where it
+ * is not what is expected.
+ */
 export async function readFacts(option: string | undefined, io: CliIo): Promise<JsonObject> {
   if (option === undefined) return {};
   const facts = await readOption(option, '`--facts`', io);
   if (typeof facts !== 'object' || facts === null || Array.isArray(facts))
-    throw usageFault('Expected `--facts` to be a JSON object, such as \'{"hostSession.status":"ready"}\'.');
+    throw usageFault(
+      'Expected `--facts` to be a JSON object, such as \'{"hostSession.status":"ready"}\'.',
+    );
   return facts as JsonObject;
 }
 
@@ -45,6 +53,9 @@ function parseJson(text: string, where: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw usageFault(`Expected ${where} to be JSON: ${messageOf(error)}. Quote it for the shell, or give \`@file\` or \`-\`.`);
+    throw usageFault(
+      `Expected ${where} to be JSON: ${messageOf(error)}. Quote it for the shell, or give ` +
+        `\`@file\` or \`-\`.`,
+    );
   }
 }

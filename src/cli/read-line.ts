@@ -2,12 +2,16 @@
 import { createInterface } from 'node:readline/promises';
 import type { CliIo } from './cli-io.ts';
 
-/** Milliseconds in which nothing may come before a question is asked. A terminal hands its lines over one after the other, some at each turn. */
+/**
+ * Milliseconds in which nothing may come before a question is asked. A terminal hands its lines
+ * over one after the other, some at each turn.
+ */
 const quietMs = 30;
 
 /**
- * Throws away what was typed before: it cannot be an answer to a question that nobody has seen. Resolves when nothing has come for a moment, at the end of
- * input, and when the question is closed.
+ * Throws away what was typed before: it cannot be an answer to a question that nobody has seen.
+ * Resolves when nothing has come for a moment, at the end of input, and when the question is
+ * closed.
  */
 export function discardTyped(stdin: CliIo['stdin'], signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -32,7 +36,8 @@ export function readLine(stdin: CliIo['stdin'], signal: AbortSignal): Promise<st
   // An ended input would never say so again.
   if (stdin.readableEnded || stdin.destroyed) return Promise.resolve(undefined);
   return new Promise((resolve) => {
-    // The terminal itself echoes and edits: no raw mode, so nothing has to be put back, and Ctrl-C stays a signal.
+    // The terminal itself echoes and edits: no raw mode, so nothing has to be put back, and Ctrl-C
+    // stays a signal.
     const lines = createInterface({ input: stdin, terminal: false });
     const stop = (): void => lines.close();
     lines.once('line', (line) => {

@@ -5,13 +5,19 @@ import { messageOf } from '../errors.ts';
 import type { CliIo } from './cli-io.ts';
 import { untilInterrupted } from './fault.ts';
 
-/** Reads a file, whose path starts from `io.cwd`. @param maxBytes most bytes. @throws Error with a message for people. */
+/**
+ * Reads a file, whose path starts from `io.cwd`. @param maxBytes most bytes. @throws Error with a
+ * message for people.
+ */
 export async function readTextFile(path: string, io: CliIo, maxBytes: number): Promise<string> {
   return untilInterrupted(
     (async () => {
       const file = await open(resolve(io.cwd, path), 'r');
       try {
-        return await collect(file.createReadStream({ autoClose: false, highWaterMark: 65_536 }), maxBytes);
+        return await collect(
+          file.createReadStream({ autoClose: false, highWaterMark: 65_536 }),
+          maxBytes,
+        );
       } finally {
         await file.close();
       }
@@ -22,12 +28,16 @@ export async function readTextFile(path: string, io: CliIo, maxBytes: number): P
   });
 }
 
-/** Checks that there is a file to read, and does not open it: a pipe would wait. @throws Error with a message for people. */
+/**
+ * Checks that there is a file to read, and does not open it: a pipe would wait. @throws Error with
+ * a message for people.
+ */
 export async function requireFile(path: string, { cwd }: Pick<CliIo, 'cwd'>): Promise<void> {
   try {
     const place = resolve(cwd, path);
     await access(place, constants.R_OK);
-    if ((await stat(place)).isDirectory()) throw Object.assign(new Error('a directory'), { code: 'EISDIR' });
+    if ((await stat(place)).isDirectory())
+      throw Object.assign(new Error('a directory'), { code: 'EISDIR' });
   } catch (error) {
     throw new Error(fileFault(error));
   }

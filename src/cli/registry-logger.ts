@@ -15,7 +15,8 @@ interface Logger {
 }
 
 /**
- * One line each. Of what a tool or a module threw the message and the place are shown; the first such line says how to see more.
+ * One line each. Of what a tool or a module threw the message and the place are shown; the first
+ * such line says how to see more.
  * @param verbose Whether the stack follows, with its causes.
  */
 export function registryLogger(screen: Screen, cwd: string, verbose: boolean): Logger {
@@ -29,7 +30,8 @@ export function registryLogger(screen: Screen, cwd: string, verbose: boolean): L
     // What did not load has a line of its own already.
     if (source === 'config' && !verbose) return;
     const [place] = placesOf(err);
-    const at = place === undefined ? '' : ` (${placeText({ ...place, path: shownPath(place.path, cwd) })})`;
+    const at =
+      place === undefined ? '' : ` (${placeText({ ...place, path: shownPath(place.path, cwd) })})`;
     screen.note(`warning: ${message}: ${messageOf(err)}${at}${hint}`);
     hint = '';
     if (verbose) for (const line of stackLines(err)) screen.note(`  ${line}`);
@@ -40,7 +42,11 @@ export function registryLogger(screen: Screen, cwd: string, verbose: boolean): L
 function stackLines(thrown: unknown): readonly string[] {
   const lines: string[] = [];
   try {
-    for (let [error, depth] = [thrown, 0]; error instanceof Error && depth <= mostCauses; error = error.cause, depth++) {
+    for (
+      let [error, depth] = [thrown, 0];
+      error instanceof Error && depth <= mostCauses;
+      error = error.cause, depth++
+    ) {
       const own = String(error.stack ?? error.message).split('\n');
       lines.push(...(depth === 0 ? own : [`Caused by: ${own[0]}`, ...own.slice(1)]));
     }

@@ -18,7 +18,10 @@ export interface RelayRedis {
   close(): Promise<void>;
 }
 
-/** Connects, and waits until Redis answers. @throws CliFault 2 for what is no address of Redis; 1 when it cannot be reached, or ioredis is not installed */
+/**
+ * Connects, and waits until Redis answers. @throws CliFault 2 for what is no address of Redis; 1
+ * when it cannot be reached, or ioredis is not installed
+ */
 export async function openRelayRedis(url: string, io: CliIo, screen: Screen): Promise<RelayRedis> {
   // An address may hold a password, so it is never shown.
   if (!URL.canParse(url) || !/^rediss?:$/.test(new URL(url).protocol))

@@ -2,7 +2,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { messageOf } from '../errors.ts';
 import { type ApprovalStore, HostToolRegistry } from '../index.ts';
-import { type RelayLogger, type RelayOptions, type ServedRelay, serveRelay } from '../relay/index.ts';
+import {
+  type RelayLogger,
+  type RelayOptions,
+  type ServedRelay,
+  serveRelay,
+} from '../relay/index.ts';
 import { type CliIo, writeOut } from './cli-io.ts';
 import type { Answer, Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
@@ -20,12 +25,24 @@ export const relay: Command = {
   usage: '[--port N] [--redis URL] [--host-tools FILE]',
   summary: 'let applications bring their tools to sessions of agents',
   notes: [
-    'Listens on http://127.0.0.1:4040 until it is interrupted, then says goodbye to whoever is connected. Log lines are JSON on standard error.',
+    'Listens on http://127.0.0.1:4040 until it is interrupted, then says goodbye to whoever ' +
+      'is connected. Log lines are JSON on standard error.',
     'Tools, profiles and rules of --host-tools hold in every session.',
-    'What needs approval is refused; with --host-key it waits for `POST /:code/approvals/:approvalId`.',
+    'What needs approval is refused; with --host-key it waits for `POST ' +
+      '/:code/approvals/:approvalId`.',
     'Nodes with the same --redis, and the same key, are one relay.',
   ],
-  options: ['host-tools', 'host-tools-module', 'profile', 'port', 'host', 'redis', 'host-key', 'allow-origin', 'pairing'],
+  options: [
+    'host-tools',
+    'host-tools-module',
+    'profile',
+    'port',
+    'host',
+    'redis',
+    'host-key',
+    'allow-origin',
+    'pairing',
+  ],
   operands: [],
   async run({ io, screen, options }) {
     const { redis: url, host, port = defaultPort, pairing, allowOrigin, profile } = options;
@@ -40,23 +57,34 @@ export const relay: Command = {
         world.requireRules();
         const fault = profile === undefined ? undefined : world.profileFault(profile);
         if (fault !== undefined) throw fault;
-      } else if (profile !== undefined) throw usageFault('`--profile` needs `--host-tools FILE`, which defines it.');
+      } else if (profile !== undefined)
+        throw usageFault('`--profile` needs `--host-tools FILE`, which defines it.');
       served = await untilInterrupted(
         serveRelay({
           port,
           ...(host === undefined ? {} : { host }),
           ...(hostKey === undefined ? {} : { hostKey }),
           ...(redis === undefined ? {} : { store: redis.store, bus: redis.bus }),
-          ...(allowOrigin.length === 0 ? {} : { allowedOrigins: allowOrigin.includes('*') ? '*' : allowOrigin }),
+          ...(allowOrigin.length === 0
+            ? {}
+            : { allowedOrigins: allowOrigin.includes('*') ? '*' : allowOrigin }),
           pairing,
           logger,
-          session: { registry, ...(profile === undefined ? {} : { profile }), ...(hostKey === undefined ? {} : { approvalMode: 'suspend' }) },
+          session: {
+            registry,
+            ...(profile === undefined ? {} : { profile }),
+            ...(hostKey === undefined ? {} : { approvalMode: 'suspend' }),
+          },
         } satisfies RelayOptions & { port: number; host?: string }),
         io.signal,
       );
       screen.note(`The relay listens at ${served.url}`);
       // For programs, which wait for it.
-      if (io.stdout.isTTY !== true) await writeOut(io.stdout, `${options.json ? jsonText({ url: served.url, port: served.port }) : served.url}\n`);
+      if (io.stdout.isTTY !== true)
+        await writeOut(
+          io.stdout,
+          `${options.json ? jsonText({ url: served.url, port: served.port }) : served.url}\n`,
+        );
       await interrupted(io.signal);
       return done;
     } catch (error) {
@@ -69,25 +97,49 @@ export const relay: Command = {
   },
 };
 
-/** Suspended calls outlive a node where others share its store: then all nodes must know the key. */
-function makeRegistry(hostKey: string | undefined, store: ApprovalStore | undefined, logger: RelayLogger): HostToolRegistry {
-  const secret = hostKey === undefined || store === undefined ? randomBytes(32) : createHmac('sha256', hostKey).update('host-tools relay approvals').digest();
-  return new HostToolRegistry({ logger, approvals: { secret, ...(store === undefined ? {} : { store }) } });
+/**
+ * Suspended calls outlive a node where others share its store: then all nodes must know the key.
+ */
+function makeRegistry(
+  hostKey: string | undefined,
+  store: ApprovalStore | undefined,
+  logger: RelayLogger,
+): HostToolRegistry {
+  const secret =
+    hostKey === undefined || store === undefined
+      ? randomBytes(32)
+      : createHmac('sha256', hostKey).update('host-tools relay approvals').digest();
+  return new HostToolRegistry({
+    logger,
+    approvals: { secret, ...(store === undefined ? {} : { store }) },
+  });
 }
 
 /** @throws CliFault 2 */
 function keyOf(variable: string, { env }: CliIo): string {
   const key = env[variable];
-  if (key === undefined || key === '') throw usageFault(`\`--host-key\` names the variable \`${variable.slice(0, 60)}\`, which is not set.`);
+  if (key === undefined || key === '')
+    throw usageFault(
+      `\`--host-key\` names the variable \`${variable.slice(0, 60)}\`, which is not set.`,
+    );
   return key;
 }
 
-/** One JSON document a line. An error, which JSON would leave empty, is written out with its stack. */
+/**
+ * One JSON document a line. An error, which JSON would leave empty, is written out with its stack.
+ */
 function loggerOn(screen: Screen): RelayLogger {
   const written = (_: string, value: unknown): unknown =>
-    value instanceof Error ? { type: value.name, message: value.message, stack: value.stack, cause: value.cause } : value;
+    value instanceof Error
+      ? { type: value.name, message: value.message, stack: value.stack, cause: value.cause }
+      : value;
   const at = (level: string) => (data: object, message?: string) =>
-    screen.note(jsonText(JSON.parse(JSON.stringify({ level, ...data, msg: message ?? '' }, written))).replace(/\s*\n\s*/g, ' '));
+    screen.note(
+      jsonText(JSON.parse(JSON.stringify({ level, ...data, msg: message ?? '' }, written))).replace(
+        /\s*\n\s*/g,
+        ' ',
+      ),
+    );
   return { info: at('info'), warn: at('warn'), error: at('error') };
 }
 

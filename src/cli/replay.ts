@@ -11,7 +11,9 @@ export const replay: Command = {
   name: 'replay',
   usage: 'FILE',
   summary: 'replay the trace of a workflow and compare it',
-  notes: ['Prints the hash of the final state, or the first difference with exit code 1. No tool runs.'],
+  notes: [
+    'Prints the hash of the final state, or the first difference with exit code 1. No tool runs.',
+  ],
   options: [],
   operands: ['FILE'],
   async run({ io, operands: [file = ''] }) {
@@ -21,7 +23,13 @@ export const replay: Command = {
     const { replayTrace } = await import('../workflow/index.ts');
     const outcome = replayed(() => replayTrace(text), file);
     if (outcome.same)
-      return { exit: 0, text: `${printable(outcome.hash)}\n${outcome.events} ${outcome.events === 1 ? 'event' : 'events'}, the same result.`, json: outcome };
+      return {
+        exit: 0,
+        text:
+          `${printable(outcome.hash)}\n${outcome.events} ` +
+          `${outcome.events === 1 ? 'event' : 'events'}, the same result.`,
+        json: outcome,
+      };
     const { line, at, expected, found } = outcome;
     return {
       exit: 1,

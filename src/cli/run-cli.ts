@@ -23,11 +23,22 @@ const graceMs = 5_000;
 
 /** What a command line asks for. */
 type Order =
-  | { readonly kind: 'say'; readonly text: string; readonly json: unknown; readonly asJson: boolean }
-  | { readonly kind: 'run'; readonly command: Command; readonly operands: readonly string[]; readonly options: Options };
+  | {
+      readonly kind: 'say';
+      readonly text: string;
+      readonly json: unknown;
+      readonly asJson: boolean;
+    }
+  | {
+      readonly kind: 'run';
+      readonly command: Command;
+      readonly operands: readonly string[];
+      readonly options: Options;
+    };
 
 /**
- * Runs one command line. Writes the answer to `io.stdout` and everything else to `io.stderr`, closes what it has opened, and never rejects.
+ * Runs one command line. Writes the answer to `io.stdout` and everything else to `io.stderr`,
+ * closes what it has opened, and never rejects.
  * @param argv the words after the program's name
  */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCode> {
@@ -49,7 +60,12 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCo
 
 async function understand(argv: readonly string[]): Promise<Order> {
   const { words, options, given } = parseLine(argv);
-  const say = (text: string, json: unknown): Order => ({ kind: 'say', text, json, asJson: options.json });
+  const say = (text: string, json: unknown): Order => ({
+    kind: 'say',
+    text,
+    json,
+    asJson: options.json,
+  });
   if (options.version) {
     const version = packageVersion;
     return say(version, { version });
@@ -58,7 +74,10 @@ async function understand(argv: readonly string[]): Promise<Order> {
   const named = helps ? words.slice(1) : words;
   if (named.length === 0) {
     if (helps || options.help) return say(generalHelp(commands), generalHelpJson(commands));
-    throw usageFault(`Expected a command: ${commands.map(({ name }) => name).join(', ')}. Run \`host-tools --help\` for what they do.`);
+    throw usageFault(
+      `Expected a command: ${commands.map(({ name }) => name).join(', ')}. Run \`host-tools ` +
+        `--help\` for what they do.`,
+    );
   }
   const command = findCommand(named);
   if (helps || options.help) return say(commandHelp(command), commandHelpJson(command));
@@ -66,44 +85,73 @@ async function understand(argv: readonly string[]): Promise<Order> {
   checkOperands(command, operands);
   checkOptions(command, given);
   if (options.input === '-' && options.facts === '-')
-    throw usageFault('Standard input can be read once: give one of `--input` and `--facts` as JSON or `@file`.');
+    throw usageFault(
+      'Standard input can be read once: give one of `--input` and `--facts` as JSON or `@file`.',
+    );
   return { kind: 'run', command, operands, options };
 }
 
 function findCommand(words: readonly string[]): Command {
-  const found = commands.find(({ name }) => name.split(' ').every((part, at) => words[at] === part));
+  const found = commands.find(({ name }) =>
+    name.split(' ').every((part, at) => words[at] === part),
+  );
   if (found !== undefined) return found;
   const names = commands.map(({ name }) => name);
   const [word = '', second] = words;
   const group = names.filter((name) => name.startsWith(`${word} `));
   if (group.length > 0)
     throw usageFault(
-      `Expected ${group.map((name) => `\`${name}\``).join(' or ')}, got \`${second === undefined ? word : `${word} ${second}`}\`. Run \`host-tools help ${group[0]}\`.`,
+      `Expected ${group.map((name) => `\`${name}\``).join(' or ')}, got ` +
+        `\`${second === undefined ? word : `${word} ${second}`}\`. Run \`host-tools help ` +
+        `${group[0]}\`.`,
     );
   const near = meant(word, names);
-  throw usageFault(`Unknown command \`${word}\`. ${near === '' ? `Commands are ${names.join(', ')}. ` : near}Run \`host-tools --help\` for what they do.`);
+  throw usageFault(
+    `Unknown command \`${word}\`. ` +
+      `${near === '' ? `Commands are ${names.join(', ')}. ` : near}Run \`host-tools --help\` ` +
+      'for what they do.',
+  );
 }
 
 function checkOperands(command: Command, operands: readonly string[]): void {
   const { name, operands: wanted, many = false } = command;
   const missing = wanted[operands.length];
-  if (missing !== undefined) throw usageFault(`\`${name}\` needs ${missing}: \`host-tools ${usageOf(command)}\`.`);
+  if (missing !== undefined)
+    throw usageFault(`\`${name}\` needs ${missing}: \`host-tools ${usageOf(command)}\`.`);
   const extra = many ? undefined : operands[wanted.length];
   if (extra === undefined) return;
   const kind = command.options.includes('host-tools') ? kindOfFile(extra) : undefined;
-  const remedy = kind === undefined ? `\`host-tools ${usageOf(command)}\`` : `give the ${kind} by \`${optionOf[kind]} ${extra}\``;
-  throw usageFault(`\`${name}\` takes ${wanted.length === 0 ? 'no words' : wanted.join(' ')}, got also \`${extra}\`: ${remedy}.`);
+  const remedy =
+    kind === undefined
+      ? `\`host-tools ${usageOf(command)}\``
+      : `give the ${kind} by \`${optionOf[kind]} ${extra}\``;
+  throw usageFault(
+    `\`${name}\` takes ${wanted.length === 0 ? 'no words' : wanted.join(' ')}, got also ` +
+      `\`${extra}\`: ${remedy}.`,
+  );
 }
 
 function checkOptions(command: Command, given: ReadonlySet<OptionName>): void {
   const known: readonly string[] = [...command.options, 'verbose', 'json'];
   for (const name of given)
-    if (!known.includes(name)) throw usageFault(`\`${command.name}\` takes no \`--${name}\`. Run \`host-tools help ${command.name}\` for its options.`);
+    if (!known.includes(name))
+      throw usageFault(
+        `\`${command.name}\` takes no \`--${name}\`. Run \`host-tools help ${command.name}\` ` +
+          'for its options.',
+      );
 }
 
-async function execute({ command, operands, options }: Extract<Order, { kind: 'run' }>, io: CliIo, screen: Screen): Promise<ExitCode> {
+async function execute(
+  { command, operands, options }: Extract<Order, { kind: 'run' }>,
+  io: CliIo,
+  screen: Screen,
+): Promise<ExitCode> {
   // Suspended calls end with this process, so nobody else needs the key.
-  const registry = new HostToolRegistry({ graceMs, logger: registryLogger(screen, io.cwd, options.verbose), approvals: { secret: randomBytes(32) } });
+  const registry = new HostToolRegistry({
+    graceMs,
+    logger: registryLogger(screen, io.cwd, options.verbose),
+    approvals: { secret: randomBytes(32) },
+  });
   let opening: Promise<World> | undefined;
   try {
     const {
@@ -127,8 +175,11 @@ async function execute({ command, operands, options }: Extract<Order, { kind: 'r
     return exit;
   } catch (error) {
     if (error instanceof CliFault) throw error;
-    // What the core refuses, such as facts that are too deep, came from the command line; a package that is not installed did not.
-    throw isMisuseError(error) && error.code !== 'missing_dependency' ? usageFault(error.message) : failure(messageOf(error));
+    // What the core refuses, such as facts that are too deep, came from the command line; a package
+    // that is not installed did not.
+    throw isMisuseError(error) && error.code !== 'missing_dependency'
+      ? usageFault(error.message)
+      : failure(messageOf(error));
   } finally {
     await registry.close();
   }

@@ -10,10 +10,12 @@ import { runCli } from './run-cli.ts';
 const interruptedExit = 130;
 
 /**
- * Runs the command line of a process and ends the process with its exit code once all of it is written.
- * What a tool or a module prints to standard output goes to standard error: standard output carries the answer alone.
- * What it does to the process, an exit or an error that nobody handles, is a line, and makes a 0 a 1.
- * @param lifeline the file descriptor by which a supervising process tells of interruptions; absent, signals do
+ * Runs the command line of a process and ends the process with its exit code once all of it is
+ * written. What a tool or a module prints to standard output goes to standard error: standard
+ * output carries the answer alone. What it does to the process, an exit or an error that nobody
+ * handles, is a line, and makes a 0 a 1.
+ * @param lifeline the file descriptor by which a supervising process tells of interruptions;
+ * absent, signals do
  */
 export async function run(host: NodeJS.Process, lifeline?: number): Promise<never> {
   const { stdin, stdout, stderr } = host;
@@ -25,8 +27,12 @@ export async function run(host: NodeJS.Process, lifeline?: number): Promise<neve
     if (interrupt.signal.aborted) guard.leave(interruptedExit);
     interrupt.abort();
   };
-  // Nothing is left that could go on: without a word the process would end here, since a promise by itself keeps none alive.
-  const stalled = (): void => interrupt.abort(failure('Nothing is left to wait for: the set-up of a module, or a tool, never finished.'));
+  // Nothing is left that could go on: without a word the process would end here, since a promise by
+  // itself keeps none alive.
+  const stalled = (): void =>
+    interrupt.abort(
+      failure('Nothing is left to wait for: the set-up of a module, or a tool, never finished.'),
+    );
   onInterrupt(host, lifeline, interrupted);
   host.on('beforeExit', stalled);
   // The callbacks of writes tell what failed; without a listener it would end the process.
@@ -48,6 +54,7 @@ export async function run(host: NodeJS.Process, lifeline?: number): Promise<neve
   host.off('beforeExit', stalled);
   await guard.settled();
   await writeOut(stderr, '').catch(() => {});
-  // At once: a handler that never settles, or a connection that a module has opened, must not keep a finished run alive.
+  // At once: a handler that never settles, or a connection that a module has opened, must not keep
+  // a finished run alive.
   return guard.leave(exit === 0 && guard.told ? 1 : exit);
 }

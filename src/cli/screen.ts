@@ -1,4 +1,7 @@
-/** Standard error: notes a line each, and on a terminal the progress of a call, which is wiped before anything else is written. */
+/**
+ * Standard error: notes a line each, and on a terminal the progress of a call, which is wiped
+ * before anything else is written.
+ */
 import type { CliIo } from './cli-io.ts';
 import { printable } from './printable.ts';
 
@@ -16,13 +19,16 @@ export interface Screen {
   readonly animated: boolean;
   /** Writes one line; whatever the text holds stays on it. While a question stands it waits. */
   note(text: string): void;
-  /** Shows progress, at most ten times a second; the last state is shown in the end. Nothing without a terminal. */
+  /**
+   * Shows progress, at most ten times a second; the last state is shown in the end. Nothing without
+   * a terminal.
+   */
   progress(progress: Progress): void;
   /** Wipes the progress. */
   clear(): void;
   /**
-   * Writes a question as it is, which has to be printable, and holds everything else back until the returned function is called: with true where the
-   * answer has ended the line.
+   * Writes a question as it is, which has to be printable, and holds everything else back until the
+   * returned function is called: with true where the answer has ended the line.
    */
   ask(text: string): (broken: boolean) => void;
   /** Emphasises printable text on a terminal that takes colours. */
@@ -50,7 +56,10 @@ const realClock: ScreenClock = {
 };
 
 /** Makes the screen of one run. */
-export function createScreen({ stderr, env }: Pick<CliIo, 'stderr' | 'env'>, clock: ScreenClock = realClock): Screen {
+export function createScreen(
+  { stderr, env }: Pick<CliIo, 'stderr' | 'env'>,
+  clock: ScreenClock = realClock,
+): Screen {
   const animated = stderr.isTTY === true && env.TERM !== 'dumb';
   const coloured = animated && (env.NO_COLOR ?? '') === '';
   let drawn = false;
@@ -71,7 +80,9 @@ export function createScreen({ stderr, env }: Pick<CliIo, 'stderr' | 'env'>, clo
     cancel = undefined;
     if (next === undefined || held !== undefined) return;
     // Some terminals say that they have no columns at all.
-    stderr.write(`\r\x1b[2K${lineOf(next, frames[frame++ % frames.length] as string, stderr.columns || 80)}`);
+    stderr.write(
+      `\r\x1b[2K${lineOf(next, frames[frame++ % frames.length] as string, stderr.columns || 80)}`,
+    );
     next = undefined;
     drawn = true;
     drawnAt = clock.now();
@@ -116,7 +127,9 @@ function lineOf({ tool, done, total, message }: Progress, spinner: string, width
   if (total !== undefined && total > 0) {
     const part = Math.min(1, Math.max(0, done / total));
     const filled = Math.round(part * barWidth);
-    line = `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}] ${Math.floor(part * 100)}% ${printable(tool)} ${done}/${total}${said}`;
+    line =
+      `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}] ${Math.floor(part * 100)}% ` +
+      `${printable(tool)} ${done}/${total}${said}`;
   }
   // One short of the width: a full line would wrap, and only its last row could be wiped.
   return [...line].slice(0, Math.max(1, width - 1)).join('');

@@ -19,7 +19,10 @@ interface Address {
 
 const path = '/mcp';
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
-/** Milliseconds that answers to calls which an interruption has cancelled have to reach their clients. */
+/**
+ * Milliseconds that answers to calls which an interruption has cancelled have to reach their
+ * clients.
+ */
 const graceMs = 5_000;
 /** Standard output had the protocol. */
 const done: Answer = { exit: 0, text: '', json: null, silent: true };
@@ -31,13 +34,15 @@ export const serve: Command = {
   notes: [
     'Over stdio it ends when its client has gone; standard output carries the protocol alone.',
     'An interruption cancels the calls in flight, answers them and then ends the command.',
-    `With --http it answers at ${path} until it is interrupted. Anybody who reaches the address may call the tools: keep it on the loopback.`,
+    `With --http it answers at ${path} until it is interrupted. Anybody who reaches the ` +
+      'address may call the tools: keep it on the loopback.',
   ],
   options: [...worldOptions, 'http'],
   operands: [],
   async run({ io, screen, options, world }) {
     const address = options.http === undefined ? undefined : readAddress(options.http);
-    if (address === undefined && options.facts === '-') throw usageFault('Standard input carries the protocol: give `--facts` as JSON or `@FILE`.');
+    if (address === undefined && options.facts === '-')
+      throw usageFault('Standard input carries the protocol: give `--facts` as JSON or `@FILE`.');
     const loaded = await world();
     loaded.requireRules();
     // Now, so that a profile that is not there ends the command and not each client's session.
@@ -46,11 +51,16 @@ export const serve: Command = {
       await session.close();
       return overHttp(loaded, address, io, screen);
     }
-    const served = serveMcpStdio(session, { version: packageVersion, stdin: io.stdin, stdout: io.stdout });
+    const served = serveMcpStdio(session, {
+      version: packageVersion,
+      stdin: io.stdin,
+      stdout: io.stdout,
+    });
     await untilAborted(io.signal, served.closed);
     if (io.signal.aborted) {
       void session.close();
-      // As if the client had nothing more to say: the connection ends once everything is answered, or when its own time for that is up.
+      // As if the client had nothing more to say: the connection ends once everything is answered,
+      // or when its own time for that is up.
       io.stdin.destroy();
       await served.closed;
     }
@@ -59,9 +69,15 @@ export const serve: Command = {
   },
 };
 
-async function overHttp(loaded: World, { host, port }: Address, io: CliIo, screen: Screen): Promise<Answer> {
+async function overHttp(
+  loaded: World,
+  { host, port }: Address,
+  io: CliIo,
+  screen: Screen,
+): Promise<Answer> {
   const shown = host.includes(':') ? `[${host}]` : host;
-  // A client of the 2026 era asks its person between two requests, so that the call is suspended meanwhile; whoever reaches the address is one and the same.
+  // A client of the 2026 era asks its person between two requests, so that the call is suspended
+  // meanwhile; whoever reaches the address is one and the same.
   const sessions = new Set<ToolSession>();
   const openSession = (modern: boolean): ToolSession => {
     const session = loaded.session(modern ? { approvalMode: 'suspend', principal: 'local' } : {});
@@ -79,19 +95,25 @@ async function overHttp(loaded: World, { host, port }: Address, io: CliIo, scree
   const answer = toNodeListener(handler);
   const unanswered = new Set<ServerResponse>();
   // What is slow to say what it wants is not waited for.
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 60_000 }, (request, response) => {
-    if (request.url?.split('?', 1)[0] === path) {
-      // What is not a POST listens, and is answered by the end of the server.
-      if (request.method === 'POST') {
-        unanswered.add(response);
-        response.once('close', () => unanswered.delete(response));
-      }
-      answer(request, response);
-    } else response.writeHead(404, { 'Content-Type': 'text/plain' }).end(`MCP is at ${path}.\n`);
-  });
+  const server = createServer(
+    { headersTimeout: 10_000, requestTimeout: 60_000 },
+    (request, response) => {
+      if (request.url?.split('?', 1)[0] === path) {
+        // What is not a POST listens, and is answered by the end of the server.
+        if (request.method === 'POST') {
+          unanswered.add(response);
+          response.once('close', () => unanswered.delete(response));
+        }
+        answer(request, response);
+      } else response.writeHead(404, { 'Content-Type': 'text/plain' }).end(`MCP is at ${path}.\n`);
+    },
+  );
   const at = await listen(server, host, port);
   screen.note(`Serving MCP at http://${shown}:${at.port}${path}`);
-  if (!loopback.includes(shown)) screen.note('warning: this address is not the loopback, and whoever reaches it may call the tools.');
+  if (!loopback.includes(shown))
+    screen.note(
+      'warning: this address is not the loopback, and whoever reaches it may call the tools.',
+    );
   await untilAborted(io.signal);
   const closed = new Promise((resolve) => server.close(resolve));
   await Promise.all([...sessions].map((session) => session.close()));
@@ -102,19 +124,28 @@ async function overHttp(loaded: World, { host, port }: Address, io: CliIo, scree
   return done;
 }
 
-/** Waits until each response is handed on or its client is gone, but no longer than {@link graceMs}. */
+/**
+ * Waits until each response is handed on or its client is gone, but no longer than {@link graceMs}.
+ */
 async function allClosed(responses: ReadonlySet<ServerResponse>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise((resolve) => {
     timer = setTimeout(resolve, graceMs);
   });
-  await Promise.race([late, Promise.all([...responses].map((response) => new Promise((resolve) => response.once('close', resolve))))]);
+  await Promise.race([
+    late,
+    Promise.all(
+      [...responses].map((response) => new Promise((resolve) => response.once('close', resolve))),
+    ),
+  ]);
   clearTimeout(timer);
 }
 
 function listen(server: Server, host: string, port: number): Promise<{ readonly port: number }> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(failure(`Cannot listen on ${host}:${port}: ${messageOf(error)}`)));
+    server.once('error', (error) =>
+      reject(failure(`Cannot listen on ${host}:${port}: ${messageOf(error)}`)),
+    );
     server.listen(port, host, () => resolve(server.address() as { port: number }));
   });
 }
@@ -131,8 +162,13 @@ function untilAborted(signal: AbortSignal, ended?: Promise<void>): Promise<void>
 
 /** @throws CliFault 2 */
 function readAddress(text: string): Address {
-  const [, bracketed, plain, digits = ''] = /^(?:(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):)?(\d{1,5})$/i.exec(text) ?? [];
+  const [, bracketed, plain, digits = ''] =
+    /^(?:(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):)?(\d{1,5})$/i.exec(text) ?? [];
   const port = digits === '' ? Number.NaN : Number(digits);
-  if (!(port <= 65_535)) throw usageFault(`Expected \`--http\` to be PORT or HOST:PORT, with a port up to 65535, got \`${text.slice(0, 60)}\`.`);
+  if (!(port <= 65_535))
+    throw usageFault(
+      `Expected \`--http\` to be PORT or HOST:PORT, with a port up to 65535, got ` +
+        `\`${text.slice(0, 60)}\`.`,
+    );
   return { host: bracketed ?? plain?.toLowerCase() ?? '127.0.0.1', port };
 }

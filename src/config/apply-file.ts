@@ -1,8 +1,17 @@
-/** Applying a file to a registry, in one synchronous go: it replaces what the same file had loaded there before, or changes nothing. */
+/**
+ * Applying a file to a registry, in one synchronous go: it replaces what the same file had loaded
+ * there before, or changes nothing.
+ */
 import { type HostToolRegistry, MisuseError, type Profile } from '../index.ts';
 import { canonicalJson } from '../json.ts';
 import { type DryRun, dryRun } from './dry-run.ts';
-import { type LoadedFile, type LoadedProfile, loadedFiles, nothingLoaded, tellFault } from './loaded-files.ts';
+import {
+  type LoadedFile,
+  type LoadedProfile,
+  loadedFiles,
+  nothingLoaded,
+  tellFault,
+} from './loaded-files.ts';
 import type { PreparedFile } from './prepared-file.ts';
 import { parentsOf } from './profile-entry.ts';
 import { profilesOf, removeProfiles, together } from './registry-profiles.ts';
@@ -16,13 +25,23 @@ export interface RefusedEdit {
 
 /**
  * Applies what loads, and reports what does not.
- * @param whole Whether an entry that does not load makes the whole file not load: then nothing changes, and the answer is why.
+ * @param whole Whether an entry that does not load makes the whole file not load: then nothing
+ * changes, and the answer is why.
  * @throws MisuseError `closed`, `invalid_file`; nothing has changed then.
  */
-export function applyFile(registry: HostToolRegistry<never>, file: PreparedFile, whole: boolean): FileReport | RefusedEdit {
+export function applyFile(
+  registry: HostToolRegistry<never>,
+  file: PreparedFile,
+  whole: boolean,
+): FileReport | RefusedEdit {
   for (const tool of file.tools)
     if ('thrown' in tool && tool.thrown !== undefined)
-      tellFault(registry, tool.thrown.value, { file: file.path, toolName: tool.name }, 'the module of a tool could not be loaded');
+      tellFault(
+        registry,
+        tool.thrown.value,
+        { file: file.path, toolName: tool.name },
+        'the module of a tool could not be loaded',
+      );
   const { files } = loadedFiles(registry);
   const before = stillThere(registry, files.get(file.path) ?? nothingLoaded);
   const trial = dryRun(registry, file, before);
@@ -36,20 +55,39 @@ export function applyFile(registry: HostToolRegistry<never>, file: PreparedFile,
     file.path,
     together(registry, () => commit(registry, file, before, trial)),
   );
-  return { file: file.path, loaded: [...trial.tools.keys()], failed, profiles: [...trial.profiles.keys()], rules: trial.rules.length };
+  return {
+    file: file.path,
+    loaded: [...trial.tools.keys()],
+    failed,
+    profiles: [...trial.profiles.keys()],
+    rules: trial.rules.length,
+  };
 }
 
 /** What a file had loaded and nobody has removed or replaced since. */
-function stillThere(registry: HostToolRegistry<never>, { tools, profiles, rules }: LoadedFile): LoadedFile {
+function stillThere(
+  registry: HostToolRegistry<never>,
+  { tools, profiles, rules }: LoadedFile,
+): LoadedFile {
   return {
-    tools: new Map([...tools].filter(([name, { definition }]) => registry.get(name) === definition)),
+    tools: new Map(
+      [...tools].filter(([name, { definition }]) => registry.get(name) === definition),
+    ),
     profiles: new Map([...profiles].filter(([id, { given }]) => registry.profile(id) === given)),
     rules,
   };
 }
 
-/** Each step leaves what undoes it: should one fail that the dry run could not foresee, all are undone. */
-function commit(registry: HostToolRegistry<never>, { path, sections }: PreparedFile, before: LoadedFile, trial: DryRun): LoadedFile {
+/**
+ * Each step leaves what undoes it: should one fail that the dry run could not foresee, all are
+ * undone.
+ */
+function commit(
+  registry: HostToolRegistry<never>,
+  { path, sections }: PreparedFile,
+  before: LoadedFile,
+  trial: DryRun,
+): LoadedFile {
   const goneProfiles = [...before.profiles.keys()].filter((id) => !trial.profiles.has(id));
   checkNoHeirs(registry, path, goneProfiles, trial.profiles);
   const undo: (() => void)[] = [];
@@ -68,7 +106,12 @@ function commit(registry: HostToolRegistry<never>, { path, sections }: PreparedF
   }
 }
 
-function commitRules(registry: HostToolRegistry<never>, before: LoadedFile, { rules }: DryRun, undo: (() => void)[]): LoadedFile['rules'] {
+function commitRules(
+  registry: HostToolRegistry<never>,
+  before: LoadedFile,
+  { rules }: DryRun,
+  undo: (() => void)[],
+): LoadedFile['rules'] {
   const identity = canonicalJson(rules as never);
   if (before.rules?.identity === identity) return before.rules;
   if (rules.length === 0) return undefined;
@@ -77,7 +120,12 @@ function commitRules(registry: HostToolRegistry<never>, before: LoadedFile, { ru
   return { identity, remove };
 }
 
-function commitTools(registry: HostToolRegistry<never>, before: LoadedFile, { tools }: DryRun, undo: (() => void)[]): void {
+function commitTools(
+  registry: HostToolRegistry<never>,
+  before: LoadedFile,
+  { tools }: DryRun,
+  undo: (() => void)[],
+): void {
   // First, since a new name may be the twin of an old one.
   for (const [name, { definition }] of before.tools) {
     if (tools.has(name)) continue;
@@ -90,7 +138,9 @@ function commitTools(registry: HostToolRegistry<never>, before: LoadedFile, { to
     registry.registerOrReplace(definition);
     undo.push(() => registry.registerOrReplace(old));
   }
-  const added = [...tools.values()].flatMap(({ definition }) => (before.tools.has(definition.name) ? [] : [definition]));
+  const added = [...tools.values()].flatMap(({ definition }) =>
+    before.tools.has(definition.name) ? [] : [definition],
+  );
   if (added.length === 0) return;
   const registrations = registry.registerAll(added);
   undo.push(() => {
@@ -98,7 +148,12 @@ function commitTools(registry: HostToolRegistry<never>, before: LoadedFile, { to
   });
 }
 
-function commitProfiles(registry: HostToolRegistry<never>, before: LoadedFile, { profiles }: DryRun, undo: (() => void)[]): ReadonlyMap<string, LoadedProfile> {
+function commitProfiles(
+  registry: HostToolRegistry<never>,
+  before: LoadedFile,
+  { profiles }: DryRun,
+  undo: (() => void)[],
+): ReadonlyMap<string, LoadedProfile> {
   const loaded = new Map<string, LoadedProfile>();
   for (const [id, { profile, identity }] of profiles) {
     const known = before.profiles.get(id);
@@ -108,21 +163,32 @@ function commitProfiles(registry: HostToolRegistry<never>, before: LoadedFile, {
     }
     const old = registry.profile(id);
     registry.defineProfile(profile);
-    undo.push(() => (old === undefined ? removeProfiles(registry, [id]) : registry.defineProfile(old)));
+    undo.push(() =>
+      old === undefined ? removeProfiles(registry, [id]) : registry.defineProfile(old),
+    );
     loaded.set(id, { given: registry.profile(id) as Profile, identity });
   }
   return loaded;
 }
 
 /** A profile that another one stands on cannot go. */
-function checkNoHeirs(registry: HostToolRegistry<never>, path: string, gone: readonly string[], staying: ReadonlyMap<string, unknown>): void {
+function checkNoHeirs(
+  registry: HostToolRegistry<never>,
+  path: string,
+  gone: readonly string[],
+  staying: ReadonlyMap<string, unknown>,
+): void {
   if (gone.length === 0) return;
   for (const [id, profile] of profilesOf(registry)) {
-    const parent = gone.includes(id) || staying.has(id) ? undefined : parentsOf(profile).find((one) => gone.includes(one));
+    const parent =
+      gone.includes(id) || staying.has(id)
+        ? undefined
+        : parentsOf(profile).find((one) => gone.includes(one));
     if (parent !== undefined)
       throw new MisuseError(
         'invalid_file',
-        `${path}:1:1: the profile \`${parent}\` is gone or cannot be loaded, but \`${id}\` extends it; nothing was changed`,
+        `${path}:1:1: the profile \`${parent}\` is gone or cannot be loaded, but \`${id}\` ` +
+          'extends it; nothing was changed',
       );
   }
 }
@@ -133,6 +199,7 @@ function refusal(failed: readonly LoadFailure[]): MisuseError {
   const more = failed.length === 1 ? '' : ` (and ${failed.length - 1} more)`;
   return new MisuseError(
     'invalid_file',
-    `${file}:${line}:1: ${section}[${index}]${name === undefined ? '' : ` \`${name}\``}: ${reason}${more}; nothing was changed`,
+    `${file}:${line}:1: ${section}[${index}]${name === undefined ? '' : ` \`${name}\``}: ` +
+      `${reason}${more}; nothing was changed`,
   );
 }

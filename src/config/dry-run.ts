@@ -1,4 +1,7 @@
-/** Trying a file on a registry of its own, so that the real one changes only when it is known what will fail. */
+/**
+ * Trying a file on a registry of its own, so that the real one changes only when it is known what
+ * will fail.
+ */
 import { HostToolRegistry, type Profile, type Rule } from '../index.ts';
 import { canonicalJson } from '../json.ts';
 import { compileRules } from '../surface-port.ts';
@@ -22,14 +25,36 @@ export interface DryRun {
 }
 
 /** Changes nothing. `before` is what the file has loaded and the registry still holds. */
-export function dryRun(registry: HostToolRegistry<never>, file: PreparedFile, before: LoadedFile): DryRun {
+export function dryRun(
+  registry: HostToolRegistry<never>,
+  file: PreparedFile,
+  before: LoadedFile,
+): DryRun {
   const failed: LoadFailure[] = [];
-  const fail = (section: FileSection, { index, line }: RawEntry, name: string | undefined, reason: string): void => {
-    failed.push({ index, ...(name === undefined ? {} : { name }), reason: oneLine(reason), line, section, file: file.path });
+  const fail = (
+    section: FileSection,
+    { index, line }: RawEntry,
+    name: string | undefined,
+    reason: string,
+  ): void => {
+    failed.push({
+      index,
+      ...(name === undefined ? {} : { name }),
+      reason: oneLine(reason),
+      line,
+      section,
+      file: file.path,
+    });
   };
   const rules: Rule[] = [];
   for (const prepared of file.rules) {
-    const reason = 'reason' in prepared ? prepared.reason : faultOf(() => compileRules([prepared.rule], 'registry'))?.replace(/^registry rule 0: /, '');
+    const reason =
+      'reason' in prepared
+        ? prepared.reason
+        : faultOf(() => compileRules([prepared.rule], 'registry'))?.replace(
+            /^registry rule 0: /,
+            '',
+          );
     if (reason !== undefined) fail('rules', prepared.entry, idOf(prepared.entry.value), reason);
     else if ('rule' in prepared) rules.push(prepared.rule);
   }
@@ -38,7 +63,9 @@ export function dryRun(registry: HostToolRegistry<never>, file: PreparedFile, be
 
   // Never closed, since its end would dispose executors that the definitions share.
   const trial = new HostToolRegistry<never>();
-  const own = new Set(file.sections === 'all' ? [...before.tools.values()].map(({ definition }) => definition) : []);
+  const own = new Set(
+    file.sections === 'all' ? [...before.tools.values()].map(({ definition }) => definition) : [],
+  );
   trial.registerAll(registry.listTools().filter((definition) => !own.has(definition)));
   const tools = new Map<string, LoadedTool>();
   for (const prepared of file.tools) {
@@ -49,9 +76,16 @@ export function dryRun(registry: HostToolRegistry<never>, file: PreparedFile, be
     }
     const known = before.tools.get(prepared.definition.name);
     // What says the same of the same module stays what it is.
-    const definition = known?.identity === prepared.identity ? known.definition : prepared.definition;
+    const definition =
+      known?.identity === prepared.identity ? known.definition : prepared.definition;
     const reason = faultOf(() => trial.register(definition));
-    if (reason !== undefined) fail('tools', entry, name, tools.has(definition.name) ? `the file has a tool \`${definition.name}\` already` : reason);
+    if (reason !== undefined)
+      fail(
+        'tools',
+        entry,
+        name,
+        tools.has(definition.name) ? `the file has a tool \`${definition.name}\` already` : reason,
+      );
     else tools.set(definition.name, { definition, identity: prepared.identity });
   }
 
@@ -66,11 +100,18 @@ export function dryRun(registry: HostToolRegistry<never>, file: PreparedFile, be
     [...profilesOf(registry).keys()].filter((id) => outside(id) !== undefined),
   )) {
     const { entry, id } = prepared;
-    const reason = 'reason' in prepared ? prepared.reason : (fallen(prepared.profile, broken) ?? tryProfile(trial, prepared.profile, outside));
+    const reason =
+      'reason' in prepared
+        ? prepared.reason
+        : (fallen(prepared.profile, broken) ?? tryProfile(trial, prepared.profile, outside));
     if (reason !== undefined) {
       broken.add(id);
       fail('profiles', entry, id.slice(0, 256), reason);
-    } else if ('profile' in prepared) profiles.set(id, { profile: prepared.profile, identity: canonicalJson(prepared.profile as never) });
+    } else if ('profile' in prepared)
+      profiles.set(id, {
+        profile: prepared.profile,
+        identity: canonicalJson(prepared.profile as never),
+      });
   }
   return { rules, tools, profiles, failed: inOrder(failed) };
 }
@@ -81,8 +122,15 @@ function fallen(profile: Profile, broken: ReadonlySet<string>): string | undefin
   return parent === undefined ? undefined : `it extends \`${parent}\`, which cannot be loaded`;
 }
 
-/** Defines a profile, and before it those of the real registry that it comes from. Why that fails; undefined where it does not. */
-function tryProfile(trial: HostToolRegistry<never>, profile: Profile, outside: (id: string) => Profile | undefined): string | undefined {
+/**
+ * Defines a profile, and before it those of the real registry that it comes from. Why that fails;
+ * undefined where it does not.
+ */
+function tryProfile(
+  trial: HostToolRegistry<never>,
+  profile: Profile,
+  outside: (id: string) => Profile | undefined,
+): string | undefined {
   const seen = new Set([profile.id]);
   const bring = (id: string): string | undefined => {
     if (trial.profile(id) !== undefined || seen.has(id)) return undefined;
@@ -96,7 +144,9 @@ function tryProfile(trial: HostToolRegistry<never>, profile: Profile, outside: (
     }
     // Its tools were there when it was defined. One that is gone by now is no fault of this file.
     const tools = parent.tools.map((tool) =>
-      trial.get(nameOf(tool)) === undefined ? { ...(typeof tool === 'string' ? { name: tool } : tool), optional: true } : tool,
+      trial.get(nameOf(tool)) === undefined
+        ? { ...(typeof tool === 'string' ? { name: tool } : tool), optional: true }
+        : tool,
     );
     return faultOf(() => trial.defineProfile({ ...parent, tools }));
   };
@@ -120,7 +170,9 @@ function faultOf(call: () => unknown): string | undefined {
 /** By section, then by place: profiles were tried parents first. */
 function inOrder(failed: readonly LoadFailure[]): readonly LoadFailure[] {
   const sections: readonly FileSection[] = ['rules', 'tools', 'profiles'];
-  return [...failed].sort((a, b) => sections.indexOf(a.section) - sections.indexOf(b.section) || a.index - b.index);
+  return [...failed].sort(
+    (a, b) => sections.indexOf(a.section) - sections.indexOf(b.section) || a.index - b.index,
+  );
 }
 
 function nameOf(tool: Profile['tools'][number]): string {
@@ -128,6 +180,9 @@ function nameOf(tool: Profile['tools'][number]): string {
 }
 
 function idOf(rule: unknown): string | undefined {
-  const id = typeof rule === 'object' && rule !== null && Object.hasOwn(rule, 'id') ? (rule as { id: unknown }).id : undefined;
+  const id =
+    typeof rule === 'object' && rule !== null && Object.hasOwn(rule, 'id')
+      ? (rule as { id: unknown }).id
+      : undefined;
   return typeof id === 'string' && id !== '' ? id.slice(0, 256) : undefined;
 }

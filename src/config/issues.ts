@@ -18,11 +18,20 @@ export function explainIssues(issues: readonly Issue[], value: unknown): string 
   return `${lines.slice(0, mostNamed).join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
 }
 
-/** One visible line of bounded length: what a terminal or a log could obey or hide is written as an escape. Names and values of files stand in messages. */
+/**
+ * One visible line of bounded length: what a terminal or a log could obey or hide is written as an
+ * escape. Names and values of files stand in messages.
+ */
 export function oneLine(text: string): string {
   // What was found stands first, the remedy last.
-  const short = text.length > longest ? `${text.slice(0, longest / 2).trimEnd()} … ${text.slice(-longest / 2)}` : text;
-  return short.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, (char) => `\\u{${(char.codePointAt(0) as number).toString(16)}}`);
+  const short =
+    text.length > longest
+      ? `${text.slice(0, longest / 2).trimEnd()} … ${text.slice(-longest / 2)}`
+      : text;
+  return short.replace(
+    /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu,
+    (char) => `\\u{${(char.codePointAt(0) as number).toString(16)}}`,
+  );
 }
 
 /** A name or key for a message. */
@@ -30,7 +39,10 @@ export function shortened(name: string): string {
   return name.length > 60 ? `${name.slice(0, 57)}...` : name;
 }
 
-/** Names the first of some unknown keys, each with the nearest of the known ones, and counts the rest. */
+/**
+ * Names the first of some unknown keys, each with the nearest of the known ones, and counts the
+ * rest.
+ */
 export function unknownKeys(keys: readonly string[], known: readonly string[]): string {
   const rest = keys.length - mostNamed;
   return `${keys
@@ -48,14 +60,22 @@ function explain(issue: Issue, root: unknown, before: readonly PropertyKey[]): s
   const path = [...before, ...issue.path];
   if (issue.code === 'invalid_union') {
     // The branch that the value took: the only one that has nothing against the value as a whole.
-    const branches = issue.errors.filter((issues) => issues.every((one) => one.path.length > 0 || one.code === 'unrecognized_keys' || one.code === 'custom'));
+    const branches = issue.errors.filter((issues) =>
+      issues.every(
+        (one) => one.path.length > 0 || one.code === 'unrecognized_keys' || one.code === 'custom',
+      ),
+    );
     const [taken] = branches.length === 1 ? branches : [];
     if (taken !== undefined) return taken.map((one) => explain(one, root, path)).join('; ');
   }
   const where = path.length === 0 ? '' : `\`${shortened(pathText(path))}\`: `;
-  if (issue.code === 'unrecognized_keys' || issue.code === 'custom') return `${where}${issue.message}`;
+  if (issue.code === 'unrecognized_keys' || issue.code === 'custom')
+    return `${where}${issue.message}`;
   const value = valueAt(root, path);
-  return `${where}${expectation(issue)}, got ${value === undefined ? 'nothing' : describe(value)}${nearestValue(issue, value)}`;
+  return (
+    `${where}${expectation(issue)}, got ` +
+    `${value === undefined ? 'nothing' : describe(value)}${nearestValue(issue, value)}`
+  );
 }
 
 const kinds: Readonly<Record<string, string>> = {
@@ -99,12 +119,19 @@ function nearestValue(issue: Issue, value: unknown): string {
 
 /** `tools[0].name`. */
 function pathText(path: readonly PropertyKey[]): string {
-  return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`)).join('');
+  return path
+    .map((step, at) =>
+      typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`,
+    )
+    .join('');
 }
 
 function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
-    (value, step) => (typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? value[step as never] : undefined),
+    (value, step) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, step)
+        ? value[step as never]
+        : undefined,
     root,
   );
 }

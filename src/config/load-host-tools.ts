@@ -9,28 +9,43 @@ import { pathOf, readFile } from './read-file.ts';
 import type { FileReport, LoadReport } from './report.ts';
 
 /**
- * Loads a YAML or JSON file into a registry: its rules, then its tools, then its profiles. A broken tool or profile is in `failed`, and the others load; with a
- * broken rule nothing of the file loads. Loading the same file again replaces what it had loaded there before.
- * @param path A path, relative to the working folder, or a file URL. `.json` is JSON; anything else is YAML and needs the package `yaml`.
- * @throws MisuseError (as a rejection) `invalid_file` when the file cannot be read or parsed, with `file:line:column:` before the reason; `missing_dependency`,
- * `invalid_option`, `closed`. Nothing has changed then.
+ * Loads a YAML or JSON file into a registry: its rules, then its tools, then its profiles. A broken
+ * tool or profile is in `failed`, and the others load; with a broken rule nothing of the file
+ * loads. Loading the same file again replaces what it had loaded there before.
+ * @param path A path, relative to the working folder, or a file URL. `.json` is JSON; anything else
+ * is YAML and needs the package `yaml`.
+ * @throws MisuseError (as a rejection) `invalid_file` when the file cannot be read or parsed, with
+ * `file:line:column:` before the reason; `missing_dependency`, `invalid_option`, `closed`. Nothing
+ * has changed then.
  */
-export async function loadHostTools<S>(path: string | URL, registry: HostToolRegistry<S>): Promise<FileReport> {
+export async function loadHostTools<S>(
+  path: string | URL,
+  registry: HostToolRegistry<S>,
+): Promise<FileReport> {
   return await load(path, registry, 'all', 'loadHostTools');
 }
 
 /**
- * Loads the `profiles` of a file alone; the tools that they name must be registered. `loaded` holds their ids, parents before those that extend them.
- * Loading the same file again replaces the profiles that it had loaded there before.
+ * Loads the `profiles` of a file alone; the tools that they name must be registered. `loaded` holds
+ * their ids, parents before those that extend them. Loading the same file again replaces the
+ * profiles that it had loaded there before.
  * @param path As for {@link loadHostTools}.
  * @throws MisuseError (as a rejection) as {@link loadHostTools} does.
  */
-export async function loadProfiles<S>(path: string | URL, registry: HostToolRegistry<S>): Promise<LoadReport> {
+export async function loadProfiles<S>(
+  path: string | URL,
+  registry: HostToolRegistry<S>,
+): Promise<LoadReport> {
   const { file, profiles, failed } = await load(path, registry, 'profiles', 'loadProfiles');
   return { file, loaded: profiles, failed };
 }
 
-async function load<S>(path: string | URL, registry: HostToolRegistry<S>, sections: Sections, who: string): Promise<FileReport> {
+async function load<S>(
+  path: string | URL,
+  registry: HostToolRegistry<S>,
+  sections: Sections,
+  who: string,
+): Promise<FileReport> {
   const target = checkRegistry(registry, who);
   const file = await readFile(pathOf(path, who));
   const prepared = await prepareFile(file, sections, loadedFiles(target).versions);
@@ -39,9 +54,19 @@ async function load<S>(path: string | URL, registry: HostToolRegistry<S>, sectio
   return outcome;
 }
 
-/** The registry as loaders use it, whatever services its tools need. @throws MisuseError `invalid_option`. */
-export function checkRegistry<S>(registry: HostToolRegistry<S>, who: string): HostToolRegistry<never> {
+/**
+ * The registry as loaders use it, whatever services its tools need. @throws MisuseError
+ * `invalid_option`.
+ */
+export function checkRegistry<S>(
+  registry: HostToolRegistry<S>,
+  who: string,
+): HostToolRegistry<never> {
   if (!(registry instanceof HostToolRegistry))
-    throw new MisuseError('invalid_option', `${who}: expected a HostToolRegistry of this installed copy as the second argument, got ${describe(registry)}.`);
+    throw new MisuseError(
+      'invalid_option',
+      `${who}: expected a HostToolRegistry of this installed copy as the second argument, got ` +
+        `${describe(registry)}.`,
+    );
   return registry as unknown as HostToolRegistry<never>;
 }

@@ -4,7 +4,13 @@ import { describe } from '../errors.ts';
 import { type AnyTool, type HostToolRegistry, isMisuseError, MisuseError } from '../index.ts';
 import { internalsOf } from '../surface-port.ts';
 import { nearestNames } from '../text/names.ts';
-import { causeText, faultText, type ImportedModule, importModule, kindOf } from './import-module.ts';
+import {
+  causeText,
+  faultText,
+  type ImportedModule,
+  importModule,
+  kindOf,
+} from './import-module.ts';
 import { oneLine } from './issues.ts';
 import { checkRegistry } from './load-host-tools.ts';
 import { loadedFiles, tellFault } from './loaded-files.ts';
@@ -14,32 +20,52 @@ import { ModuleFault, resolveModule } from './resolve-module.ts';
 
 type SetUp = (registry: HostToolRegistry<never>) => unknown;
 
-const expected = '`setupHostTools(registry)`, or definitions made by defineTool() as the default export (one, or a list) or as named exports';
+const expected =
+  '`setupHostTools(registry)`, or definitions made by defineTool() as the default export ' +
+  '(one, or a list) or as named exports';
 
 /**
- * Loads a module into a registry. One that exports `setupHostTools(registry)` (or `setup_host_tools`), sync or async, sets the registry up itself. Of any other
- * the default export counts, a definition, a list of definitions or a set-up function, and then each named export that is a definition, by code unit of its name.
- * A definition that cannot be registered is in `failed`, and the others load.
- * @param specifier A path, relative to the working folder, a file URL, or a package as code in the working folder would import it.
- * @throws MisuseError (as a rejection) `invalid_file` when the module cannot be loaded, exports nothing of use, or its set-up throws or rejects: what the set-up had
- * done to the registry is undone then. `invalid_option` for other arguments.
+ * Loads a module into a registry. One that exports `setupHostTools(registry)` (or
+ * `setup_host_tools`), sync or async, sets the registry up itself. Of any other the default export
+ * counts, a definition, a list of definitions or a set-up function, and then each named export that
+ * is a definition, by code unit of its name. A definition that cannot be registered is in `failed`,
+ * and the others load.
+ * @param specifier A path, relative to the working folder, a file URL, or a package as code in the
+ * working folder would import it.
+ * @throws MisuseError (as a rejection) `invalid_file` when the module cannot be loaded, exports
+ * nothing of use, or its set-up throws or rejects: what the set-up had done to the registry is
+ * undone then. `invalid_option` for other arguments.
  */
-export async function loadHostToolsModule<S>(specifier: string | URL, registry: HostToolRegistry<S>): Promise<LoadReport> {
+export async function loadHostToolsModule<S>(
+  specifier: string | URL,
+  registry: HostToolRegistry<S>,
+): Promise<LoadReport> {
   const target = checkRegistry(registry, 'loadHostToolsModule');
   const named = specifier instanceof URL ? specifier.href : specifier;
   if (typeof named !== 'string' || named === '' || named.includes('\0'))
-    throw new MisuseError('invalid_option', `loadHostToolsModule: expected a path, a file URL or the name of a package, got ${describe(specifier)}.`);
+    throw new MisuseError(
+      'invalid_option',
+      'loadHostToolsModule: expected a path, a file URL or the name of a package, got ' +
+        `${describe(specifier)}.`,
+    );
   const module = await moduleOf(named, target);
   const { exports } = module;
   const setUp = exports.get('setupHostTools') ?? exports.get('setup_host_tools');
   if (setUp !== undefined) {
-    if (typeof setUp !== 'function') throw refused(module, `expected \`setupHostTools\` to be a function, got ${describe(setUp)}`);
-    return { file: module.path, loaded: await runSetUp(setUp as SetUp, target, module), failed: [] };
+    if (typeof setUp !== 'function')
+      throw refused(module, `expected \`setupHostTools\` to be a function, got ${describe(setUp)}`);
+    return {
+      file: module.path,
+      loaded: await runSetUp(setUp as SetUp, target, module),
+      failed: [],
+    };
   }
   const main = exports.get('default');
   const candidates = definitionsIn(exports);
-  if (typeof main !== 'function' && candidates.length === 0) throw refused(module, `expected it to export ${expected}${hintOf(module)}`);
-  const loaded = typeof main === 'function' ? [...(await runSetUp(main as SetUp, target, module))] : [];
+  if (typeof main !== 'function' && candidates.length === 0)
+    throw refused(module, `expected it to export ${expected}${hintOf(module)}`);
+  const loaded =
+    typeof main === 'function' ? [...(await runSetUp(main as SetUp, target, module))] : [];
   const failed: LoadFailure[] = [];
   candidates.forEach(([name, value], index) => {
     try {
@@ -52,24 +78,48 @@ export async function loadHostToolsModule<S>(specifier: string | URL, registry: 
       loaded.push(definition.name);
     } catch (error) {
       if (isMisuseError(error) && error.code === 'closed') throw error;
-      failed.push({ index, name: nameOf(value) ?? name, reason: oneLine(causeText(error)), section: 'tools', file: module.path });
+      failed.push({
+        index,
+        name: nameOf(value) ?? name,
+        reason: oneLine(causeText(error)),
+        section: 'tools',
+        file: module.path,
+      });
     }
   });
   return { file: module.path, loaded, failed };
 }
 
-async function moduleOf(specifier: string, registry: HostToolRegistry<never>): Promise<ImportedModule> {
+async function moduleOf(
+  specifier: string,
+  registry: HostToolRegistry<never>,
+): Promise<ImportedModule> {
   try {
-    return await importModule(await resolveModule(specifier, process.cwd()), loadedFiles(registry).versions);
+    return await importModule(
+      await resolveModule(specifier, process.cwd()),
+      loadedFiles(registry).versions,
+    );
   } catch (error) {
     if (!(error instanceof ModuleFault)) throw error;
-    if (error.thrown !== undefined) tellFault(registry, error.thrown.value, { module: specifier }, 'a module could not be loaded');
-    throw new MisuseError('invalid_file', `Cannot load \`${specifier}\`: ${error.message}.`, { cause: error.thrown?.value });
+    if (error.thrown !== undefined)
+      tellFault(
+        registry,
+        error.thrown.value,
+        { module: specifier },
+        'a module could not be loaded',
+      );
+    throw new MisuseError('invalid_file', `Cannot load \`${specifier}\`: ${error.message}.`, {
+      cause: error.thrown?.value,
+    });
   }
 }
 
 /** Names of what it registered. */
-async function runSetUp(setUp: SetUp, registry: HostToolRegistry<never>, module: ImportedModule): Promise<readonly string[]> {
+async function runSetUp(
+  setUp: SetUp,
+  registry: HostToolRegistry<never>,
+  module: ImportedModule,
+): Promise<readonly string[]> {
   const recording = recordRegistry(registry);
   try {
     await setUp(recording.registry);
@@ -77,12 +127,21 @@ async function runSetUp(setUp: SetUp, registry: HostToolRegistry<never>, module:
   } catch (error) {
     await recording.undo();
     tellFault(registry, error, { module: module.path }, 'the set-up of a module failed');
-    throw refused(module, `its set-up failed: ${faultText(error, module.path)}; what it had registered is gone again`, error);
+    throw refused(
+      module,
+      `its set-up failed: ${faultText(error, module.path)}; what it had registered is gone again`,
+      error,
+    );
   }
 }
 
-/** The definitions of the default export, then those of named exports, each once, with the name of the export. */
-function definitionsIn(exports: ReadonlyMap<string, unknown>): readonly (readonly [string, unknown])[] {
+/**
+ * The definitions of the default export, then those of named exports, each once, with the name of
+ * the export.
+ */
+function definitionsIn(
+  exports: ReadonlyMap<string, unknown>,
+): readonly (readonly [string, unknown])[] {
   const main = exports.get('default');
   const list: readonly unknown[] = Array.isArray(main) ? main : [main];
   const seen = new Set<unknown>();
@@ -109,5 +168,7 @@ function hintOf({ exports }: ImportedModule): string {
 }
 
 function refused({ path }: ImportedModule, what: string, cause?: unknown): MisuseError {
-  return new MisuseError('invalid_file', `Cannot load the module ${path}: ${oneLine(what)}.`, { cause });
+  return new MisuseError('invalid_file', `Cannot load the module ${path}: ${oneLine(what)}.`, {
+    cause,
+  });
 }

@@ -3,13 +3,19 @@ import type { AnyTool, HostToolRegistry, Profile } from '../index.ts';
 import { registryStateOf } from '../surface-port.ts';
 import type { ModuleVersions } from './import-module.ts';
 
-/** A tool that a file brought. It is still the file's for as long as the registry holds this definition. */
+/**
+ * A tool that a file brought. It is still the file's for as long as the registry holds this
+ * definition.
+ */
 export interface LoadedTool {
   readonly definition: AnyTool;
   readonly identity: string;
 }
 
-/** A profile that a file brought. It is still the file's for as long as the registry holds this object. */
+/**
+ * A profile that a file brought. It is still the file's for as long as the registry holds this
+ * object.
+ */
 export interface LoadedProfile {
   readonly given: Profile;
   readonly identity: string;
@@ -41,7 +47,10 @@ const byRegistry = new WeakMap<HostToolRegistry<never>, LoadedFiles>();
 const standIns = new WeakMap<HostToolRegistry<never>, HostToolRegistry<never>>();
 
 /** Says that what is loaded into one registry is loaded into another, which it only stands for. */
-export function standFor(standIn: HostToolRegistry<never>, registry: HostToolRegistry<never>): void {
+export function standFor(
+  standIn: HostToolRegistry<never>,
+  registry: HostToolRegistry<never>,
+): void {
   standIns.set(standIn, behind(registry));
 }
 
@@ -51,7 +60,12 @@ export function behind(given: HostToolRegistry<never>): HostToolRegistry<never> 
 }
 
 /** Tells the registry's logger what a module or a listener of the host threw. */
-export function tellFault(given: HostToolRegistry<never>, thrown: unknown, where: object, message: string): void {
+export function tellFault(
+  given: HostToolRegistry<never>,
+  thrown: unknown,
+  where: object,
+  message: string,
+): void {
   registryStateOf(behind(given)).hostFault(thrown, { ...where, source: 'config' }, message);
 }
 
@@ -67,4 +81,8 @@ export function loadedFiles(given: HostToolRegistry<never>): LoadedFiles {
 }
 
 /** A file that has loaded nothing. */
-export const nothingLoaded: LoadedFile = Object.freeze({ tools: new Map(), profiles: new Map(), rules: undefined });
+export const nothingLoaded: LoadedFile = Object.freeze({
+  tools: new Map(),
+  profiles: new Map(),
+  rules: undefined,
+});

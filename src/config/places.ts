@@ -25,11 +25,15 @@ export class TextFault {
 }
 
 /** Line and column, from 1, of an offset. */
-export function lineColumn(text: string, at: number): { readonly line: number; readonly column: number } {
+export function lineColumn(
+  text: string,
+  at: number,
+): { readonly line: number; readonly column: number } {
   const before = text.slice(0, Math.max(0, at));
   const start = before.lastIndexOf('\n') + 1;
   let line = 1;
-  for (let index = before.indexOf('\n'); index !== -1; index = before.indexOf('\n', index + 1)) line++;
+  for (let index = before.indexOf('\n'); index !== -1; index = before.indexOf('\n', index + 1))
+    line++;
   return { line, column: before.length - start + 1 };
 }
 

@@ -7,27 +7,47 @@ import { maxDepth } from './places.ts';
 import type { RawEntry } from './read-file.ts';
 
 /** What an entry gave: a profile, or why there is none. */
-export type PreparedProfile = { readonly entry: RawEntry; readonly id: string } & ({ readonly profile: Profile } | { readonly reason: string });
+export type PreparedProfile = { readonly entry: RawEntry; readonly id: string } & (
+  | { readonly profile: Profile }
+  | { readonly reason: string }
+);
 
 /**
  * Reads the entries, and sorts them so that each stands behind those that it extends.
  * @param known Ids of profiles that are defined and no entry of this file.
  */
-export function prepareProfiles(entries: readonly RawEntry[], known: readonly string[]): readonly PreparedProfile[] {
+export function prepareProfiles(
+  entries: readonly RawEntry[],
+  known: readonly string[],
+): readonly PreparedProfile[] {
   const outside = new Set(known);
   const own = new Map(entries.map((entry) => [entry.key as string, prepare(entry)]));
   const sorted: PreparedProfile[] = [];
-  /** How long the longest line of parents of each profile is; Infinity where it cannot be loaded. */
+  /**
+   * How long the longest line of parents of each profile is; Infinity where it cannot be loaded.
+   */
   const settled = new Map<string, number>();
-  /** From a profile to the parent that is looked at: a list, since a line may be longer than the stack is deep. */
+  /**
+   * From a profile to the parent that is looked at: a list, since a line may be longer than the
+   * stack is deep.
+   */
   const path: Visit[] = [];
   const enter = (prepared: PreparedProfile): void => {
-    if ('reason' in prepared) path.push({ prepared, parents: [], reason: prepared.reason, depth: 0 });
-    else path.push({ prepared, parents: [...parentsOf(prepared.profile)], reason: undefined, depth: 0 });
+    if ('reason' in prepared)
+      path.push({ prepared, parents: [], reason: prepared.reason, depth: 0 });
+    else
+      path.push({
+        prepared,
+        parents: [...parentsOf(prepared.profile)],
+        reason: undefined,
+        depth: 0,
+      });
   };
   const leave = ({ prepared, reason, depth }: Visit): void => {
     const { entry, id } = prepared;
-    const fault = reason ?? (depth > maxDepth ? `\`extends\` leads through more than ${maxDepth} profiles` : undefined);
+    const fault =
+      reason ??
+      (depth > maxDepth ? `\`extends\` leads through more than ${maxDepth} profiles` : undefined);
     settled.set(id, fault === undefined ? depth : Number.POSITIVE_INFINITY);
     sorted.push(fault === undefined ? prepared : { entry, id, reason: fault });
   };
@@ -49,10 +69,13 @@ export function prepareProfiles(entries: readonly RawEntry[], known: readonly st
       const others = [...own.keys(), ...known].filter((id) => id !== visit.prepared.id);
       if (!outside.has(parent)) visit.reason ??= unknownParent(parent, others);
     } else if (above !== -1) {
-      visit.reason ??= `\`extends\` leads back to itself: ${[...path.slice(above).map(({ prepared }) => prepared.id), parent].join(' → ')}`;
+      visit.reason ??=
+        `\`extends\` leads back to itself: ` +
+        `${[...path.slice(above).map(({ prepared }) => prepared.id), parent].join(' → ')}`;
     } else {
       const depth = settled.get(parent) as number;
-      if (depth === Number.POSITIVE_INFINITY) visit.reason ??= `it extends \`${parent}\`, which cannot be loaded`;
+      if (depth === Number.POSITIVE_INFINITY)
+        visit.reason ??= `it extends \`${parent}\`, which cannot be loaded`;
       visit.depth = Math.max(visit.depth, depth + 1);
     }
   };
@@ -79,17 +102,29 @@ export function parentsOf({ extends: parents = [] }: Profile): readonly string[]
 
 function unknownParent(parent: string, ids: Iterable<string>): string {
   const [nearest] = nearestNames(parent, ids, 1);
-  return `\`extends\`: there is no profile \`${shortened(parent)}\`${nearest === undefined ? '' : `, did you mean \`${nearest}\`?`}`;
+  return (
+    `\`extends\`: there is no profile ` +
+    `\`${shortened(parent)}\`${nearest === undefined ? '' : `, did you mean \`${nearest}\`?`}`
+  );
 }
 
 function prepare(entry: RawEntry): PreparedProfile {
   const id = entry.key as string;
   const checked = profileEntry.safeParse(entry.value);
-  if (!checked.success) return { entry, id, reason: explainIssues(checked.error.issues, entry.value) };
+  if (!checked.success)
+    return { entry, id, reason: explainIssues(checked.error.issues, entry.value) };
   // As it was written: what was checked is a copy that may lack keys such as `__proto__`.
   const { tools, ...rest } = entry.value as ProfileEntry;
   if (tools === undefined && rest.extends === undefined)
-    return { entry, id, reason: 'expected `tools`, a list of tools or a map of names to knobs; only a profile that extends another may leave it out' };
-  const list = Array.isArray(tools) ? tools : Object.entries(tools ?? {}).map(([name, knobs]) => (knobs === null ? name : { name, knobs }));
+    return {
+      entry,
+      id,
+      reason:
+        'expected `tools`, a list of tools or a map of names to knobs; only a profile that ' +
+        'extends another may leave it out',
+    };
+  const list = Array.isArray(tools)
+    ? tools
+    : Object.entries(tools ?? {}).map(([name, knobs]) => (knobs === null ? name : { name, knobs }));
   return { entry, id, profile: { id, ...rest, tools: list } as Profile };
 }

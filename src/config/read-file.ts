@@ -36,20 +36,31 @@ export interface RawFile {
 
 /** The absolute path that a host names a file by. @throws MisuseError `invalid_option`. */
 export function pathOf(path: string | URL, who: string): string {
-  if (typeof path === 'string' && path !== '' && !path.includes('\0')) return resolve(path.startsWith('file:') ? urlPath(path, who) : path);
+  if (typeof path === 'string' && path !== '' && !path.includes('\0'))
+    return resolve(path.startsWith('file:') ? urlPath(path, who) : path);
   if (path instanceof URL) return resolve(urlPath(path, who));
-  throw new MisuseError('invalid_option', `${who}: expected a path or a file URL, got ${describe(path)}.`);
+  throw new MisuseError(
+    'invalid_option',
+    `${who}: expected a path or a file URL, got ${describe(path)}.`,
+  );
 }
 
 function urlPath(url: string | URL, who: string): string {
   try {
     return fileURLToPath(url);
   } catch (error) {
-    throw new MisuseError('invalid_option', `${who}: expected a path or a file URL, got \`${String(url)}\`.`, { cause: error });
+    throw new MisuseError(
+      'invalid_option',
+      `${who}: expected a path or a file URL, got \`${String(url)}\`.`,
+      { cause: error },
+    );
   }
 }
 
-/** What tells one state of a file from another. @throws MisuseError `invalid_file` when there is no such file. */
+/**
+ * What tells one state of a file from another. @throws MisuseError `invalid_file` when there is no
+ * such file.
+ */
 export async function signatureOf(path: string): Promise<string> {
   try {
     const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
@@ -59,7 +70,10 @@ export async function signatureOf(path: string): Promise<string> {
   }
 }
 
-/** @throws MisuseError `invalid_file` whose message starts with file, line and column, and `missing_dependency`. */
+/**
+ * @throws MisuseError `invalid_file` whose message starts with file, line and column, and
+ * `missing_dependency`.
+ */
 export async function readFile(path: string): Promise<RawFile> {
   const text = await readText(path);
   const read = extname(path).toLowerCase() === '.json' ? readJson : await yamlReader();
@@ -79,11 +93,14 @@ async function readText(path: string): Promise<string> {
   } catch (error) {
     throw unreadable(path, error);
   }
-  if (bytes.length > maxBytes) throw new MisuseError('invalid_file', `${path}:1:1: the file has more than ${maxBytes} bytes`);
+  if (bytes.length > maxBytes)
+    throw new MisuseError('invalid_file', `${path}:1:1: the file has more than ${maxBytes} bytes`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    throw new MisuseError('invalid_file', `${path}:1:1: the file is not UTF-8 text`, { cause: error });
+    throw new MisuseError('invalid_file', `${path}:1:1: the file is not UTF-8 text`, {
+      cause: error,
+    });
   }
 }
 
@@ -93,7 +110,11 @@ async function readBytes(path: string): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const kind = await file.stat();
-    if (!kind.isFile() && !kind.isDirectory()) throw new MisuseError('invalid_file', `${path}:1:1: expected a regular file, got a pipe, a device or a socket`);
+    if (!kind.isFile() && !kind.isDirectory())
+      throw new MisuseError(
+        'invalid_file',
+        `${path}:1:1: expected a regular file, got a pipe, a device or a socket`,
+      );
     const buffer = Buffer.alloc(maxBytes + 1);
     let size = 0;
     for (;;) {
@@ -109,30 +130,45 @@ async function readBytes(path: string): Promise<Buffer> {
 function unreadable(path: string, error: unknown): MisuseError {
   if (isMisuseError(error)) return error;
   const code = (error as { code?: unknown } | null)?.code;
-  const what = code === 'ENOENT' ? 'there is no such file' : `the file cannot be read (${typeof code === 'string' ? code : 'unknown error'})`;
+  const what =
+    code === 'ENOENT'
+      ? 'there is no such file'
+      : `the file cannot be read (${typeof code === 'string' ? code : 'unknown error'})`;
   return new MisuseError('invalid_file', `${path}:1:1: ${what}`, { cause: error });
 }
 
 /** @throws TextFault */
 function sectionsOf(path: string, text: string, { value, place }: ParsedText): RawFile {
   const shape = `a map with ${topLevelKeys.join(', ')}`;
-  if (!isMap(value)) throw new TextFault(place.at, `expected ${shape}, got ${value === null ? 'nothing' : describe(value)}`);
-  for (const key of Object.keys(value)) if (!topLevelKeys.includes(key)) throw new TextFault(placeOf(place, key).at, unknownKey(key, topLevelKeys));
+  if (!isMap(value))
+    throw new TextFault(
+      place.at,
+      `expected ${shape}, got ${value === null ? 'nothing' : describe(value)}`,
+    );
+  for (const key of Object.keys(value))
+    if (!topLevelKeys.includes(key))
+      throw new TextFault(placeOf(place, key).at, unknownKey(key, topLevelKeys));
   const entries = (section: FileSection): RawEntry[] => {
     const content = Object.hasOwn(value, section) ? value[section] : undefined;
     const within = placeOf(place, section);
     if (content === undefined || content === null) return [];
     const asMap = section === 'profiles';
     if (asMap ? !isMap(content) : !Array.isArray(content))
-      throw new TextFault(within.at, `expected \`${section}\` to be ${asMap ? 'a map of ids to profiles' : 'a list'}, got ${describe(content)}`);
+      throw new TextFault(
+        within.at,
+        `expected \`${section}\` to be ${asMap ? 'a map of ids to profiles' : 'a list'}, got ` +
+          `${describe(content)}`,
+      );
     const lines = lineFinder(text);
     // In the order of the file: an object puts keys that are whole numbers first.
-    return [...(within.inside ?? new Map<string | number, Place>())].map(([key, { at }], index) => ({
-      index,
-      ...(asMap ? { key: key as string } : {}),
-      value: (content as Record<string | number, unknown>)[key],
-      line: lines(at),
-    }));
+    return [...(within.inside ?? new Map<string | number, Place>())].map(
+      ([key, { at }], index) => ({
+        index,
+        ...(asMap ? { key: key as string } : {}),
+        value: (content as Record<string | number, unknown>)[key],
+        line: lines(at),
+      }),
+    );
   };
   return { path, tools: entries('tools'), profiles: entries('profiles'), rules: entries('rules') };
 }
@@ -151,7 +187,11 @@ function lineFinder(text: string): (at: number) => number {
   let seen = 0;
   return (at) => {
     if (at < seen) [line, seen] = [1, 0];
-    for (let index = text.indexOf('\n', seen); index !== -1 && index < at; index = text.indexOf('\n', index + 1)) {
+    for (
+      let index = text.indexOf('\n', seen);
+      index !== -1 && index < at;
+      index = text.indexOf('\n', index + 1)
+    ) {
       line++;
       seen = index + 1;
     }

@@ -1,4 +1,7 @@
-/** JSON text with the places of its values. `JSON.parse` reads the value; the walk beside it says where things stand, and refuses a key that is given twice. */
+/**
+ * JSON text with the places of its values. `JSON.parse` reads the value; the walk beside it says
+ * where things stand, and refuses a key that is given twice.
+ */
 import { shortened } from './issues.ts';
 import { maxDepth, maxValues, type ParsedText, type Place, TextFault } from './places.ts';
 
@@ -55,7 +58,8 @@ class Walk {
       const at = this.#at;
       if (this.#text[at] !== '"') throw this.#unexpected('a key in double quotes');
       const key = this.#string();
-      if (members.has(key)) throw new TextFault(at, `the key ${JSON.stringify(shortened(key))} is given twice`);
+      if (members.has(key))
+        throw new TextFault(at, `the key ${JSON.stringify(shortened(key))} is given twice`);
       this.#space();
       if (!this.#take(':')) throw this.#unexpected('`:`');
       this.#space();
@@ -100,7 +104,8 @@ class Walk {
     const found = this.#scalar.exec(this.#text);
     if (found === null) throw this.#unexpected('a value');
     // Digits that no number can hold are read as Infinity, which nothing could say again.
-    if (Math.abs(Number(found[0])) === Number.POSITIVE_INFINITY) throw new TextFault(this.#at, `${shortened(found[0])} is too large for a number`);
+    if (Math.abs(Number(found[0])) === Number.POSITIVE_INFINITY)
+      throw new TextFault(this.#at, `${shortened(found[0])} is too large for a number`);
     this.#at += found[0].length;
   }
 
@@ -123,12 +128,19 @@ class Walk {
     try {
       return JSON.parse(this.#text.slice(start, this.#at)) as string;
     } catch (error) {
-      throw new TextFault(start, error instanceof Error ? `not a JSON string: ${error.message}` : 'not a JSON string');
+      throw new TextFault(
+        start,
+        error instanceof Error ? `not a JSON string: ${error.message}` : 'not a JSON string',
+      );
     }
   }
 
   #unexpected(expected: string): TextFault {
     const char = this.#text[this.#at];
-    return new TextFault(this.#at, `expected ${expected}, got ${char === undefined ? 'the end of the file' : JSON.stringify(char)}`);
+    return new TextFault(
+      this.#at,
+      `expected ${expected}, got ` +
+        `${char === undefined ? 'the end of the file' : JSON.stringify(char)}`,
+    );
   }
 }

@@ -1,11 +1,16 @@
-/** YAML text with the places of its values. Only what JSON can say is read: no tags, no merge keys, no keys but scalars, and aliases up to a bound. */
+/**
+ * YAML text with the places of its values. Only what JSON can say is read: no tags, no merge keys,
+ * no keys but scalars, and aliases up to a bound.
+ */
 import type * as Yaml from 'yaml';
 import { packageFault } from '../surface-port.ts';
 import { shortened } from './issues.ts';
 import { maxDepth, maxValues, type ParsedText, type Place, TextFault } from './places.ts';
 
 /** @throws MisuseError `missing_dependency`. @param importYaml how the optional package is had. */
-export async function yamlReader(importYaml: () => Promise<typeof Yaml> = () => import('yaml')): Promise<(text: string) => ParsedText> {
+export async function yamlReader(
+  importYaml: () => Promise<typeof Yaml> = () => import('yaml'),
+): Promise<(text: string) => ParsedText> {
   let yaml: typeof Yaml;
   try {
     yaml = await importYaml();
@@ -15,7 +20,10 @@ export async function yamlReader(importYaml: () => Promise<typeof Yaml> = () => 
   return (text) => read(text, yaml);
 }
 
-/** Most tokens of the language that a text may have: marks, scalars, spaces, comments, line breaks. A member of a block takes seven, one of a flow list three. */
+/**
+ * Most tokens of the language that a text may have: marks, scalars, spaces, comments, line breaks.
+ * A member of a block takes seven, one of a flow list three.
+ */
 export const maxTokens = 500_000;
 
 const options = {
@@ -32,9 +40,12 @@ const options = {
 /** @throws TextFault */
 function read(text: string, yaml: typeof Yaml): ParsedText {
   const [document, second] = documentsOf(text, yaml);
-  const [fault] = [...(document?.errors ?? []), ...(document?.warnings ?? [])].sort((a, b) => a.pos[0] - b.pos[0]);
+  const [fault] = [...(document?.errors ?? []), ...(document?.warnings ?? [])].sort(
+    (a, b) => a.pos[0] - b.pos[0],
+  );
   if (fault !== undefined) throw new TextFault(fault.pos[0], messageOf(fault));
-  if (second !== undefined) throw new TextFault(second.range[0], 'expected one document, got a second one');
+  if (second !== undefined)
+    throw new TextFault(second.range[0], 'expected one document, got a second one');
   return new Walk(yaml).node(document?.contents, 0, 0);
 }
 
@@ -42,26 +53,38 @@ function read(text: string, yaml: typeof Yaml): ParsedText {
 function documentsOf(text: string, yaml: typeof Yaml): readonly Yaml.Document.Parsed[] {
   const documents: Yaml.Document.Parsed[] = [];
   try {
-    for (const document of new yaml.Composer(options).compose(tokensOf(text, yaml), true, text.length)) {
+    for (const document of new yaml.Composer(options).compose(
+      tokensOf(text, yaml),
+      true,
+      text.length,
+    )) {
       documents.push(document as Yaml.Document.Parsed);
       if (documents.length === 2) break;
     }
   } catch (error) {
     if (error instanceof TextFault) throw error;
-    throw new TextFault(0, `not YAML: ${error instanceof Error ? error.message : 'unknown syntax'}`);
+    throw new TextFault(
+      0,
+      `not YAML: ${error instanceof Error ? error.message : 'unknown syntax'}`,
+    );
   }
   return documents;
 }
 
-/** What documents are made of, bounded before anything is made: the package composes each level by a call within a call, and takes long over many small tokens. */
+/**
+ * What documents are made of, bounded before anything is made: the package composes each level by a
+ * call within a call, and takes long over many small tokens.
+ */
 function* tokensOf(text: string, yaml: typeof Yaml): Generator<Yaml.CST.Token, void> {
   const parser = new yaml.Parser();
   let tokens = 0;
   for (const token of new yaml.Lexer().lex(text)) {
     if (++tokens > maxTokens) throw new TextFault(parser.offset, `more than ${maxTokens} tokens`);
     yield* parser.next(token);
-    // A value takes two places where its properties or its key are open too. The walk counts exactly.
-    if (parser.stack.length > 2 * maxDepth + 10) throw new TextFault(parser.offset, `nested deeper than ${maxDepth} levels`);
+    // A value takes two places where its properties or its key are open too. The walk counts
+    // exactly.
+    if (parser.stack.length > 2 * maxDepth + 10)
+      throw new TextFault(parser.offset, `nested deeper than ${maxDepth} levels`);
   }
   yield* parser.end();
 }
@@ -84,12 +107,21 @@ class Walk {
   /** @param at where the value stands that this node, or an alias of it, gives. */
   node(node: unknown, at: number, depth: number): ParsedText {
     const { isAlias, isMap, isScalar, isSeq } = this.#yaml;
-    if (++this.#values > maxValues) throw new TextFault(at, `more than ${maxValues} values, each use of an alias counted anew`);
+    if (++this.#values > maxValues)
+      throw new TextFault(at, `more than ${maxValues} values, each use of an alias counted anew`);
     if (node === null || node === undefined) return { value: null, place: { at } };
     if (isAlias(node)) {
       const target = this.#anchors.get(node.source);
-      if (target === undefined) throw new TextFault(startOf(node, at), `there is no anchor \`&${node.source}\` before this alias`);
-      if (this.#open.has(target)) throw new TextFault(startOf(node, at), `the alias \`*${node.source}\` stands in what it names`);
+      if (target === undefined)
+        throw new TextFault(
+          startOf(node, at),
+          `there is no anchor \`&${node.source}\` before this alias`,
+        );
+      if (this.#open.has(target))
+        throw new TextFault(
+          startOf(node, at),
+          `the alias \`*${node.source}\` stands in what it names`,
+        );
       return this.node(target, at, depth);
     }
     checkUntagged(node, at);
@@ -110,46 +142,72 @@ class Walk {
     for (const { key: keyNode, value: member } of items) {
       const place = startOf(keyNode, at);
       const key = this.#key(keyNode, place);
-      if (inside.has(key)) throw new TextFault(place, `the key \`${shortened(key)}\` is given twice`);
+      if (inside.has(key))
+        throw new TextFault(place, `the key \`${shortened(key)}\` is given twice`);
       const parsed = this.node(member, place, depth + 1);
       inside.set(key, parsed.place);
       // Assigning `__proto__` would set the prototype.
-      Object.defineProperty(value, key, { value: parsed.value, enumerable: true, configurable: true, writable: true });
+      Object.defineProperty(value, key, {
+        value: parsed.value,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
     }
     return { value, place: { at, inside } };
   }
 
   #key(node: unknown, at: number): string {
     const key = this.#yaml.isAlias(node) ? this.#anchors.get(node.source) : node;
-    if (!this.#yaml.isScalar(key) || key.value === null) throw new TextFault(at, 'expected a key that is text');
+    if (!this.#yaml.isScalar(key) || key.value === null)
+      throw new TextFault(at, 'expected a key that is text');
     const { anchor } = key as { anchor?: string };
     if (anchor !== undefined) this.#anchors.set(anchor, key);
     checkUntagged(key, at);
     // Read as a plain key it would bring nothing in: a schema, say, that checks nothing.
     if (key.value === '<<' && key.type === 'PLAIN')
-      throw new TextFault(at, 'merge keys (`<<`) are not read; write the members out, or quote the key if it is meant');
+      throw new TextFault(
+        at,
+        'merge keys (`<<`) are not read; write the members out, or quote the key if it is meant',
+      );
     if (typeof key.value === 'string') return key.value;
     return typeof key.source === 'string' ? key.source : String(key.value);
   }
 
   #list({ items }: Yaml.YAMLSeq, at: number, depth: number): ParsedText {
     const parsed = items.map((item) => this.node(item, startOf(item, at), depth + 1));
-    return { value: parsed.map(({ value }) => value), place: { at, inside: new Map(parsed.map(({ place }, index) => [index, place])) } };
+    return {
+      value: parsed.map(({ value }) => value),
+      place: { at, inside: new Map(parsed.map(({ place }, index) => [index, place])) },
+    };
   }
 }
 
 function scalarOf({ value }: Yaml.Scalar, at: number): unknown {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new TextFault(at, `${value} is no JSON number`);
-  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new TextFault(at, `${value} is no JSON number`);
+  if (
+    value === null ||
+    typeof value === 'string' ||
+    typeof value === 'number' ||
+    typeof value === 'boolean'
+  )
+    return value;
   throw new TextFault(at, 'expected a string, a number, a boolean or null');
 }
 
 /** The package reads the tags of its own schema without a word. */
 function checkUntagged(node: unknown, at: number): void {
   const { tag } = node as { tag?: string };
-  if (tag !== undefined) throw new TextFault(at, `the tag ${shortened(tag)} is not read; write plain values, without tags`);
+  if (tag !== undefined)
+    throw new TextFault(
+      at,
+      `the tag ${shortened(tag)} is not read; write plain values, without tags`,
+    );
 }
 
 function startOf(node: unknown, otherwise: number): number {
-  return (node as { range?: readonly [number, number, number] | null } | null)?.range?.[0] ?? otherwise;
+  return (
+    (node as { range?: readonly [number, number, number] | null } | null)?.range?.[0] ?? otherwise
+  );
 }

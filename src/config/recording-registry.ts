@@ -1,5 +1,12 @@
 /** A registry that remembers what is done to it, so that a set-up that fails can be undone. */
-import type { AnyTool, HostToolRegistry, Profile, Rule, ToolRegistration, ToolScope } from '../index.ts';
+import type {
+  AnyTool,
+  HostToolRegistry,
+  Profile,
+  Rule,
+  ToolRegistration,
+  ToolScope,
+} from '../index.ts';
 import { loadedFiles, standFor } from './loaded-files.ts';
 import { removeProfiles } from './registry-profiles.ts';
 
@@ -53,7 +60,9 @@ export function recordRegistry(target: HostToolRegistry<never>): Recording {
       const before = target.profile(profile?.id);
       target.defineProfile(profile);
       const { id } = profile;
-      undo.push(() => (before === undefined ? removeProfiles(target, [id]) : target.defineProfile(before)));
+      undo.push(() =>
+        before === undefined ? removeProfiles(target, [id]) : target.defineProfile(before),
+      );
     },
     scope: (...args: Parameters<HostToolRegistry<never>['scope']>): ToolScope<never> => {
       const scope = target.scope(...args);

@@ -1,4 +1,7 @@
-/** Where a module is that a file or a host names: a path, or a package as code in that folder would import it. */
+/**
+ * Where a module is that a file or a host names: a path, or a package as code in that folder would
+ * import it.
+ */
 import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
@@ -23,12 +26,20 @@ export async function resolveModule(specifier: string, folder: string): Promise<
     if (await isFile(path)) return path;
     throw new ModuleFault(`there is no file ${path}`);
   }
-  if (scheme !== undefined) throw new ModuleFault(`\`${specifier}\` is refused: a module is a path relative to the file, or a package`);
+  if (scheme !== undefined)
+    throw new ModuleFault(
+      `\`${specifier}\` is refused: a module is a path relative to the file, or a package`,
+    );
   const path = resolve(folder, specifier);
   if (await isFile(path)) return path;
-  if (/^\.{0,2}[/\\]/.test(specifier) || specifier === '.' || specifier === '..') throw new ModuleFault(`there is no file ${path}`);
+  if (/^\.{0,2}[/\\]/.test(specifier) || specifier === '.' || specifier === '..')
+    throw new ModuleFault(`there is no file ${path}`);
   const found = (await esmTarget(specifier, folder)) ?? requireTarget(specifier, folder);
-  if (found === undefined) throw new ModuleFault(`there is no file ${path}, and no package \`${specifier}\` that can be imported from ${folder}`);
+  if (found === undefined)
+    throw new ModuleFault(
+      `there is no file ${path}, and no package \`${specifier}\` that can be imported from ` +
+        `${folder}`,
+    );
   return found;
 }
 
@@ -51,7 +62,10 @@ async function isFile(path: string): Promise<boolean> {
 /** Conditions of an import; a type's or a bundler's do not count. */
 const conditions = new Set(['node', 'import', 'module-sync', 'default']);
 
-/** What the `exports` of a package give an import. `createRequire` knows only what they give `require`, which many packages do not have. */
+/**
+ * What the `exports` of a package give an import. `createRequire` knows only what they give
+ * `require`, which many packages do not have.
+ */
 async function esmTarget(specifier: string, folder: string): Promise<string | undefined> {
   const [, name, rest] = /^((?:@[^/]+\/)?[^/]+)(\/.+)?$/.exec(specifier) ?? [];
   if (name === undefined) return undefined;
@@ -60,7 +74,8 @@ async function esmTarget(specifier: string, folder: string): Promise<string | un
   const { exports } = await manifestOf(home);
   if (exports === undefined || exports === null) return undefined;
   const target = targetOf(exports, `.${rest ?? ''}`);
-  if (target === undefined || !target.startsWith('./')) throw new ModuleFault(`the package \`${name}\` in ${home} does not export \`.${rest ?? ''}\``);
+  if (target === undefined || !target.startsWith('./'))
+    throw new ModuleFault(`the package \`${name}\` in ${home} does not export \`.${rest ?? ''}\``);
   return join(home, target);
 }
 
@@ -68,12 +83,15 @@ async function packageFolder(name: string, from: string): Promise<string | undef
   for (let folder = from; ; folder = dirname(folder)) {
     const home = join(folder, 'node_modules', name);
     if (await isFile(join(home, 'package.json'))) return home;
-    if ((await isFile(join(folder, 'package.json'))) && (await manifestOf(folder)).name === name) return folder;
+    if ((await isFile(join(folder, 'package.json'))) && (await manifestOf(folder)).name === name)
+      return folder;
     if (dirname(folder) === folder) return undefined;
   }
 }
 
-async function manifestOf(home: string): Promise<{ readonly name?: unknown; readonly exports?: unknown }> {
+async function manifestOf(
+  home: string,
+): Promise<{ readonly name?: unknown; readonly exports?: unknown }> {
   try {
     return (JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) ?? {}) as object;
   } catch {
@@ -82,7 +100,11 @@ async function manifestOf(home: string): Promise<{ readonly name?: unknown; read
 }
 
 function targetOf(exports: unknown, subpath: string): string | undefined {
-  const isTable = typeof exports === 'object' && exports !== null && !Array.isArray(exports) && Object.keys(exports).some((key) => key.startsWith('.'));
+  const isTable =
+    typeof exports === 'object' &&
+    exports !== null &&
+    !Array.isArray(exports) &&
+    Object.keys(exports).some((key) => key.startsWith('.'));
   if (!isTable) return subpath === '.' ? conditional(exports) : undefined;
   const table = exports as Readonly<Record<string, unknown>>;
   if (Object.hasOwn(table, subpath)) return conditional(table[subpath]);
@@ -92,8 +114,16 @@ function targetOf(exports: unknown, subpath: string): string | undefined {
     .sort((a, b) => b.indexOf('*') - a.indexOf('*'));
   for (const pattern of patterns) {
     const [before = '', after = ''] = pattern.split('*');
-    if (!subpath.startsWith(before) || !subpath.endsWith(after) || subpath.length <= before.length + after.length) continue;
-    return conditional(table[pattern])?.replaceAll('*', subpath.slice(before.length, subpath.length - after.length));
+    if (
+      !subpath.startsWith(before) ||
+      !subpath.endsWith(after) ||
+      subpath.length <= before.length + after.length
+    )
+      continue;
+    return conditional(table[pattern])?.replaceAll(
+      '*',
+      subpath.slice(before.length, subpath.length - after.length),
+    );
   }
   return undefined;
 }

@@ -6,7 +6,13 @@ import { canonicalJson } from '../json.ts';
 import { createDefinition, internalsOf } from '../surface-port.ts';
 import { nearestNames } from '../text/names.ts';
 import { spellings, type ToolEntry, toolEntry } from './format.ts';
-import { causeText, type ImportedModule, importModule, kindOf, type ModuleVersions } from './import-module.ts';
+import {
+  causeText,
+  type ImportedModule,
+  importModule,
+  kindOf,
+  type ModuleVersions,
+} from './import-module.ts';
 import { explainIssues } from './issues.ts';
 import type { RawEntry } from './read-file.ts';
 import { ModuleFault, resolveModule } from './resolve-module.ts';
@@ -26,24 +32,39 @@ export type PreparedTool = { readonly entry: RawEntry; readonly name: string | u
 );
 
 /** Never throws or rejects. */
-export async function prepareTool(entry: RawEntry, file: string, versions: ModuleVersions): Promise<PreparedTool> {
+export async function prepareTool(
+  entry: RawEntry,
+  file: string,
+  versions: ModuleVersions,
+): Promise<PreparedTool> {
   const name = nameIn(entry.value);
   try {
     const checked = toolEntry.safeParse(entry.value);
-    if (!checked.success) return { entry, name, reason: explainIssues(checked.error.issues, entry.value) };
+    if (!checked.success)
+      return { entry, name, reason: explainIssues(checked.error.issues, entry.value) };
     // As it was written: what was checked is a copy that may lack keys such as `__proto__`.
     const config = entry.value as ToolEntry;
     for (const [one, other] of spellings)
       if (config[one] !== undefined && config[other] !== undefined)
-        return { entry, name, reason: `\`${one}\` and \`${other}\` are two spellings of one thing; give one of them` };
+        return {
+          entry,
+          name,
+          reason: `\`${one}\` and \`${other}\` are two spellings of one thing; give one of them`,
+        };
     const module = await importModule(await resolveModule(config.module, dirname(file)), versions);
     const identity = `${module.path}\n${module.version}\n${canonicalJson(config as never)}`;
     return { entry, name, definition: define(config, module), identity };
   } catch (error) {
     // An export may be of any kind, one that throws when it is looked at too.
-    if (error instanceof ModuleFault) return { entry, name, reason: error.message, thrown: error.thrown };
+    if (error instanceof ModuleFault)
+      return { entry, name, reason: error.message, thrown: error.thrown };
     if (isMisuseError(error)) return { entry, name, reason: error.message };
-    return { entry, name, reason: `its export cannot be used: ${causeText(error)}`, thrown: { value: error } };
+    return {
+      entry,
+      name,
+      reason: `its export cannot be used: ${causeText(error)}`,
+      thrown: { value: error },
+    };
   }
 }
 
@@ -56,7 +77,10 @@ function define(config: ToolEntry, module: ImportedModule): AnyTool {
   if (kind === 'foreign') internalsOf(value);
   if (kind === 'definition') return standing(config, exported, value as AnyTool);
   if (typeof value !== 'function')
-    throw new ModuleFault(`expected the export \`${exported}\` of ${module.path} to be a function or a definition, got ${describe(value)}`);
+    throw new ModuleFault(
+      `expected the export \`${exported}\` of ${module.path} to be a function or a ` +
+        `definition, got ${describe(value)}`,
+    );
   return createDefinition({
     parameters: { type: 'object' },
     ...rest,
@@ -67,27 +91,48 @@ function define(config: ToolEntry, module: ImportedModule): AnyTool {
   });
 }
 
-/** A finished definition says everything about itself: an entry that said otherwise would be ignored without a word. */
+/**
+ * A finished definition says everything about itself: an entry that said otherwise would be ignored
+ * without a word.
+ */
 function standing(config: ToolEntry, exported: string, definition: AnyTool): AnyTool {
-  const beside = Object.keys(config).filter((key) => key !== 'name' && key !== 'module' && key !== 'function');
+  const beside = Object.keys(config).filter(
+    (key) => key !== 'name' && key !== 'module' && key !== 'function',
+  );
   if (beside.length > 0)
-    throw new ModuleFault(`the export \`${exported}\` is a finished definition: leave out ${beside.join(', ')}, or export the handler alone`);
+    throw new ModuleFault(
+      `the export \`${exported}\` is a finished definition: leave out ${beside.join(', ')}, ` +
+        'or export the handler alone',
+    );
   if (definition.name !== config.name)
-    throw new ModuleFault(`the export \`${exported}\` is the definition of \`${definition.name}\`: write \`name: ${definition.name}\``);
+    throw new ModuleFault(
+      `the export \`${exported}\` is the definition of \`${definition.name}\`: write \`name: ` +
+        `${definition.name}\``,
+    );
   return definition;
 }
 
-function exportFor(name: string, chosen: string | undefined, { path, exports }: ImportedModule): readonly [string, unknown] {
+function exportFor(
+  name: string,
+  chosen: string | undefined,
+  { path, exports }: ImportedModule,
+): readonly [string, unknown] {
   const wanted = chosen ?? (exports.has(name) ? name : 'default');
   if (exports.has(wanted)) return [wanted, exports.get(wanted)];
   const names = [...exports.keys()];
   const [nearest] = nearestNames(chosen ?? name, names, 1);
   const expected = chosen === undefined ? `\`${name}\` or default` : `\`${chosen}\``;
   const hint = nearest === undefined ? '' : `, did you mean \`function: ${nearest}\`?`;
-  throw new ModuleFault(`${path} does not export ${expected}${hint} (it exports ${names.length === 0 ? 'nothing' : names.slice(0, 20).join(', ')})`);
+  throw new ModuleFault(
+    `${path} does not export ${expected}${hint} (it exports ` +
+      `${names.length === 0 ? 'nothing' : names.slice(0, 20).join(', ')})`,
+  );
 }
 
 function nameIn(value: unknown): string | undefined {
-  const name = typeof value === 'object' && value !== null && Object.hasOwn(value, 'name') ? (value as { name: unknown }).name : undefined;
+  const name =
+    typeof value === 'object' && value !== null && Object.hasOwn(value, 'name')
+      ? (value as { name: unknown }).name
+      : undefined;
   return typeof name === 'string' && name !== '' ? name.slice(0, 256) : undefined;
 }

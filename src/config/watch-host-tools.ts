@@ -1,4 +1,7 @@
-/** Watching a file: an edit that loads as a whole replaces what the file had loaded; any other leaves everything as it was, and is told. */
+/**
+ * Watching a file: an edit that loads as a whole replaces what the file had loaded; any other
+ * leaves everything as it was, and is told.
+ */
 import { type FSWatcher, unwatchFile, watchFile, watch as watchFolder } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { describe } from '../errors.ts';
@@ -14,35 +17,55 @@ import { prepareFile } from './prepared-file.ts';
 import { pathOf, readFile, signatureOf } from './read-file.ts';
 import type { FileReport } from './report.ts';
 
-/** How {@link watchHostTools} tells what happens. What a listener throws or rejects with goes to the registry's logger and affects nothing. */
+/**
+ * How {@link watchHostTools} tells what happens. What a listener throws or rejects with goes to the
+ * registry's logger and affects nothing.
+ */
 export interface WatchOptions {
   /** Told after each edit that was applied. Not for the first load: the promise answers that. */
   readonly onReload?: ((report: FileReport) => void) | undefined;
   /**
-   * Told of each edit that was not applied, `invalid_file`: the state before it stays. `report` has all entries that failed, where it was entries. Told
-   * `closed` once where the registry was closed: the watch has ended then.
+   * Told of each edit that was not applied, `invalid_file`: the state before it stays. `report` has
+   * all entries that failed, where it was entries. Told `closed` once where the registry was
+   * closed: the watch has ended then.
    * @default a warning of the process, named `HostToolsWarning`
    */
   readonly onError?: ((error: MisuseError, report?: FileReport) => void) | undefined;
-  /** Milliseconds between the last sign of an edit and reading it, since editors write in several steps. 0 to 60 000. @default 100 */
+  /**
+   * Milliseconds between the last sign of an edit and reading it, since editors write in several
+   * steps. 0 to 60 000. @default 100
+   */
   readonly debounceMs?: number | undefined;
 }
 
-/** A file that is being watched. Until it is closed it keeps the process alive, as timers and servers do. */
+/**
+ * A file that is being watched. Until it is closed it keeps the process alive, as timers and
+ * servers do.
+ */
 export interface Watch {
   /** Of the last load that was applied. Undefined until the first one is done. */
   readonly report: FileReport | undefined;
-  /** Stops watching; what was loaded stays registered. An edit that is being read is not applied any more, and nobody is told. Idempotent. */
+  /**
+   * Stops watching; what was loaded stays registered. An edit that is being read is not applied any
+   * more, and nobody is told. Idempotent.
+   */
   close(): void;
 }
 
 /**
- * Loads a file as `loadHostTools` does, then loads it again whenever it changes. The promise settles with the first load, and can be closed before.
- * An edit is applied whole or not at all: one broken entry, and everything stays as it was. Tools that an edit does not touch stay what they are.
+ * Loads a file as `loadHostTools` does, then loads it again whenever it changes. The promise
+ * settles with the first load, and can be closed before. An edit is applied whole or not at all:
+ * one broken entry, and everything stays as it was. Tools that an edit does not touch stay what
+ * they are.
  * @param path As for `loadHostTools`.
- * @throws MisuseError as a rejection, as `loadHostTools` does; nothing is watched then. `invalid_option`, at once, for arguments that cannot be meant.
+ * @throws MisuseError as a rejection, as `loadHostTools` does; nothing is watched then.
+ * `invalid_option`, at once, for arguments that cannot be meant.
  */
-export function watchHostTools<S>(path: string | URL, registry: HostToolRegistry<S>, options: WatchOptions = {}): Promise<Watch> & Watch {
+export function watchHostTools<S>(
+  path: string | URL,
+  registry: HostToolRegistry<S>,
+  options: WatchOptions = {},
+): Promise<Watch> & Watch {
   const target = checkRegistry(registry, 'watchHostTools');
   const file = pathOf(path, 'watchHostTools');
   const watching = new Watching(file, target, checkOptions(options));
@@ -53,24 +76,40 @@ export function watchHostTools<S>(path: string | URL, registry: HostToolRegistry
     close: () => watching.close(),
   };
   const first = watching.start().then(() => watch);
-  return Object.defineProperties(first, Object.getOwnPropertyDescriptors(watch)) as Promise<Watch> & Watch;
+  return Object.defineProperties(first, Object.getOwnPropertyDescriptors(watch)) as Promise<Watch> &
+    Watch;
 }
 
 type CheckedOptions = Omit<WatchOptions, 'debounceMs'> & { readonly debounceMs: number };
 
 function checkOptions(options: WatchOptions): CheckedOptions {
   const fault = (field: string, expected: string, value: unknown): MisuseError =>
-    new MisuseError('invalid_option', `watchHostTools: expected ${field} to be ${expected}, got ${describe(value)}.`);
-  const { onReload, onError, debounceMs = 100 } = readOptions('watchHostTools', options, ['onReload', 'onError', 'debounceMs']);
-  if (onReload !== undefined && typeof onReload !== 'function') throw fault('`onReload`', 'a function', onReload);
-  if (onError !== undefined && typeof onError !== 'function') throw fault('`onError`', 'a function', onError);
-  if (!(typeof debounceMs === 'number' && debounceMs >= 0 && debounceMs <= 60_000)) throw fault('`debounceMs`', 'a number from 0 to 60000', debounceMs);
+    new MisuseError(
+      'invalid_option',
+      `watchHostTools: expected ${field} to be ${expected}, got ${describe(value)}.`,
+    );
+  const {
+    onReload,
+    onError,
+    debounceMs = 100,
+  } = readOptions('watchHostTools', options, ['onReload', 'onError', 'debounceMs']);
+  if (onReload !== undefined && typeof onReload !== 'function')
+    throw fault('`onReload`', 'a function', onReload);
+  if (onError !== undefined && typeof onError !== 'function')
+    throw fault('`onError`', 'a function', onError);
+  if (!(typeof debounceMs === 'number' && debounceMs >= 0 && debounceMs <= 60_000))
+    throw fault('`debounceMs`', 'a number from 0 to 60000', debounceMs);
   return { onReload, onError, debounceMs };
 }
 
-/** Milliseconds between two looks at what no event of the folder tells: a link's target that is edited, the folder itself replaced. */
+/**
+ * Milliseconds between two looks at what no event of the folder tells: a link's target that is
+ * edited, the folder itself replaced.
+ */
 const pollMs = 1_000;
-/** So many times `debounceMs` after its first sign an edit is read, even if the signs do not end. */
+/**
+ * So many times `debounceMs` after its first sign an edit is read, even if the signs do not end.
+ */
 const mostDebounces = 10;
 
 class Watching {
@@ -121,11 +160,16 @@ class Watching {
     unwatchFile(this.#file, this.#polled);
   }
 
-  /** The folder, not the file: editors put a new file in the place of the old one, and a watch of the old one would see nothing more. */
+  /**
+   * The folder, not the file: editors put a new file in the place of the old one, and a watch of
+   * the old one would see nothing more.
+   */
   #watch(): void {
     const name = basename(this.#file);
     try {
-      this.#watcher = watchFolder(dirname(this.#file), (_, changed) => this.#hear(changed === null || changed === name));
+      this.#watcher = watchFolder(dirname(this.#file), (_, changed) =>
+        this.#hear(changed === null || changed === name),
+      );
       this.#watcher.on('error', (error) => this.#tell(this.#faultOf(error)));
       watchFile(this.#file, { interval: pollMs }, this.#polled);
     } catch (error) {
@@ -135,7 +179,10 @@ class Watching {
 
   readonly #polled = (): void => this.#hear(false);
 
-  /** Any change in the folder may be one of the file, which may be a link; but only its own may put off the reading. */
+  /**
+   * Any change in the folder may be one of the file, which may be a link; but only its own may put
+   * off the reading.
+   */
   #hear(own: boolean): void {
     if (this.#closed) return;
     if (this.#loading) this.#again = true;
@@ -202,8 +249,17 @@ class Watching {
     else this.#call(onError, error, report);
   }
 
-  #call<Args extends readonly unknown[]>(listener: ((...args: Args) => unknown) | undefined, ...args: Args): void {
-    const failed = (thrown: unknown): void => tellFault(this.#registry, thrown, { file: this.#file }, 'a listener of a watched file failed');
+  #call<Args extends readonly unknown[]>(
+    listener: ((...args: Args) => unknown) | undefined,
+    ...args: Args
+  ): void {
+    const failed = (thrown: unknown): void =>
+      tellFault(
+        this.#registry,
+        thrown,
+        { file: this.#file },
+        'a listener of a watched file failed',
+      );
     try {
       const answer = listener?.(...args);
       if (isThenable(answer)) answer.then(undefined, failed);
@@ -213,6 +269,8 @@ class Watching {
   }
 
   #faultOf(error: unknown): MisuseError {
-    return new MisuseError('invalid_file', `${this.#file}:1:1: ${oneLine(causeText(error))}`, { cause: error });
+    return new MisuseError('invalid_file', `${this.#file}:1:1: ${oneLine(causeText(error))}`, {
+      cause: error,
+    });
   }
 }

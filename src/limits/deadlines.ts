@@ -1,19 +1,41 @@
-/** Deadlines of calls in flight: one linked list per duration and one timer for all of them. Adding and removing one allocates nothing. */
+/**
+ * Deadlines of calls in flight: one linked list per duration and one timer for all of them. Adding
+ * and removing one allocates nothing.
+ */
 
 /** Longest delay that a timer of the platform holds; longer durations are cut to it. */
 const LONGEST_MS = 2 ** 31 - 1;
-/** A new entry arms no longer timer than this: it usually finds that the call has ended, and then there is nothing to clear. What it finds waiting gets an exact timer. */
+/**
+ * A new entry arms no longer timer than this: it usually finds that the call has ended, and then
+ * there is nothing to clear. What it finds waiting gets an exact timer.
+ */
 const TICK_MS = 20;
-/** A timer that fires this much before its target was not early: a test's clock moves timers but not `performance`. */
+/**
+ * A timer that fires this much before its target was not early: a test's clock moves timers but not
+ * `performance`.
+ */
 const EARLY_MS = 5;
-/** A timer this long overdue, or armed this far in the future, belongs to a clock that is gone: a test's fake timers came or went. */
+/**
+ * A timer this long overdue, or armed this far in the future, belongs to a clock that is gone: a
+ * test's fake timers came or went.
+ */
 const LOST_MS = 1_000;
-/** So many lists are kept while empty, since the usual durations come again; beyond it an empty list is dropped at once. */
+/**
+ * So many lists are kept while empty, since the usual durations come again; beyond it an empty list
+ * is dropped at once.
+ */
 const KEPT_LISTS = 32;
 
-/** What expires. The caller's own record of a call implements it, so that a deadline is not one more object; the `dl` fields belong to {@link Deadlines}. */
+/**
+ * What expires. The caller's own record of a call implements it, so that a deadline is not one more
+ * object; the `dl` fields belong to {@link Deadlines}.
+ */
 export interface Deadline {
-  /** Runs once, from the timer, when the deadline has passed. The entry has been removed by then and may be added again. What it throws is dropped. Its async context is that of whichever call armed the timer. */
+  /**
+   * Runs once, from the timer, when the deadline has passed. The entry has been removed by then and
+   * may be added again. What it throws is dropped. Its async context is that of whichever call
+   * armed the timer.
+   */
   expire(): void;
   /** Starts as `undefined`. */
   dlPrev: Deadline | undefined;
@@ -35,12 +57,17 @@ export interface DeadlineList {
 /**
  * Holds deadlines and expires them, nearest first.
  *
- * No timer outlives the last entry by more than 20 ms, so an idle process can end; a call that hangs keeps it alive until the call's deadline.
- * A deadline never expires early by the clock (but for the millisecond that a platform's timer may be early), and late by at most a millisecond and what blocks the event loop.
+ * No timer outlives the last entry by more than 20 ms, so an idle process can end; a call that
+ * hangs keeps it alive until the call's deadline. A deadline never expires early by the clock (but
+ * for the millisecond that a platform's timer may be early), and late by at most a millisecond and
+ * what blocks the event loop.
  */
 export class Deadlines {
   readonly #lists = new Map<number, DeadlineList>();
-  /** Marks entries that the current sweep has taken out of their lists and not yet expired. It holds none of them, and no deadline has its duration. */
+  /**
+   * Marks entries that the current sweep has taken out of their lists and not yet expired. It holds
+   * none of them, and no deadline has its duration.
+   */
   readonly #due: DeadlineList = { durationMs: 0, head: undefined, tail: undefined };
   #recent: DeadlineList | undefined;
   #size = 0;
@@ -50,7 +77,10 @@ export class Deadlines {
   /** The armed timer is worth clearing when nothing is left: it would hold the process. */
   #long = false;
   #sweeping = false;
-  /** How far the timers' clock is ahead of `performance`; 0 but under fake timers that do not fake `performance`. */
+  /**
+   * How far the timers' clock is ahead of `performance`; 0 but under fake timers that do not fake
+   * `performance`.
+   */
   #ahead = 0;
   readonly #onTimer = (): void => this.#sweep();
 
@@ -71,7 +101,8 @@ export class Deadlines {
     const at = clock + duration;
     let list = this.#recent;
     if (list === undefined || list.durationMs !== duration) list = this.#listOf(duration);
-    // A caller may come with an older reading of the clock than the last one did: the list stays sorted all the same.
+    // A caller may come with an older reading of the clock than the last one did: the list stays
+    // sorted all the same.
     let before = list.tail;
     while (before !== undefined && before.dlAt > at) before = before.dlPrev;
     const after = before === undefined ? list.head : before.dlNext;
@@ -84,7 +115,8 @@ export class Deadlines {
     if (after === undefined) list.tail = entry;
     else after.dlPrev = entry;
     this.#size += 1;
-    if (at < this.#armedFor || this.#armedFor + LOST_MS < clock || clock + LOST_MS < this.#armedAt) this.#armFor(at, clock);
+    if (at < this.#armedFor || this.#armedFor + LOST_MS < clock || clock + LOST_MS < this.#armedAt)
+      this.#armFor(at, clock);
   }
 
   /** Forgets a deadline; without effect on an entry that does not wait. */
@@ -157,7 +189,8 @@ export class Deadlines {
       try {
         entry.expire();
       } catch {
-        // One entry's fault must not keep the others waiting, and there is nobody above a timer to tell.
+        // One entry's fault must not keep the others waiting, and there is nobody above a timer to
+        // tell.
       }
     }
     this.#sweeping = false;
@@ -165,7 +198,10 @@ export class Deadlines {
     else this.#arm(this.#nearest(), clock);
   }
 
-  /** A timer that has fired has reached its target, whatever `performance` says: it may be a little early, or `performance` may stand still under a test's fake timers. */
+  /**
+   * A timer that has fired has reached its target, whatever `performance` says: it may be a little
+   * early, or `performance` may stand still under a test's fake timers.
+   */
   #readClock(): number {
     const real = globalThis.performance.now();
     const clock = real + this.#ahead;
@@ -174,7 +210,10 @@ export class Deadlines {
     return this.#armedFor;
   }
 
-  /** Moves what is due out of the lists before anything expires, so that what `expire` adds waits for the next sweep. */
+  /**
+   * Moves what is due out of the lists before anything expires, so that what `expire` adds waits
+   * for the next sweep.
+   */
   #takeDue(clock: number): Deadline[] {
     const due: Deadline[] = [];
     for (const list of this.#lists.values()) {
@@ -196,7 +235,8 @@ export class Deadlines {
 
   #nearest(): number {
     let nearest = Number.POSITIVE_INFINITY;
-    for (const list of this.#lists.values()) if (list.head !== undefined && list.head.dlAt < nearest) nearest = list.head.dlAt;
+    for (const list of this.#lists.values())
+      if (list.head !== undefined && list.head.dlAt < nearest) nearest = list.head.dlAt;
     return nearest;
   }
 }

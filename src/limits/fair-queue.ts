@@ -1,4 +1,7 @@
-/** A queue in which owners take turns: first come first served within one owner, one each in turn between them. Every operation is O(1). */
+/**
+ * A queue in which owners take turns: first come first served within one owner, one each in turn
+ * between them. Every operation is O(1).
+ */
 
 interface Linked<T> {
   previous: T | undefined;
@@ -20,7 +23,10 @@ export interface Place<T> extends Linked<Place<T>> {
   queued: boolean;
 }
 
-/** However many entries one owner has queued, another owner's next one is at most one turn of each owner away. An owner without entries is forgotten. */
+/**
+ * However many entries one owner has queued, another owner's next one is at most one turn of each
+ * owner away. An owner without entries is forgotten.
+ */
 export class FairQueue<T> {
   readonly #lines = new Map<object, OwnerLine<T>>();
   readonly #turns: Line<OwnerLine<T>> = { head: undefined, tail: undefined };

@@ -4,7 +4,8 @@ import { createWaitGraph, Semaphore, type WaitGraph } from './semaphore.ts';
 /** Locks by key; see {@link createLocks}. */
 export interface Locks {
   /**
-   * The lock of a key. Acquire it in the same turn, and keep it to release it: a lock that nobody holds or awaits may be forgotten, after which the key has another one.
+   * The lock of a key. Acquire it in the same turn, and keep it to release it: a lock that nobody
+   * holds or awaits may be forgotten, after which the key has another one.
    */
   get(key: string): Semaphore;
   /** Keys that are remembered. */
@@ -15,7 +16,10 @@ export interface Locks {
 const KEPT_LOCKS = 32;
 const KEPT_KEY_CHARS = 256;
 
-/** A table of locks (semaphores of capacity 1) that remembers only keys that somebody holds or awaits, and a few beside them. */
+/**
+ * A table of locks (semaphores of capacity 1) that remembers only keys that somebody holds or
+ * awaits, and a few beside them.
+ */
 export function createLocks(waits: WaitGraph = createWaitGraph()): Locks {
   const table = new Map<string, Semaphore>();
   let sweepAt = 2 * KEPT_LOCKS;
@@ -30,7 +34,8 @@ export function createLocks(waits: WaitGraph = createWaitGraph()): Locks {
       if (known !== undefined) return known;
       if (table.size >= sweepAt) sweep();
       const onIdle = (): void => {
-        if ((table.size > KEPT_LOCKS || key.length > KEPT_KEY_CHARS) && table.get(key) === lock) table.delete(key);
+        if ((table.size > KEPT_LOCKS || key.length > KEPT_KEY_CHARS) && table.get(key) === lock)
+          table.delete(key);
       };
       const lock = new Semaphore(1, { waits, onIdle });
       table.set(key, lock);

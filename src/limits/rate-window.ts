@@ -1,12 +1,17 @@
 /** A limit on how many happen within any window of time. */
 
-/** Up to this many are remembered one by one; above it, moments that lie close together are counted as one. */
+/**
+ * Up to this many are remembered one by one; above it, moments that lie close together are counted
+ * as one.
+ */
 const EXACT_LIMIT = 1_024;
 
 /**
- * Allows at most `limit` within any `windowMs`: a sliding window, so that there is no burst of twice the limit where two fixed minutes meet.
- * What was refused does not count. Up to 1 024 it is exact. For a larger limit, moments within a 1 024th of the window are taken for their latest one: it never allows more than
- * `limit` in any window, and may go on refusing for that 1 024th too long. Memory grows with use to 16 KB or so; time is O(1), amortised.
+ * Allows at most `limit` within any `windowMs`: a sliding window, so that there is no burst of
+ * twice the limit where two fixed minutes meet. What was refused does not count. Up to 1 024 it is
+ * exact. For a larger limit, moments within a 1 024th of the window are taken for their latest one:
+ * it never allows more than `limit` in any window, and may go on refusing for that 1 024th too
+ * long. Memory grows with use to 16 KB or so; time is O(1), amortised.
  */
 export class RateWindow {
   readonly #windowMs: number;
@@ -41,7 +46,10 @@ export class RateWindow {
     this.#mergeMs = limit > EXACT_LIMIT ? this.#windowMs / EXACT_LIMIT : 0;
   }
 
-  /** Counts one and answers true, or answers false where the limit is reached. @param now Monotonic milliseconds, `performance.now()`. */
+  /**
+   * Counts one and answers true, or answers false where the limit is reached. @param now Monotonic
+   * milliseconds, `performance.now()`.
+   */
   take(now: number): boolean {
     // A reading older than the last one cannot be sorted in; it counts as the last one.
     const at = now > this.#newest ? now : this.#newest;
@@ -65,7 +73,10 @@ export class RateWindow {
     this.#total += 1;
   }
 
-  /** Milliseconds from `now`, whole, until {@link take} would answer true if nothing else happens; 0 when it would now. With a limit of 0 it is the window's length, though waiting is in vain. */
+  /**
+   * Milliseconds from `now`, whole, until {@link take} would answer true if nothing else happens; 0
+   * when it would now. With a limit of 0 it is the window's length, though waiting is in vain.
+   */
   retryAfterMs(now: number): number {
     const at = now > this.#newest ? now : this.#newest;
     this.#forget(at);
@@ -73,11 +84,15 @@ export class RateWindow {
     if (this.#limit < 1) return this.#windowMs;
     const free = this.#lastToGo() + this.#windowMs;
     const wait = Math.ceil(free - now);
-    // Fractions of a millisecond may round the wrong way: never name a moment that is still too early.
+    // Fractions of a millisecond may round the wrong way: never name a moment that is still too
+    // early.
     return free > now + wait ? wait + 1 : wait;
   }
 
-  /** The moment that must leave the window before there is room: the oldest, or a later one where the limit was lowered. */
+  /**
+   * The moment that must leave the window before there is room: the oldest, or a later one where
+   * the limit was lowered.
+   */
   #lastToGo(): number {
     let place = this.#head;
     let left = this.#total - (this.#counts[place] as number);

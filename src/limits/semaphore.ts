@@ -1,24 +1,37 @@
-/** Slots (capacity n) and resource locks (capacity 1): one primitive, fair between sessions, open to a holder's own child calls, and refusing waits that could never end. */
+/**
+ * Slots (capacity n) and resource locks (capacity 1): one primitive, fair between sessions, open to
+ * a holder's own child calls, and refusing waits that could never end.
+ */
 import { FairQueue, type Place } from './fair-queue.ts';
 import { SmallSet } from './small-set.ts';
 
 /** Who holds or waits. The caller's own record of a call implements it. */
 export interface Holder {
-  /** The call that this one was made from. A child passes freely where one of its ancestors holds. */
+  /**
+   * The call that this one was made from. A child passes freely where one of its ancestors holds.
+   */
   readonly parent: Holder | undefined;
   /** The unit of fairness: the session. */
   readonly owner: object;
-  /** Kept by {@link Semaphore}; starts as `undefined`. A holder waits for one semaphore at a time. */
+  /**
+   * Kept by {@link Semaphore}; starts as `undefined`. A holder waits for one semaphore at a time.
+   */
   waitingFor: Semaphore | undefined;
 }
 
 /** A place in the queue. */
 export interface Ticket {
-  /** Leaves the queue, or gives back what was granted but not yet told; `granted` does not run after it. Without effect once `granted` has run. */
+  /**
+   * Leaves the queue, or gives back what was granted but not yet told; `granted` does not run after
+   * it. Without effect once `granted` has run.
+   */
   cancel(): void;
 }
 
-/** What semaphores that one call may hold together share, so that a cycle of waits between them can be seen: for each call, which of its descendants wait. */
+/**
+ * What semaphores that one call may hold together share, so that a cycle of waits between them can
+ * be seen: for each call, which of its descendants wait.
+ */
 export interface WaitGraph {
   readonly waitingBelow: Map<Holder, Set<Holder>>;
 }
@@ -29,7 +42,10 @@ export function createWaitGraph(): WaitGraph {
 }
 
 export interface SemaphoreOptions {
-  /** Shared by all semaphores that a call and its child calls may meet. @default one of its own, which sees no cycle through other semaphores */
+  /**
+   * Shared by all semaphores that a call and its child calls may meet. @default one of its own,
+   * which sees no cycle through other semaphores
+   */
   readonly waits?: WaitGraph | undefined;
   /** Runs when the last unit has come back and nobody waits. */
   readonly onIdle?: (() => void) | undefined;
@@ -46,7 +62,10 @@ interface Waiter extends Ticket {
 const nothingYet = (): void => {};
 const nothing: ReadonlySet<Semaphore> = new Set();
 
-/** A counting semaphore. Free capacity costs one entry of a set; the rest exists only while somebody waits. */
+/**
+ * A counting semaphore. Free capacity costs one entry of a set; the rest exists only while somebody
+ * waits.
+ */
 export class Semaphore {
   #capacity: number;
   readonly #waits: WaitGraph;
@@ -85,9 +104,14 @@ export class Semaphore {
   }
 
   /**
-   * Takes a unit, or a place in the queue. A holder that has one, or whose ancestor has, passes without taking another.
-   * @param granted Runs once when the holder has its unit, in a microtask, in the async context of this `acquire`: never inside `acquire` or `release`. Not called when `acquire` answers `true`. Should it throw, the unit is given back.
-   * @returns `true`: it holds now. A ticket: it waits. `'deadlock'`: it would wait for ever, since everybody who could give a unit back waits, through child calls, for what this holder or its ancestors hold; nothing was taken.
+   * Takes a unit, or a place in the queue. A holder that has one, or whose ancestor has, passes
+   * without taking another.
+   * @param granted Runs once when the holder has its unit, in a microtask, in the async context of
+   * this `acquire`: never inside `acquire` or `release`. Not called when `acquire` answers `true`.
+   * Should it throw, the unit is given back.
+   * @returns `true`: it holds now. A ticket: it waits. `'deadlock'`: it would wait for ever, since
+   * everybody who could give a unit back waits, through child calls, for what this holder or its
+   * ancestors hold; nothing was taken.
    */
   acquire(holder: Holder, granted: () => void): true | Ticket | 'deadlock' {
     const free = this.#held.size < this.#capacity;
@@ -109,7 +133,10 @@ export class Semaphore {
     return this.#enqueue(holder, granted);
   }
 
-  /** Gives the holder's unit back, to the next in turn if somebody waits. Without effect on who holds none. While a descendant still runs on the unit, it passes on to that descendant. */
+  /**
+   * Gives the holder's unit back, to the next in turn if somebody waits. Without effect on who
+   * holds none. While a descendant still runs on the unit, it passes on to that descendant.
+   */
   release(holder: Holder): void {
     if (this.#riders !== undefined && this.#leaveShared(holder, this.#riders)) return;
     if (!this.#held.delete(holder)) return;
@@ -154,8 +181,15 @@ export class Semaphore {
   }
 
   #enqueue(holder: Holder, granted: () => void): Ticket {
-    const waiter: Waiter = { holder, granted, wake: nothingYet, state: 'waiting', cancel: () => this.#cancel(waiter, place) };
-    // Made here and not at the grant, so that `granted` runs in the async context of who waits, not of who happened to release.
+    const waiter: Waiter = {
+      holder,
+      granted,
+      wake: nothingYet,
+      state: 'waiting',
+      cancel: () => this.#cancel(waiter, place),
+    };
+    // Made here and not at the grant, so that `granted` runs in the async context of who waits, not
+    // of who happened to release.
     const woken = new Promise<void>((resolve) => {
       waiter.wake = resolve;
     });
@@ -180,7 +214,8 @@ export class Semaphore {
       const waiter = this.#queue?.shift();
       if (waiter === undefined) return;
       this.#endWait(waiter.holder);
-      // The unit is the waiter's from here on, so nobody who comes before the microtask can take it.
+      // The unit is the waiter's from here on, so nobody who comes before the microtask can take
+      // it.
       this.#held.add(waiter.holder);
       waiter.state = 'granted';
       waiter.wake();
@@ -218,7 +253,10 @@ export class Semaphore {
     }
   }
 
-  /** Whether this very wait, already noted, is what makes it endless; one who merely queues up behind others' trouble waits like them. */
+  /**
+   * Whether this very wait, already noted, is what makes it endless; one who merely queues up
+   * behind others' trouble waits like them.
+   */
   #closesCycle(holder: Holder): boolean {
     if (!this.#stuck()) return false;
     this.#endWait(holder);
@@ -228,8 +266,10 @@ export class Semaphore {
   }
 
   /**
-   * Whether no unit of this semaphore can ever come back. A holder can finish when it and each of its descendants that waits, waits for a semaphore that moves; a semaphore moves when enough
-   * of its holders can finish. Starting from nothing, what moves is gathered until nothing is added: the rest is stuck.
+   * Whether no unit of this semaphore can ever come back. A holder can finish when it and each of
+   * its descendants that waits, waits for a semaphore that moves; a semaphore moves when enough of
+   * its holders can finish. Starting from nothing, what moves is gathered until nothing is added:
+   * the rest is stuck.
    */
   #stuck(): boolean {
     // Nearly always somebody holds it who waits for nothing.
@@ -239,18 +279,21 @@ export class Semaphore {
     for (const semaphore of reached) {
       for (const holder of semaphore.#held.values()) {
         if (holder.waitingFor !== undefined) reached.add(holder.waitingFor);
-        for (const descendant of this.#waits.waitingBelow.get(holder) ?? []) if (descendant.waitingFor !== undefined) reached.add(descendant.waitingFor);
+        for (const descendant of this.#waits.waitingBelow.get(holder) ?? [])
+          if (descendant.waitingFor !== undefined) reached.add(descendant.waitingFor);
       }
     }
     for (let before = -1; before < moving.size; ) {
       before = moving.size;
-      for (const semaphore of reached) if (!moving.has(semaphore) && semaphore.#moves(moving)) moving.add(semaphore);
+      for (const semaphore of reached)
+        if (!moving.has(semaphore) && semaphore.#moves(moving)) moving.add(semaphore);
     }
     return !moving.has(this);
   }
 
   #moves(moving: ReadonlySet<Semaphore>): boolean {
-    // More than one must finish where the capacity was lowered below what is held; a capacity of 0 waits for the host to raise it, not for a call.
+    // More than one must finish where the capacity was lowered below what is held; a capacity of 0
+    // waits for the host to raise it, not for a call.
     let needed = Math.min(this.#held.size - this.#capacity + 1, this.#held.size);
     if (needed <= 0) return true;
     for (const holder of this.#held.values()) {
@@ -264,7 +307,9 @@ export class Semaphore {
   #canFinish(holder: Holder, moving: ReadonlySet<Semaphore>): boolean {
     if (holder.waitingFor !== undefined && !moving.has(holder.waitingFor)) return false;
     const below = this.#waits.waitingBelow.get(holder);
-    if (below !== undefined) for (const { waitingFor } of below) if (waitingFor !== undefined && !moving.has(waitingFor)) return false;
+    if (below !== undefined)
+      for (const { waitingFor } of below)
+        if (waitingFor !== undefined && !moving.has(waitingFor)) return false;
     return true;
   }
 }

@@ -1,4 +1,7 @@
-/** A set that is cheap while it is small: a platform Set that gains and loses an entry at a time reallocates its table again and again, which costs ten times as much. */
+/**
+ * A set that is cheap while it is small: a platform Set that gains and loses an entry at a time
+ * reallocates its table again and again, which costs ten times as much.
+ */
 
 /** Beyond so many entries a scan costs more than a Set. */
 const SCAN_LIMIT = 32;
@@ -14,7 +17,9 @@ export class SmallSet<T> {
   }
 
   has(entry: T): boolean {
-    return this.#entries === undefined ? (this.#many as Set<T>).has(entry) : this.#entries.includes(entry);
+    return this.#entries === undefined
+      ? (this.#many as Set<T>).has(entry)
+      : this.#entries.includes(entry);
   }
 
   /** Adds an entry unless it is there. */
@@ -50,7 +55,8 @@ export class SmallSet<T> {
   #deleteFromMany(entry: T): boolean {
     const many = this.#many as Set<T>;
     if (!many.delete(entry)) return false;
-    // Well below the limit, so that a size that swings around it does not change the store each time.
+    // Well below the limit, so that a size that swings around it does not change the store each
+    // time.
     if (many.size <= SCAN_LIMIT / 4) {
       this.#entries = [...many];
       this.#many = undefined;

@@ -1,15 +1,22 @@
-/** The coordinator port: the little that the library asks of an agent runtime's coordinator. Structural; nothing here names a vendor's class. */
+/**
+ * The coordinator port: the little that the library asks of an agent runtime's coordinator.
+ * Structural; nothing here names a vendor's class.
+ */
 
 /**
- * What a runtime's coordinator must offer so that tools can be mounted on it. Arguments are positional. `mount`, `unmount` and `get` may answer at once or with a promise;
- * the rest is used where present.
+ * What a runtime's coordinator must offer so that tools can be mounted on it. Arguments are
+ * positional. `mount`, `unmount` and `get` may answer at once or with a promise; the rest is used
+ * where present.
  */
 export interface Coordinator {
   /** Puts a module at a mount point. `name` wins over the module's own `name`. */
   mount(point: string, module: unknown, name?: string): unknown;
   /** Takes a module away. A name that is not mounted changes nothing. */
   unmount(point: string, name?: string): unknown;
-  /** With a name the module or null; without one all that is mounted there: for `tools` a map or dictionary from name to tool. */
+  /**
+   * With a name the module or null; without one all that is mounted there: for `tools` a map or
+   * dictionary from name to tool.
+   */
   get(point: string, name?: string): unknown;
   /** Adds a source of contributions to a channel, such as `observability.events`. */
   registerContributor?(channel: string, name: string, callback: () => unknown): unknown;
@@ -23,14 +30,23 @@ export interface Coordinator {
   readonly cancellation?: unknown;
 }
 
-/** What a hook asks of the pipeline. Precedence: deny > ask_user > inject_context > modify > continue. */
+/**
+ * What a hook asks of the pipeline. Precedence: deny > ask_user > inject_context > modify >
+ * continue.
+ */
 export type HookAction = 'continue' | 'deny' | 'modify' | 'inject_context' | 'ask_user';
 
-/** What a hook answers and what an emission ends with. Field names are the runtime's own. Absent fields stand for its defaults. */
+/**
+ * What a hook answers and what an emission ends with. Field names are the runtime's own. Absent
+ * fields stand for its defaults.
+ */
 export interface HookResult {
   /** What is asked of the pipeline; of several answers the strongest counts. */
   readonly action: HookAction;
-  /** Event data: from a `modify`, what the next handler sees; from an emission that continues, what the event has become. */
+  /**
+   * Event data: from a `modify`, what the next handler sees; from an emission that continues, what
+   * the event has become.
+   */
   readonly data?: Readonly<Record<string, unknown>> | null | undefined;
   /** Why, with a `deny`; for the model or the log. */
   readonly reason?: string | null | undefined;
@@ -60,7 +76,10 @@ export interface HookResult {
   readonly approval_default?: 'allow' | 'deny' | undefined;
 }
 
-/** A hook. Nothing returned means `continue`. A throw is logged and continues too: a hook that must stop something answers `deny`. */
+/**
+ * A hook. Nothing returned means `continue`. A throw is logged and continues too: a hook that must
+ * stop something answers `deny`.
+ */
 export type HookHandler = (
   event: string,
   data: Readonly<Record<string, unknown>>,
@@ -68,7 +87,10 @@ export type HookHandler = (
 
 /** The hook registry of a coordinator, where it has one. */
 export interface HooksPort {
-  /** Lower `priority` runs earlier; equals in the order of registration. May give back a function that takes the handler away. @default priority 0 */
+  /**
+   * Lower `priority` runs earlier; equals in the order of registration. May give back a function
+   * that takes the handler away. @default priority 0
+   */
   register(event: string, handler: HookHandler, priority?: number, name?: string): unknown;
   /** Runs an event through its handlers. */
   emit?(event: string, data: Readonly<Record<string, unknown>>): Promise<HookResult>;

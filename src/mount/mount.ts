@@ -1,4 +1,7 @@
-/** Mounting: a session's tools on a coordinator, kept in step with the session for as long as both live. */
+/**
+ * Mounting: a session's tools on a coordinator, kept in step with the session for as long as both
+ * live.
+ */
 
 import { callTool } from '../call/spine.ts';
 import type { CallOptions, Surface } from '../context.ts';
@@ -19,7 +22,10 @@ import type { CancellationPort, Coordinator } from './coordinator.ts';
 
 /** How {@link mount} treats the coordinator. */
 export interface MountOptions {
-  /** What happens when the coordinator has a tool of the same name that is not ours: `skip` leaves theirs and reports ours in `failed`. @default "skip" */
+  /**
+   * What happens when the coordinator has a tool of the same name that is not ours: `skip` leaves
+   * theirs and reports ours in `failed`. @default "skip"
+   */
   readonly onConflict?: 'skip' | 'replace' | undefined;
 }
 
@@ -27,11 +33,20 @@ export interface MountOptions {
 export interface Mount {
   /** Names that are mounted now. */
   readonly mounted: readonly string[];
-  /** Tools that are not mounted though they are effective, with the reason as text; tried again at each refresh. */
+  /**
+   * Tools that are not mounted though they are effective, with the reason as text; tried again at
+   * each refresh.
+   */
   readonly failed: readonly { readonly name: string; readonly error: string }[];
-  /** Mounts and unmounts what changed. Happens by itself when the session's listing changes; resolves when it is done. */
+  /**
+   * Mounts and unmounts what changed. Happens by itself when the session's listing changes;
+   * resolves when it is done.
+   */
   refresh(): Promise<void>;
-  /** Takes our tools away and follows no more. Idempotent; also runs with the coordinator's clean-up and when the session closes. */
+  /**
+   * Takes our tools away and follows no more. Idempotent; also runs with the coordinator's clean-up
+   * and when the session closes.
+   */
   unmount(): Promise<void>;
 }
 
@@ -43,7 +58,10 @@ export interface MountedTool extends HostTool {
   get_schema(): HostTool['inputSchema'];
   /** `requiresApproval` under that runtime's name. */
   readonly requires_approval: boolean;
-  /** Calls the tool. Where the coordinator is cancelled, the call ends as `cancelled` and does not start. */
+  /**
+   * Calls the tool. Where the coordinator is cancelled, the call ends as `cancelled` and does not
+   * start.
+   */
   execute(input: unknown, options?: CallOptions): Promise<MountedResult>;
 }
 
@@ -53,16 +71,27 @@ export type MountedResult = ToolResult & { get_serialized_output(): string };
 const point = 'tools';
 
 /**
- * Mounts the session's effective tools and follows the session: tools that appear or vanish are mounted and unmounted.
- * A tool that cannot be mounted is in `failed`; the others are mounted.
+ * Mounts the session's effective tools and follows the session: tools that appear or vanish are
+ * mounted and unmounted. A tool that cannot be mounted is in `failed`; the others are mounted.
  */
-export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator, options?: MountOptions): Promise<Mount> {
+export async function mount<S>(
+  session: ToolSession<S>,
+  coordinator: Coordinator,
+  options?: MountOptions,
+): Promise<Mount> {
   const { onConflict = 'skip' } = readOptions('mount', options, ['onConflict']);
   const state = stateOf(session);
   if (!isCoordinator(coordinator))
-    throw new MisuseError('invalid_option', `mount: expected a coordinator with \`mount\`, \`unmount\` and \`get\`, got ${describe(coordinator)}.`);
+    throw new MisuseError(
+      'invalid_option',
+      `mount: expected a coordinator with \`mount\`, \`unmount\` and \`get\`, got ` +
+        `${describe(coordinator)}.`,
+    );
   if (onConflict !== 'skip' && onConflict !== 'replace')
-    throw new MisuseError('invalid_option', `mount: expected \`onConflict\` to be "skip" or "replace", got ${describe(onConflict)}.`);
+    throw new MisuseError(
+      'invalid_option',
+      `mount: expected \`onConflict\` to be "skip" or "replace", got ${describe(onConflict)}.`,
+    );
   state.checkOpen('be mounted');
   const ours = new Map<string, { readonly tool: HostTool; readonly mounted: MountedTool }>();
   const failed = new Map<string, string>();
@@ -74,9 +103,18 @@ export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator
     try {
       const there: unknown = await coordinator.get(point, name);
       const own = ours.get(name);
-      if (there !== null && there !== undefined && there !== own?.mounted && onConflict === 'skip') {
+      if (
+        there !== null &&
+        there !== undefined &&
+        there !== own?.mounted &&
+        onConflict === 'skip'
+      ) {
         ours.delete(name);
-        failed.set(name, `The coordinator has another tool named \`${name}\`; it stays. Mount with onConflict: "replace" to take its place.`);
+        failed.set(
+          name,
+          `The coordinator has another tool named \`${name}\`; it stays. Mount with ` +
+            'onConflict: "replace" to take its place.',
+        );
         return;
       }
       const mounted = mountable(tool, coordinator, state);
@@ -95,7 +133,8 @@ export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator
     if (own === undefined) return;
     try {
       // Whoever took the name meanwhile keeps it.
-      if ((await coordinator.get(point, name)) === own.mounted) await coordinator.unmount(point, name);
+      if ((await coordinator.get(point, name)) === own.mounted)
+        await coordinator.unmount(point, name);
     } catch (error) {
       report(state, error, 'unmounting a tool failed', name);
     }
@@ -125,9 +164,19 @@ export async function mount<S>(session: ToolSession<S>, coordinator: Coordinator
   state.retain();
   state.watch();
   state.atClosing(unmount);
-  const events = (): string[] => session.tools().flatMap(({ name }) => state.entryOf(name)?.internals.events.map((event) => `${name}:${event}`) ?? []);
+  const events = (): string[] =>
+    session
+      .tools()
+      .flatMap(
+        ({ name }) =>
+          state.entryOf(name)?.internals.events.map((event) => `${name}:${event}`) ?? [],
+      );
   void optional(state, () => coordinator.registerCleanup?.(unmount));
-  void optional(state, () => coordinator.registerContributor?.('observability.events', 'host-tools', () => (over || state.closed ? [] : events())));
+  void optional(state, () =>
+    coordinator.registerContributor?.('observability.events', 'host-tools', () =>
+      over || state.closed ? [] : events(),
+    ),
+  );
   void optional(state, () => coordinator.registerCapability?.('host-tools.session', session));
   await refresh();
   return Object.freeze({
@@ -152,8 +201,17 @@ async function optional(state: ReturnType<typeof stateOf>, use: () => unknown): 
 }
 
 /** Tells the registry's logger what the coordinator threw. */
-function report(state: ReturnType<typeof stateOf>, thrown: unknown, message: string, tool?: string): void {
-  const where = { sessionId: state.sessionId, source: 'coordinator', ...(tool === undefined ? {} : { toolName: tool }) };
+function report(
+  state: ReturnType<typeof stateOf>,
+  thrown: unknown,
+  message: string,
+  tool?: string,
+): void {
+  const where = {
+    sessionId: state.sessionId,
+    source: 'coordinator',
+    ...(tool === undefined ? {} : { toolName: tool }),
+  };
   state.registry.hostFault(thrown, where, message);
 }
 
@@ -176,14 +234,21 @@ function isCoordinator(value: unknown): value is Coordinator {
 
 const surface: Surface = Object.freeze({ name: 'mount' });
 
-/** The object that is mounted: plain, frozen, not callable, and still only a way into the session. */
+/**
+ * The object that is mounted: plain, frozen, not callable, and still only a way into the session.
+ */
 function mountable(tool: HostTool, coordinator: Coordinator, state: SessionState): MountedTool {
   const { name, inputSchema, requiresApproval } = tool;
   const execute = (input: unknown, options?: CallOptions): Promise<MountedResult> => {
     const own = readToolOptions(options, false) ?? readCallOptions({});
-    // The runtime's cancellation is asked, not listened to: a call that comes after it does not start.
+    // The runtime's cancellation is asked, not listened to: a call that comes after it does not
+    // start.
     const signal = isCancelled(coordinator) ? AbortSignal.abort() : own?.signal;
-    return callTool(state, name, readToolArguments(input, inputSchema), { ...(own as ReadCallOptions), signal, surface }).then(withText);
+    return callTool(state, name, readToolArguments(input, inputSchema), {
+      ...(own as ReadCallOptions),
+      signal,
+      surface,
+    }).then(withText);
   };
   return Object.freeze({
     ...tool,
@@ -197,24 +262,35 @@ function mountable(tool: HostTool, coordinator: Coordinator, state: SessionState
 
 /** Not enumerable: the result compares, spreads and serialises as any other. */
 function withText(result: ToolResult): MountedResult {
-  return Object.defineProperty(result, 'get_serialized_output', { value: () => serializeOutput(result) }) as MountedResult;
+  return Object.defineProperty(result, 'get_serialized_output', {
+    value: () => serializeOutput(result),
+  }) as MountedResult;
 }
 
 function isCancelled(coordinator: Coordinator): boolean {
   try {
     const { cancellation } = coordinator;
-    return typeof cancellation === 'object' && cancellation !== null && (cancellation as CancellationPort).isCancelled === true;
+    return (
+      typeof cancellation === 'object' &&
+      cancellation !== null &&
+      (cancellation as CancellationPort).isCancelled === true
+    );
   } catch {
     return false;
   }
 }
 
 /**
- * Finds a session's coordinator, creates a session of ours, mounts its tools there, and answers the mounted names.
- * The coordinator is `target.coordinator`, that of the session inside `target`, or `target` itself; without one the answer is `[]`.
- * Our session closes with the coordinator's clean-up, or with the registry.
+ * Finds a session's coordinator, creates a session of ours, mounts its tools there, and answers the
+ * mounted names. The coordinator is `target.coordinator`, that of the session inside `target`, or
+ * `target` itself; without one the answer is `[]`. Our session closes with the coordinator's
+ * clean-up, or with the registry.
  */
-export async function registerHostToolsOnSession<S>(target: unknown, registry: HostToolRegistry<S>, options: SessionOptions<S>): Promise<string[]> {
+export async function registerHostToolsOnSession<S>(
+  target: unknown,
+  registry: HostToolRegistry<S>,
+  options: SessionOptions<S>,
+): Promise<string[]> {
   const coordinator = coordinatorOf(target);
   if (coordinator === undefined) return [];
   const session = registry.createSession(options);
@@ -225,6 +301,9 @@ export async function registerHostToolsOnSession<S>(target: unknown, registry: H
 
 function coordinatorOf(target: unknown): Coordinator | undefined {
   if (typeof target !== 'object' || target === null) return undefined;
-  const { coordinator, _amplifier_session: inner } = target as { coordinator?: unknown; _amplifier_session?: { coordinator?: unknown } };
+  const { coordinator, _amplifier_session: inner } = target as {
+    coordinator?: unknown;
+    _amplifier_session?: { coordinator?: unknown };
+  };
   return [coordinator, inner?.coordinator, target].find(isCoordinator);
 }

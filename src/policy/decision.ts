@@ -33,7 +33,10 @@ export function ask(prompt?: string): Ask {
   return prompt === undefined ? { effect: 'ask' } : { effect: 'ask', prompt };
 }
 
-/** Refuses the call. `reason` is stable and matches `^[a-z][a-z0-9_]*$`; `message` tells the model what to do instead. */
+/**
+ * Refuses the call. `reason` is stable and matches `^[a-z][a-z0-9_]*$`; `message` tells the model
+ * what to do instead.
+ */
 export function deny(reason: string, message?: string): Deny {
   return message === undefined ? { effect: 'deny', reason } : { effect: 'deny', reason, message };
 }
@@ -56,8 +59,9 @@ function ownMember(value: object, name: string): unknown {
 }
 
 /**
- * Reads what a policy answered. `undefined` in, `undefined` out (a policy may have no opinion where its port says so);
- * anything that is not exactly a decision is `'nonsense'`, which the caller turns into a denial.
+ * Reads what a policy answered. `undefined` in, `undefined` out (a policy may have no opinion where
+ * its port says so); anything that is not exactly a decision is `'nonsense'`, which the caller
+ * turns into a denial.
  */
 export function readDecision(value: unknown): Decision | 'nonsense' {
   if (typeof value !== 'object' || value === null) return 'nonsense';
@@ -71,7 +75,9 @@ export function readDecision(value: unknown): Decision | 'nonsense' {
     case 'deny': {
       const reason = ownMember(value, 'reason');
       const message = ownMember(value, 'message');
-      return isReason(reason) ? deny(reason, typeof message === 'string' ? message : undefined) : 'nonsense';
+      return isReason(reason)
+        ? deny(reason, typeof message === 'string' ? message : undefined)
+        : 'nonsense';
     }
     default:
       return 'nonsense';

@@ -17,7 +17,10 @@ export interface PolicySubject<S = unknown> {
   readonly knobs: JsonObject;
 }
 
-/** Answers a decision, or undefined for no opinion. One that throws, answers anything else or takes longer than `policyTimeoutMs` denies. */
+/**
+ * Answers a decision, or undefined for no opinion. One that throws, answers anything else or takes
+ * longer than `policyTimeoutMs` denies.
+ */
 export interface Policy<S = unknown> {
   /** Non-empty; shown as `ruleId` wherever the policy decides. */
   readonly id: string;

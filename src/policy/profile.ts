@@ -1,4 +1,7 @@
-/** Profiles: named, ordered sets of tools with their knobs, rules and limits; and the limits of a session. */
+/**
+ * Profiles: named, ordered sets of tools with their knobs, rules and limits; and the limits of a
+ * session.
+ */
 
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
@@ -16,7 +19,10 @@ export interface Limits {
   readonly maxQueuedCalls?: number | undefined;
   /** Milliseconds that a call waits for a slot. From 1 to 2^31-1. @default 30_000 */
   readonly queueTimeoutMs?: number | undefined;
-  /** Approvals that are open at the same time. From 0, which means that nothing is asked. @default 20 */
+  /**
+   * Approvals that are open at the same time. From 0, which means that nothing is asked. @default
+   * 20
+   */
   readonly maxPendingApprovals?: number | undefined;
   /** Identical calls in a row that are allowed. From 1; false is off. @default false */
   readonly loopGuard?: number | false | undefined;
@@ -51,10 +57,19 @@ export function checkLimits(limits: Limits, where: string): Limits {
   for (const [key, value] of Object.entries(given) as [LimitName, unknown][]) {
     const range = limitRanges.get(key) as readonly [number, number];
     if (value === undefined) continue;
-    const fits = typeof value === 'number' && Number.isInteger(value) && value >= range[0] && value <= range[1];
+    const fits =
+      typeof value === 'number' &&
+      Number.isInteger(value) &&
+      value >= range[0] &&
+      value <= range[1];
     if (!fits && !(key === 'loopGuard' && value === false)) {
-      const expected = `${key === 'loopGuard' ? 'false or ' : ''}a whole number from ${range[0]} to ${range[1]}`;
-      throw new MisuseError('invalid_option', `${where}: Expected \`limits.${key}\` to be ${expected}, got ${describe(value)}`);
+      const expected =
+        `${key === 'loopGuard' ? 'false or ' : ''}a whole number from ${range[0]} to ` +
+        `${range[1]}`;
+      throw new MisuseError(
+        'invalid_option',
+        `${where}: Expected \`limits.${key}\` to be ${expected}, got ${describe(value)}`,
+      );
     }
     copy[key] = value as number | false;
   }
@@ -68,7 +83,8 @@ export function tightestLimits(...limits: readonly (Limits | undefined)[]): Limi
     if (given === undefined) continue;
     for (const key of limitRanges.keys()) {
       const value = given[key];
-      if (typeof value === 'number' && !(value >= (tightest[key] ?? Number.POSITIVE_INFINITY))) tightest[key] = value;
+      if (typeof value === 'number' && !(value >= (tightest[key] ?? Number.POSITIVE_INFINITY)))
+        tightest[key] = value;
     }
   }
   return Object.freeze(tightest) as Limits;
@@ -76,7 +92,10 @@ export function tightestLimits(...limits: readonly (Limits | undefined)[]): Limi
 
 /** A named, ordered set of tools with their knobs, rules and limits. Plain data. */
 export interface Profile {
-  /** What sessions choose it by. Non-blank, untrimmed refused, at most 256 characters; an id again replaces the profile. */
+  /**
+   * What sessions choose it by. Non-blank, untrimmed refused, at most 256 characters; an id again
+   * replaces the profile.
+   */
   readonly id: string;
   /** Profiles that this one starts from, first to last. */
   readonly extends?: string | readonly string[] | undefined;
@@ -100,7 +119,10 @@ export interface Profile {
   )[];
   /** Judged after the registry's and before the session's. A parent's are kept. @default none */
   readonly rules?: readonly Rule[] | undefined;
-  /** Limits of its sessions; where session and profile both give one, the tighter holds. @default the parents' tightest */
+  /**
+   * Limits of its sessions; where session and profile both give one, the tighter holds. @default
+   * the parents' tightest
+   */
   readonly limits?: Limits | undefined;
   /** Speaks where no rule or policy does; the strictest of registry and profile holds. */
   readonly default?: Effect | undefined;
@@ -143,43 +165,72 @@ const toolKeys = ['name', 'optional', 'knobs', 'requiresApproval', 'timeoutMs', 
 const strictness = { allow: 0, ask: 1, deny: 2 } as const satisfies Record<Effect, number>;
 
 /**
- * Checks a profile and folds in what it extends: parents first, in order, then its own. A tool that is named again keeps its place; what the later profile
- * gives stands over the earlier, knobs key by key, and a demanded approval stays demanded. Rules add up. Its own limits stand over its parents', of which the tightest
- * count; its own `default` over the strictest of theirs. Whether tools and knobs exist is the registry's question.
- * @throws MisuseError `unknown_profile` for a parent that `lookup` does not know, `invalid_option` for anything malformed, `invalid_rule` for a bad rule.
+ * Checks a profile and folds in what it extends: parents first, in order, then its own. A tool that
+ * is named again keeps its place; what the later profile gives stands over the earlier, knobs key
+ * by key, and a demanded approval stays demanded. Rules add up. Its own limits stand over its
+ * parents', of which the tightest count; its own `default` over the strictest of theirs. Whether
+ * tools and knobs exist is the registry's question.
+ * @throws MisuseError `unknown_profile` for a parent that `lookup` does not know, `invalid_option`
+ * for anything malformed, `invalid_rule` for a bad rule.
  */
-export function resolveProfile(profile: Profile, lookup: (id: string) => ResolvedProfile | undefined): ResolvedProfile {
+export function resolveProfile(
+  profile: Profile,
+  lookup: (id: string) => ResolvedProfile | undefined,
+): ResolvedProfile {
   const copied = copyJson(profile, { maxDepth: 72, maxValues: 500_000 });
   if (!copied.ok)
     throw new MisuseError(
       'invalid_option',
-      `Expected a profile to be plain data, got what JSON cannot hold${copied.path === '' ? '' : ` at \`${copied.path}\``}: ${copied.message}`,
+      'Expected a profile to be plain data, got what JSON cannot ' +
+        `hold${copied.path === '' ? '' : ` at \`${copied.path}\``}: ${copied.message}`,
     );
   const { value } = copied;
-  if (!isJsonObject(value)) throw new MisuseError('invalid_option', `Expected a profile to be an object, got ${describe(profile)}`);
+  if (!isJsonObject(value))
+    throw new MisuseError(
+      'invalid_option',
+      `Expected a profile to be an object, got ${describe(profile)}`,
+    );
   const id = Object.hasOwn(value, 'id') ? value.id : undefined;
   const where = typeof id === 'string' && id.length <= 256 ? `profile \`${id}\`` : 'defineProfile';
   const source: Partial<JsonObject> = readOptions(where, value, profileKeys, { noun: 'field' });
   if (typeof id !== 'string' || id.trim() === '' || id.trim() !== id || id.length > 256) {
     throw new MisuseError(
       'invalid_option',
-      `Expected a profile's \`id\` to be a non-blank string without white space at its ends, of at most 256 characters, got ${describe(id)}`,
+      `Expected a profile's \`id\` to be a non-blank string without white space at its ends, ` +
+        `of at most 256 characters, got ${describe(id)}`,
     );
   }
   const expect = (passed: boolean, field: string, expected: string, got: unknown): void => {
-    if (!passed) throw new MisuseError('invalid_option', `${where}: Expected \`${field}\` to be ${expected}, got ${describe(got)}`);
+    if (!passed)
+      throw new MisuseError(
+        'invalid_option',
+        `${where}: Expected \`${field}\` to be ${expected}, got ${describe(got)}`,
+      );
   };
   const own = source.default;
-  expect(own === undefined || own === 'allow' || own === 'ask' || own === 'deny', 'default', '`allow`, `ask` or `deny`', own);
+  expect(
+    own === undefined || own === 'allow' || own === 'ask' || own === 'deny',
+    'default',
+    '`allow`, `ask` or `deny`',
+    own,
+  );
 
   const parents = readParents(source.extends, id, expect).map((parentId) => {
     const parent = lookup(parentId);
-    if (parent === undefined) throw new MisuseError('unknown_profile', `${where}: Expected \`extends\` to name defined profiles, got \`${parentId}\``);
+    if (parent === undefined)
+      throw new MisuseError(
+        'unknown_profile',
+        `${where}: Expected \`extends\` to name defined profiles, got \`${parentId}\``,
+      );
     return parent;
   });
   const tools = new Map<string, ProfileTool>();
   for (const parent of parents)
-    for (const tool of parent.tools.values()) merge(tools, { ...tool, optional: tool.optional && (tools.get(tool.name)?.optional ?? true) });
+    for (const tool of parent.tools.values())
+      merge(tools, {
+        ...tool,
+        optional: tool.optional && (tools.get(tool.name)?.optional ?? true),
+      });
   for (const entry of readTools(source.tools, where, expect)) merge(tools, entry);
 
   const rules = compileRules((source.rules ?? []) as unknown as readonly Rule[], `profile:${id}`);
@@ -189,7 +240,13 @@ export function resolveProfile(profile: Profile, lookup: (id: string) => Resolve
     tools,
     // A rule that arrives through two parents is still one rule.
     rules: Object.freeze([...new Set([...parents.flatMap((parent) => parent.rules), ...rules])]),
-    limits: Object.freeze(Object.assign(Object.create(null) as Limits, tightestLimits(...parents.map((parent) => parent.limits)), limits)),
+    limits: Object.freeze(
+      Object.assign(
+        Object.create(null) as Limits,
+        tightestLimits(...parents.map((parent) => parent.limits)),
+        limits,
+      ),
+    ),
     default: (own as Effect | undefined) ?? strictest(parents.map((parent) => parent.default)),
   });
 }
@@ -206,7 +263,10 @@ export function parentsOf(profile: Profile): readonly string[] {
   return typeof parents === 'string' ? [parents] : parents;
 }
 
-/** @throws MisuseError `invalid_option` when one of the profiles that a redefined one extends descends from it. */
+/**
+ * @throws MisuseError `invalid_option` when one of the profiles that a redefined one extends
+ * descends from it.
+ */
 export function checkLineage(profile: Profile, known: ReadonlyMap<string, KnownProfile>): void {
   const seen = new Set<string>();
   const descends = (id: string): boolean => {
@@ -218,7 +278,11 @@ export function checkLineage(profile: Profile, known: ReadonlyMap<string, KnownP
   };
   const heir = parentsOf(profile).find(descends);
   if (heir !== undefined)
-    throw new MisuseError('invalid_option', `profile \`${profile.id}\`: Expected \`extends\` to name no profile that extends it, got ${describe(heir)}`);
+    throw new MisuseError(
+      'invalid_option',
+      `profile \`${profile.id}\`: Expected \`extends\` to name no profile that extends it, ` +
+        `got ${describe(heir)}`,
+    );
 }
 
 type Expect = (passed: boolean, field: string, expected: string, got: unknown) => void;
@@ -235,40 +299,84 @@ function readParents(value: JsonValue | undefined, id: string, expect: Expect): 
   return list as readonly string[];
 }
 
-function readTools(value: JsonValue | undefined, where: string, expect: Expect): readonly ToolEntry[] {
+function readTools(
+  value: JsonValue | undefined,
+  where: string,
+  expect: Expect,
+): readonly ToolEntry[] {
   expect(Array.isArray(value), 'tools', 'a list of names or objects', value);
   const names = new Set<string>();
   return (value as readonly JsonValue[]).map((item, index) => {
     const field = `tools[${index}]`;
-    expect(typeof item === 'string' || isJsonObject(item), field, 'a name or an object with `name`', item);
+    expect(
+      typeof item === 'string' || isJsonObject(item),
+      field,
+      'a name or an object with `name`',
+      item,
+    );
     const tool: JsonObject = typeof item === 'string' ? { name: item } : (item as JsonObject);
-    const { name, optional, knobs, requiresApproval, timeoutMs, maxOutputChars } = readOptions(`${where}: ${field}`, tool, toolKeys, { noun: 'field' });
-    expect(typeof name === 'string' && name.trim() !== '', typeof item === 'string' ? field : `${field}.name`, 'a non-blank string', name);
+    const { name, optional, knobs, requiresApproval, timeoutMs, maxOutputChars } = readOptions(
+      `${where}: ${field}`,
+      tool,
+      toolKeys,
+      { noun: 'field' },
+    );
+    expect(
+      typeof name === 'string' && name.trim() !== '',
+      typeof item === 'string' ? field : `${field}.name`,
+      'a non-blank string',
+      name,
+    );
     expect(!names.has(name as string), field, 'a tool that the list names once', name);
     names.add(name as string);
-    expect(optional === undefined || typeof optional === 'boolean', `${field}.optional`, 'a boolean', optional);
-    expect(knobs === undefined || isJsonObject(knobs), `${field}.knobs`, 'an object', knobs);
-    expect(requiresApproval === undefined || typeof requiresApproval === 'boolean', `${field}.requiresApproval`, 'true', requiresApproval);
     expect(
-      timeoutMs === undefined || (typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= longestTimerMs),
+      optional === undefined || typeof optional === 'boolean',
+      `${field}.optional`,
+      'a boolean',
+      optional,
+    );
+    expect(knobs === undefined || isJsonObject(knobs), `${field}.knobs`, 'an object', knobs);
+    expect(
+      requiresApproval === undefined || typeof requiresApproval === 'boolean',
+      `${field}.requiresApproval`,
+      'true',
+      requiresApproval,
+    );
+    expect(
+      timeoutMs === undefined ||
+        (typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= longestTimerMs),
       `${field}.timeoutMs`,
       'a number above 0 and at most 2^31-1',
       timeoutMs,
     );
     expect(
-      maxOutputChars === undefined || (Number.isSafeInteger(maxOutputChars) && (maxOutputChars as number) > 0),
+      maxOutputChars === undefined ||
+        (Number.isSafeInteger(maxOutputChars) && (maxOutputChars as number) > 0),
       `${field}.maxOutputChars`,
       'a whole number from 1',
       maxOutputChars,
     );
-    return { name, optional, knobs, timeoutMs, maxOutputChars, requiresApproval: requiresApproval === true } as ToolEntry;
+    return {
+      name,
+      optional,
+      knobs,
+      timeoutMs,
+      maxOutputChars,
+      requiresApproval: requiresApproval === true,
+    } as ToolEntry;
   });
 }
 
-/** Sets a tool or lays what is given over what is there; a Map keeps the place of a key that is set again. */
+/**
+ * Sets a tool or lays what is given over what is there; a Map keeps the place of a key that is set
+ * again.
+ */
 function merge(tools: Map<string, ProfileTool>, entry: ToolEntry): void {
   const before = tools.get(entry.name);
-  const knobs = entry.knobs !== undefined && before?.knobs !== undefined ? mergeKnobs(before.knobs, entry.knobs) : (entry.knobs ?? before?.knobs);
+  const knobs =
+    entry.knobs !== undefined && before?.knobs !== undefined
+      ? mergeKnobs(before.knobs, entry.knobs)
+      : (entry.knobs ?? before?.knobs);
   tools.set(
     entry.name,
     Object.freeze<ProfileTool>({
@@ -288,7 +396,10 @@ function mergeKnobs(parent: JsonObject, child: JsonObject): JsonObject {
 
 function strictest(effects: readonly (Effect | undefined)[]): Effect | undefined {
   return effects.reduce<Effect | undefined>(
-    (strict, effect) => (effect !== undefined && (strict === undefined || strictness[effect] > strictness[strict]) ? effect : strict),
+    (strict, effect) =>
+      effect !== undefined && (strict === undefined || strictness[effect] > strictness[strict])
+        ? effect
+        : strict,
     undefined,
   );
 }

@@ -10,7 +10,9 @@ export interface Verdict {
   /** Of a deny, which always has one. */
   readonly reason: string | undefined;
   readonly message: string | undefined;
-  /** What the model is told where there is no message; written beforehand where it never changes. */
+  /**
+   * What the model is told where there is no message; written beforehand where it never changes.
+   */
   readonly text: string | undefined;
   readonly ruleId: string | undefined;
   /** Always there in what a gate or a default has said. */
@@ -40,15 +42,37 @@ export function makeVerdict(effect: Verdict['effect'], said: Partial<Verdict>): 
   return { ...unsaid, ...said, effect };
 }
 
-/** A denial in a gate's own words, written as one literal: one is made for every call that is refused. */
-export function denied(reason: string, message: string | undefined, source: string, ruleId: string | undefined): Verdict {
-  return { code: undefined, reason, message, text: undefined, ruleId, source, cause: undefined, prompt: undefined, steps: undefined, effect: 'deny' };
+/**
+ * A denial in a gate's own words, written as one literal: one is made for every call that is
+ * refused.
+ */
+export function denied(
+  reason: string,
+  message: string | undefined,
+  source: string,
+  ruleId: string | undefined,
+): Verdict {
+  return {
+    code: undefined,
+    reason,
+    message,
+    text: undefined,
+    ruleId,
+    source,
+    cause: undefined,
+    prompt: undefined,
+    steps: undefined,
+    effect: 'deny',
+  };
 }
 
 /** What the model is told of a denial that nobody worded. */
 export function denialText({ code, reason, ruleId }: Verdict): string {
   if (code === 'policy_error') return `The call was refused because a policy failed (${reason}).`;
-  return `The call was denied${ruleId === undefined ? '' : ` by rule \`${ruleId}\``}: ${reason}. Do not repeat it as it is.`;
+  return (
+    `The call was denied${ruleId === undefined ? '' : ` by rule \`${ruleId}\``}: ${reason}. Do ` +
+    'not repeat it as it is.'
+  );
 }
 
 /** The verdict as `explain` and events show it. */

@@ -1,4 +1,7 @@
-/** Reads JSON text piece by piece, without making values of it: nothing that the text says is lost, and depth is no limit. */
+/**
+ * Reads JSON text piece by piece, without making values of it: nothing that the text says is lost,
+ * and depth is no limit.
+ */
 
 /** Told of each piece in its order, by its place in the text. */
 export interface JsonPieces {

@@ -1,6 +1,7 @@
 /**
- * Cuts secret values out of JSON that was sent as text. The rest of the text stays as it was written: a reader who has to judge it sees members that are given twice,
- * every digit of a number, and whatever stands where the text stops being JSON.
+ * Cuts secret values out of JSON that was sent as text. The rest of the text stays as it was
+ * written: a reader who has to judge it sees members that are given twice, every digit of a number,
+ * and whatever stands where the text stops being JSON.
  */
 import { type Budget, spend, valueSteps } from './budget.ts';
 import { readString, scanJson } from './json-scan.ts';
@@ -40,7 +41,10 @@ interface Frame {
 /** Steps for writing one key of a path. */
 const pathSteps = 5;
 
-/** From this depth on, each object and array costs three times as much: the engine has to keep all that are open at once. */
+/**
+ * From this depth on, each object and array costs three times as much: the engine has to keep all
+ * that are open at once.
+ */
 const usualDepth = 1_000;
 
 /** True for a text that begins as JSON with fields in it does. */
@@ -49,10 +53,15 @@ export function looksLikeJson(text: string): boolean {
 }
 
 /**
- * Reads the text as strict JSON as far as it is, and cuts the secrets out of that part; strings that are JSON themselves are read as well. Only a value that ends is cut:
- * nothing can be hidden behind one that does not.
+ * Reads the text as strict JSON as far as it is, and cuts the secrets out of that part; strings
+ * that are JSON themselves are read as well. Only a value that ends is cut: nothing can be hidden
+ * behind one that does not.
  */
-export function cutText(text: string, state: SecretState, finder: SecretFinder): { readonly text: string; readonly isJson: boolean } {
+export function cutText(
+  text: string,
+  state: SecretState,
+  finder: SecretFinder,
+): { readonly text: string; readonly isJson: boolean } {
   const { cuts, isJson } = findCuts(text, state, finder, []);
   if (cuts.length === 0) return { text, isJson };
   let out = '';
@@ -64,7 +73,12 @@ export function cutText(text: string, state: SecretState, finder: SecretFinder):
   return { text: out + text.slice(done), isJson };
 }
 
-function findCuts(text: string, root: SecretState, finder: SecretFinder, above: readonly (string | number)[]): { cuts: Cut[]; isJson: boolean } {
+function findCuts(
+  text: string,
+  root: SecretState,
+  finder: SecretFinder,
+  above: readonly (string | number)[],
+): { cuts: Cut[]; isJson: boolean } {
   const { states, anyDepth, budget, hidden, found } = finder;
   spend(budget, text.length);
   const cuts: Cut[] = [];
@@ -114,11 +128,13 @@ function findCuts(text: string, root: SecretState, finder: SecretFinder, above: 
       const { state, isSecret, isOutermost } = here();
       const isString = text[start] === '"';
       if (isSecret && isString) found?.('string', readString(text, start, end));
-      else if (isSecret && /[-0-9]/.test(text[start] as string)) found?.('number', text.slice(start, end));
+      else if (isSecret && /[-0-9]/.test(text[start] as string))
+        found?.('number', text.slice(start, end));
       if (isOutermost) cut(start, end);
       else if (!isSecret && isString && (state.deep || anyDepth.size > 0)) {
         const inner = readString(text, start, end);
-        if (looksLikeJson(inner)) cuts.push(...asWritten(findCuts(inner, state, finder, path()).cuts, text, start));
+        if (looksLikeJson(inner))
+          cuts.push(...asWritten(findCuts(inner, state, finder, path()).cuts, text, start));
       }
     },
   });
@@ -136,5 +152,9 @@ function asWritten(cuts: readonly Cut[], text: string, start: number): Cut[] {
     }
     return written;
   };
-  return cuts.map((cut) => ({ start: to(cut.start), end: to(cut.end), by: JSON.stringify(cut.by).slice(1, -1) }));
+  return cuts.map((cut) => ({
+    start: to(cut.start),
+    end: to(cut.end),
+    by: JSON.stringify(cut.by).slice(1, -1),
+  }));
 }

@@ -8,20 +8,27 @@ import type { Secrets } from './secrets.ts';
 import { redacted } from './spellings.ts';
 
 /**
- * Finds and hides the secret fields of values that follow one schema. Values need not be valid: what cannot be told apart is hidden. Nothing is ever done by halves:
- * a value that takes more steps than its budget has is hidden as a whole.
+ * Finds and hides the secret fields of values that follow one schema. Values need not be valid:
+ * what cannot be told apart is hidden. Nothing is ever done by halves: a value that takes more
+ * steps than its budget has is hidden as a whole.
  */
 export interface Redactor {
   /**
-   * A copy with every secret field replaced by {@link redacted}; the same reference when there was none.
+   * A copy with every secret field replaced by {@link redacted}; the same reference when there was
+   * none.
    * @param into Gets the secret texts as well.
    */
   redact(value: JsonValue, budget?: Budget, into?: Secrets): JsonValue;
-  /** Adds every secret text below secret fields: strings of 4 characters or more, numbers of 6 digits or more. */
+  /**
+   * Adds every secret text below secret fields: strings of 4 characters or more, numbers of 6
+   * digits or more.
+   */
   collect(value: JsonValue, into: Secrets, budget?: Budget): void;
   /**
-   * The redacted copy with the JSON pointers of what it hides, in the value's order; `""` is the whole value. Undefined when it is over the budget.
-   * @param exact Hides no text for not being JSON where the schema wanted an object: whoever has to judge the value sees it as it was written.
+   * The redacted copy with the JSON pointers of what it hides, in the value's order; `""` is the
+   * whole value. Undefined when it is over the budget.
+   * @param exact Hides no text for not being JSON where the schema wanted an object: whoever has to
+   * judge the value sees it as it was written.
    */
   show(value: JsonValue, exact: boolean, budget?: Budget): Shown | undefined;
 }
@@ -43,13 +50,18 @@ interface Walk {
 }
 
 /**
- * Makes a redactor from a schema's marks (`"x-secret": true` or `"secret": true` on a sub-schema) and from paths. Undefined when neither marks anything.
- * A path without a dot names a key at any depth (`"password"`). A dotted path starts at the value's root (`"auth.token"`), `*` in it is any one key or index,
- * and it also reaches into arrays that it does not mention. `"*"` alone is every field. Matching is case-sensitive.
- * Where it is unclear which part of a schema a field follows, any mark that could apply hides it; a marked object hides everything beneath it.
+ * Makes a redactor from a schema's marks (`"x-secret": true` or `"secret": true` on a sub-schema)
+ * and from paths. Undefined when neither marks anything. A path without a dot names a key at any
+ * depth (`"password"`). A dotted path starts at the value's root (`"auth.token"`), `*` in it is any
+ * one key or index, and it also reaches into arrays that it does not mention. `"*"` alone is every
+ * field. Matching is case-sensitive. Where it is unclear which part of a schema a field follows,
+ * any mark that could apply hides it; a marked object hides everything beneath it.
  * @throws MisuseError `invalid_option` for a blank path or one with an empty part.
  */
-export function createRedactor(schema: JsonObject | boolean | undefined, paths: readonly string[]): Redactor | undefined {
+export function createRedactor(
+  schema: JsonObject | boolean | undefined,
+  paths: readonly string[],
+): Redactor | undefined {
   const map = compileSecretPaths(schema, paths);
   if (map === undefined) return undefined;
   const { anyDepth } = map;
@@ -60,8 +72,11 @@ export function createRedactor(schema: JsonObject | boolean | undefined, paths: 
     if (state.marked) return hide(value, walk);
     if (typeof value === 'string') return copyText(value, state, walk);
     // Where nothing can be secret there is nothing to look at.
-    if (typeof value !== 'object' || value === null || (!state.deep && anyDepth.size === 0)) return value;
-    return Array.isArray(value) ? copyArray(value, state, walk) : copyObject(value as JsonObject, state, walk);
+    if (typeof value !== 'object' || value === null || (!state.deep && anyDepth.size === 0))
+      return value;
+    return Array.isArray(value)
+      ? copyArray(value, state, walk)
+      : copyObject(value as JsonObject, state, walk);
   }
 
   function copyArray(array: readonly JsonValue[], state: SecretState, walk: Walk): JsonValue {
@@ -83,7 +98,9 @@ export function createRedactor(schema: JsonObject | boolean | undefined, paths: 
     for (const key of Object.keys(object)) {
       const item = object[key] as JsonValue;
       walk.path.push(key);
-      const kept = anyDepth.has(key) ? hide(item, walk) : copy(item, states.child(state, key, walk.budget), walk);
+      const kept = anyDepth.has(key)
+        ? hide(item, walk)
+        : copy(item, states.child(state, key, walk.budget), walk);
       walk.path.pop();
       if (kept === item) continue;
       // The copy has the key as its own, so that writing `__proto__` sets no prototype.
@@ -101,8 +118,12 @@ export function createRedactor(schema: JsonObject | boolean | undefined, paths: 
       states,
       anyDepth,
       budget,
-      hidden: fields === undefined ? undefined : (below) => fields.push(pointerOf([...path, ...below])),
-      found: into === undefined ? undefined : (kind, found) => (kind === 'string' ? into.addText(found) : into.addNumber(found)),
+      hidden:
+        fields === undefined ? undefined : (below) => fields.push(pointerOf([...path, ...below])),
+      found:
+        into === undefined
+          ? undefined
+          : (kind, found) => (kind === 'string' ? into.addText(found) : into.addNumber(found)),
     });
     if (!cut.isJson && state.structured && !walk.exact) return hide(text, walk);
     return walk.onlyLooks ? text : cut.text;
@@ -120,7 +141,15 @@ export function createRedactor(schema: JsonObject | boolean | undefined, paths: 
   return Object.freeze<Redactor>({
     redact: (value, budget = createBudget(), into) =>
       withinBudget(
-        () => copy(value, states.root(budget), { budget, exact: false, into, fields: undefined, path: [], onlyLooks: false }),
+        () =>
+          copy(value, states.root(budget), {
+            budget,
+            exact: false,
+            into,
+            fields: undefined,
+            path: [],
+            onlyLooks: false,
+          }),
         () => {
           into?.lose();
           return redacted;
@@ -128,14 +157,29 @@ export function createRedactor(schema: JsonObject | boolean | undefined, paths: 
       ),
     collect: (value, into, budget = createBudget()) =>
       withinBudget(
-        () => void copy(value, states.root(budget), { budget, exact: false, into, fields: undefined, path: [], onlyLooks: true }),
+        () =>
+          void copy(value, states.root(budget), {
+            budget,
+            exact: false,
+            into,
+            fields: undefined,
+            path: [],
+            onlyLooks: true,
+          }),
         () => into.lose(),
       ),
     show: (value, exact, budget = createBudget()) =>
       withinBudget(
         () => {
           const fields: string[] = [];
-          const shown = copy(value, states.root(budget), { budget, exact, into: undefined, fields, path: [], onlyLooks: false });
+          const shown = copy(value, states.root(budget), {
+            budget,
+            exact,
+            into: undefined,
+            fields,
+            path: [],
+            onlyLooks: false,
+          });
           return { value: shown, fields };
         },
         () => undefined,
@@ -151,6 +195,8 @@ function collectTexts(value: JsonValue, into: Secrets, budget: Budget): void {
   spend(budget, valueSteps);
   if (typeof value === 'string') into.addText(value);
   else if (typeof value === 'number') into.addNumber(JSON.stringify(value));
-  else if (Array.isArray(value)) for (const item of value) collectTexts(item as JsonValue, into, budget);
-  else if (isJsonObject(value)) for (const key of Object.keys(value)) collectTexts(value[key] as JsonValue, into, budget);
+  else if (Array.isArray(value))
+    for (const item of value) collectTexts(item as JsonValue, into, budget);
+  else if (isJsonObject(value))
+    for (const key of Object.keys(value)) collectTexts(value[key] as JsonValue, into, budget);
 }

@@ -18,11 +18,19 @@ function join(reference: string, base: string): string | undefined {
   }
 }
 
-/** Every resource (`$id`) and anchor of a document by its address; fills `bases` with the address of each part's resource. Fetches nothing. */
-export function findResources(schema: JsonObject, bases: Map<object, string>): ReadonlyMap<string, Resource> {
+/**
+ * Every resource (`$id`) and anchor of a document by its address; fills `bases` with the address of
+ * each part's resource. Fetches nothing.
+ */
+export function findResources(
+  schema: JsonObject,
+  bases: Map<object, string>,
+): ReadonlyMap<string, Resource> {
   const root: Resource = { root: schema, anchors: new Map() };
   const resources = new Map([[defaultBase, root]]);
-  const pending: { part: unknown; base: string; resource: Resource }[] = [{ part: schema, base: defaultBase, resource: root }];
+  const pending: { part: unknown; base: string; resource: Resource }[] = [
+    { part: schema, base: defaultBase, resource: root },
+  ];
   const seen = new Set<unknown>();
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     let { base, resource } = next;
@@ -31,7 +39,10 @@ export function findResources(schema: JsonObject, bases: Map<object, string>): R
     seen.add(part);
     if (isJsonObject(part)) {
       const id = Object.hasOwn(part, '$id') ? part.$id : undefined;
-      const href = typeof id === 'string' && !id.startsWith('#') ? join(id, base)?.replace(/#$/, '') : undefined;
+      const href =
+        typeof id === 'string' && !id.startsWith('#')
+          ? join(id, base)?.replace(/#$/, '')
+          : undefined;
       if (href !== undefined) {
         base = href;
         resource = { root: part, anchors: new Map() };
@@ -39,7 +50,8 @@ export function findResources(schema: JsonObject, bases: Map<object, string>): R
       }
       for (const keyword of ['$anchor', '$dynamicAnchor', '$id']) {
         const anchor = Object.hasOwn(part, keyword) ? part[keyword] : undefined;
-        if (typeof anchor === 'string' && (keyword !== '$id' || anchor.startsWith('#'))) resource.anchors.set(anchor.replace(/^#/, ''), part);
+        if (typeof anchor === 'string' && (keyword !== '$id' || anchor.startsWith('#')))
+          resource.anchors.set(anchor.replace(/^#/, ''), part);
       }
     }
     bases.set(part, base);
@@ -48,8 +60,15 @@ export function findResources(schema: JsonObject, bases: Map<object, string>): R
   return resources;
 }
 
-/** The schema that a reference means; undefined where it leads out of the document or to nothing. `base` is the address of the schema that holds it. */
-export function resolveReference(reference: string, base: string, resources: ReadonlyMap<string, Resource>): { schema: JsonObject; base: string } | undefined {
+/**
+ * The schema that a reference means; undefined where it leads out of the document or to nothing.
+ * `base` is the address of the schema that holds it.
+ */
+export function resolveReference(
+  reference: string,
+  base: string,
+  resources: ReadonlyMap<string, Resource>,
+): { schema: JsonObject; base: string } | undefined {
   const hash = reference.indexOf('#');
   const address = hash === -1 ? reference : reference.slice(0, hash);
   const href = address === '' ? base : join(address, base);

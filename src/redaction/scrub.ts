@@ -5,10 +5,15 @@ import type { Secrets } from './secrets.ts';
 import { redacted } from './spellings.ts';
 
 /**
- * Replaces every occurrence of every secret by {@link redacted}, in whichever of its {@link spellings} it stands. Secrets that overlap in the text are hidden
- * together, so that none leaves a remainder. A text that is over the budget is replaced as a whole.
+ * Replaces every occurrence of every secret by {@link redacted}, in whichever of its
+ * {@link spellings} it stands. Secrets that overlap in the text are hidden together, so that none
+ * leaves a remainder. A text that is over the budget is replaced as a whole.
  */
-export function redactText(text: string, secrets: Secrets, budget: Budget = createBudget()): string {
+export function redactText(
+  text: string,
+  secrets: Secrets,
+  budget: Budget = createBudget(),
+): string {
   if (secrets.none) return text;
   return withinBudget(
     () => cut(text, secrets, budget),
@@ -16,15 +21,25 @@ export function redactText(text: string, secrets: Secrets, budget: Budget = crea
   );
 }
 
-/** The value with no secret in any text, number or key; {@link redacted} when it is over the budget. A copy, but for the parts in which nothing stood. */
-export function scrubStrings(value: JsonValue, secrets: Secrets, budget: Budget = createBudget()): JsonValue {
+/**
+ * The value with no secret in any text, number or key; {@link redacted} when it is over the budget.
+ * A copy, but for the parts in which nothing stood.
+ */
+export function scrubStrings(
+  value: JsonValue,
+  secrets: Secrets,
+  budget: Budget = createBudget(),
+): JsonValue {
   return withinBudget(
     () => (secrets.none ? value : copy(value, secrets, budget)),
     () => redacted,
   );
 }
 
-/** Whether one of the secrets stands in the text. True as well where it cannot be told within the budget. */
+/**
+ * Whether one of the secrets stands in the text. True as well where it cannot be told within the
+ * budget.
+ */
 export function holdsSecret(text: string, secrets: Secrets): boolean {
   if (secrets.none) return false;
   return withinBudget(
@@ -42,7 +57,9 @@ function copy(value: JsonValue, secrets: Secrets, budget: Budget): JsonValue {
     return kept === text ? value : kept;
   }
   if (typeof value !== 'object' || value === null) return value;
-  return Array.isArray(value) ? copyArray(value, secrets, budget) : copyObject(value as JsonObject, secrets, budget);
+  return Array.isArray(value)
+    ? copyArray(value, secrets, budget)
+    : copyObject(value as JsonObject, secrets, budget);
 }
 
 function copyArray(array: readonly JsonValue[], secrets: Secrets, budget: Budget): JsonValue {
@@ -61,7 +78,12 @@ function copyObject(object: JsonObject, secrets: Secrets, budget: Budget): JsonV
   const keys = Object.keys(object);
   if (keys.some((key) => cut(key, secrets, budget) !== key)) {
     // fromEntries defines own properties, `__proto__` included.
-    return Object.fromEntries(keys.map((key) => [cut(key, secrets, budget), copy(object[key] as JsonValue, secrets, budget)]));
+    return Object.fromEntries(
+      keys.map((key) => [
+        cut(key, secrets, budget),
+        copy(object[key] as JsonValue, secrets, budget),
+      ]),
+    );
   }
   let changed: Record<string, JsonValue> | undefined;
   for (const key of keys) {

@@ -1,10 +1,14 @@
 /**
- * Finds many forms in a text at once, in time that grows with the text alone (Aho and Corasick's automaton). Both the forms and the text may come from a model,
- * so neither may make the search slow. The case of ASCII letters is ignored.
+ * Finds many forms in a text at once, in time that grows with the text alone (Aho and Corasick's
+ * automaton). Both the forms and the text may come from a model, so neither may make the search
+ * slow. The case of ASCII letters is ignored.
  */
 import { type Budget, spend } from './budget.ts';
 
-/** Longer forms are found by their beginning and then searched for one by one: an automaton of whole documents would take too long to build. */
+/**
+ * Longer forms are found by their beginning and then searched for one by one: an automaton of whole
+ * documents would take too long to build.
+ */
 export const longestPrefix = 32;
 
 /** Steps for one node of the automaton. */
@@ -14,7 +18,10 @@ const nodeSteps = 5;
 export interface Form {
   /** The form, or its first {@link longestPrefix} characters. */
   readonly prefix: string;
-  /** The whole form, where it is longer than its prefix. Called when the prefix was found in a text; charges what it costs to write. */
+  /**
+   * The whole form, where it is longer than its prefix. Called when the prefix was found in a text;
+   * charges what it costs to write.
+   */
   readonly whole: ((budget: Budget) => string) | undefined;
 }
 
@@ -26,7 +33,10 @@ interface LongForms {
 }
 
 export interface Search {
-  /** For each place of the text the length of the longest form that starts there, overlapping ones too; undefined when there is none. */
+  /**
+   * For each place of the text the length of the longest form that starts there, overlapping ones
+   * too; undefined when there is none.
+   */
   find(text: string, budget: Budget): Int32Array | undefined;
 }
 
@@ -36,7 +46,9 @@ export function createSearch(forms: readonly Form[], budget: Budget): Search {
   for (const { prefix } of forms) most += prefix.length;
   spend(budget, most * nodeSteps);
   const edges = createEdges(most);
-  /** Of each node: the length of the form that ends there, or of the longest one that ends its text. */
+  /**
+   * Of each node: the length of the form that ends there, or of the longest one that ends its text.
+   */
   const ends = new Int32Array(most);
   const longOf = new Map<number, LongForms>();
   let nodes = 1;
@@ -82,7 +94,8 @@ export function createSearch(forms: readonly Form[], budget: Budget): Search {
           lengths[at + 1 - length] = length;
         }
         if (longOf.size > 0) {
-          // A node of a long form's prefix is as deep as nodes get, so no other node's text ends with it.
+          // A node of a long form's prefix is as deep as nodes get, so no other node's text ends
+          // with it.
           const long = longOf.get(node);
           if (long !== undefined) {
             hits ??= new Map();
@@ -104,7 +117,10 @@ export function createSearch(forms: readonly Form[], budget: Budget): Search {
   };
 }
 
-/** For each node, in breadth-first order: the node of the longest proper ending of its text that is itself the beginning of a form. */
+/**
+ * For each node, in breadth-first order: the node of the longest proper ending of its text that is
+ * itself the beginning of a form.
+ */
 function linkNodes(edges: Edges, nodes: number, ends: Int32Array): Int32Array {
   const fallback = new Int32Array(nodes);
   const { parents, units } = edges;
@@ -142,7 +158,10 @@ interface Edges {
   readonly units: Uint16Array;
 }
 
-/** The automaton's edges as one hash table in flat arrays, the root's commonest ones as a plain table. */
+/**
+ * The automaton's edges as one hash table in flat arrays, the root's commonest ones as a plain
+ * table.
+ */
 function createEdges(most: number): Edges {
   const bits = Math.max(4, 32 - Math.clz32(most * 2));
   const mask = (1 << bits) - 1;
@@ -182,17 +201,26 @@ function createEdges(most: number): Edges {
 }
 
 /**
- * Notes where a long form stands in a text, of the places where its prefix does. Answers whether it does. Forms that begin alike mostly differ soon after, so the places are
- * looked at one by one. Where that costs more than a search that takes linear time whatever the form, that search does the rest.
+ * Notes where a long form stands in a text, of the places where its prefix does. Answers whether it
+ * does. Forms that begin alike mostly differ soon after, so the places are looked at one by one.
+ * Where that costs more than a search that takes linear time whatever the form, that search does
+ * the rest.
  */
-function findLong(text: string, form: string, starts: readonly number[], lengths: Int32Array, budget: Budget): boolean {
+function findLong(
+  text: string,
+  form: string,
+  starts: readonly number[],
+  lengths: Int32Array,
+  budget: Budget,
+): boolean {
   if (form.length > text.length) return false;
   let compared = 0;
   let isFound = false;
   for (const start of starts) {
     if (compared > text.length / 2) return findEverywhere(text, form, lengths, budget);
     let at = longestPrefix;
-    while (at < form.length && folded(form.charCodeAt(at)) === folded(text.charCodeAt(start + at))) at++;
+    while (at < form.length && folded(form.charCodeAt(at)) === folded(text.charCodeAt(start + at)))
+      at++;
     const steps = at + 1 - longestPrefix;
     spend(budget, steps);
     compared += steps;
@@ -209,14 +237,16 @@ function findEverywhere(text: string, form: string, lengths: Int32Array, budget:
   const fallback = new Int32Array(form.length);
   for (let at = 1, matched = 0; at < form.length; at++) {
     const unit = folded(form.charCodeAt(at));
-    while (matched > 0 && unit !== folded(form.charCodeAt(matched))) matched = fallback[matched - 1] as number;
+    while (matched > 0 && unit !== folded(form.charCodeAt(matched)))
+      matched = fallback[matched - 1] as number;
     if (unit === folded(form.charCodeAt(matched))) matched++;
     fallback[at] = matched;
   }
   let isFound = false;
   for (let at = 0, matched = 0; at < text.length; at++) {
     const unit = folded(text.charCodeAt(at));
-    while (matched > 0 && unit !== folded(form.charCodeAt(matched))) matched = fallback[matched - 1] as number;
+    while (matched > 0 && unit !== folded(form.charCodeAt(matched)))
+      matched = fallback[matched - 1] as number;
     if (unit === folded(form.charCodeAt(matched))) matched++;
     if (matched < form.length) continue;
     isFound = true;

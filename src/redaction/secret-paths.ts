@@ -1,9 +1,16 @@
-/** Where a schema and a host's paths mark fields as secret, as a graph that values are walked with. */
+/**
+ * Where a schema and a host's paths mark fields as secret, as a graph that values are walked with.
+ */
 import { describe, MisuseError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { compilePattern } from '../text/regex.ts';
 import { type Budget, spend } from './budget.ts';
-import { defaultBase, findResources, type Resource, resolveReference } from './schema-references.ts';
+import {
+  defaultBase,
+  findResources,
+  type Resource,
+  resolveReference,
+} from './schema-references.ts';
 
 /** One sub-schema, or one step of a dotted path, reduced to what decides about secrecy. */
 export interface SecretNode {
@@ -11,7 +18,10 @@ export interface SecretNode {
   /** A step of a path: keys and indexes alike, and arrays are entered without being mentioned. */
   readonly path: boolean;
   readonly properties: Map<string, SecretNode>;
-  readonly patterns: { test: (key: string, budget: Budget) => boolean; readonly node: SecretNode }[];
+  readonly patterns: {
+    test: (key: string, budget: Budget) => boolean;
+    readonly node: SecretNode;
+  }[];
   /** For keys that `properties` does not list. */
   otherProperties: SecretNode[];
   prefix: SecretNode[];
@@ -34,7 +44,10 @@ export interface SecretPaths {
 const inert = Object.freeze(createNode(false));
 
 /** Undefined when nothing is marked. */
-export function compileSecretPaths(schema: JsonObject | boolean | undefined, paths: readonly string[]): SecretPaths | undefined {
+export function compileSecretPaths(
+  schema: JsonObject | boolean | undefined,
+  paths: readonly string[],
+): SecretPaths | undefined {
   const anyDepth = new Set<string>();
   const root: SecretNode[] = [];
   const pathRoot = compilePaths(paths, anyDepth);
@@ -62,7 +75,11 @@ function compilePaths(paths: readonly string[], anyDepth: Set<string>): SecretNo
   let root: SecretNode | undefined;
   for (const path of paths) {
     if (typeof path !== 'string' || path.split('.').includes('')) {
-      throw new MisuseError('invalid_option', `Expected a \`redact\` path to be names joined by dots, none of them empty, got ${describe(path)}`);
+      throw new MisuseError(
+        'invalid_option',
+        `Expected a \`redact\` path to be names joined by dots, none of them empty, got ` +
+          `${describe(path)}`,
+      );
     }
     if (path !== '*' && !path.includes('.')) {
       anyDepth.add(path);
@@ -88,10 +105,23 @@ function compilePaths(paths: readonly string[], anyDepth: Set<string>): SecretNo
 }
 
 /** Keywords whose value is one schema for the same value, a list of such, or a map of such. */
-const sameValue = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not', 'dependentSchemas', 'dependencies'];
+const sameValue = [
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'if',
+  'then',
+  'else',
+  'not',
+  'dependentSchemas',
+  'dependencies',
+];
 const references = ['$ref', '$dynamicRef', '$recursiveRef'];
 
-/** The root's node, when a mark can be reached from it. Works by a list of what is left, not by recursion: depth is no limit and cycles end. */
+/**
+ * The root's node, when a mark can be reached from it. Works by a list of what is left, not by
+ * recursion: depth is no limit and cycles end.
+ */
 function compileSchema(schema: JsonObject): readonly SecretNode[] {
   const bases = new Map<object, string>();
   const resources = findResources(schema, bases);
@@ -115,7 +145,8 @@ function compileSchema(schema: JsonObject): readonly SecretNode[] {
   const live = reachMarks([...nodes.values()]);
   for (const node of live) prune(node, live);
   let tested = 0;
-  for (const { patterns } of live) for (const pattern of patterns) if (++tested > mostPatterns) pattern.test = () => true;
+  for (const { patterns } of live)
+    for (const pattern of patterns) if (++tested > mostPatterns) pattern.test = () => true;
   return [...nodes.values()].slice(0, 1).filter((node) => live.has(node));
 }
 
@@ -127,7 +158,8 @@ function fill(
   resources: ReadonlyMap<string, Resource>,
 ): void {
   const of = (child: unknown): SecretNode[] => nodeOf(child, base);
-  const own = (keyword: string): unknown => (Object.hasOwn(part, keyword) ? part[keyword] : undefined);
+  const own = (keyword: string): unknown =>
+    Object.hasOwn(part, keyword) ? part[keyword] : undefined;
   const map = (keyword: string): [string, unknown][] => {
     const value = own(keyword);
     return isJsonObject(value) ? Object.entries(value) : [];
@@ -137,19 +169,27 @@ function fill(
     return Array.isArray(value) ? value : [];
   };
   node.marked = own('x-secret') === true || own('secret') === true;
-  for (const [name, child] of map('properties')) for (const next of of(child)) node.properties.set(name, next);
+  for (const [name, child] of map('properties'))
+    for (const next of of(child)) node.properties.set(name, next);
   // A name listed with a boolean schema is listed all the same.
-  for (const [name, child] of map('properties')) if (!isJsonObject(child)) node.properties.set(name, inert);
-  for (const [pattern, child] of map('patternProperties')) for (const next of of(child)) node.patterns.push({ test: patternTest(pattern), node: next });
+  for (const [name, child] of map('properties'))
+    if (!isJsonObject(child)) node.properties.set(name, inert);
+  for (const [pattern, child] of map('patternProperties'))
+    for (const next of of(child)) node.patterns.push({ test: patternTest(pattern), node: next });
   node.otherProperties = [...of(own('additionalProperties')), ...of(own('unevaluatedProperties'))];
   const tuple = list('prefixItems').length > 0 ? list('prefixItems') : list('items');
   node.prefix = tuple.map((child) => of(child)[0] ?? inert);
-  node.otherItems = [...of(own('items')), ...of(own('additionalItems')), ...of(own('unevaluatedItems'))];
+  node.otherItems = [
+    ...of(own('items')),
+    ...of(own('additionalItems')),
+    ...of(own('unevaluatedItems')),
+  ];
   node.everyItem = of(own('contains'));
   for (const keyword of sameValue) {
     const value = own(keyword);
     if (Array.isArray(value)) for (const child of value) node.also.push(...of(child));
-    else if (keyword.startsWith('depend')) for (const [, child] of map(keyword)) node.also.push(...of(child));
+    else if (keyword.startsWith('depend'))
+      for (const [, child] of map(keyword)) node.also.push(...of(child));
     else node.also.push(...of(value));
   }
   for (const keyword of references) {
@@ -160,11 +200,17 @@ function fill(
   }
 }
 
-/** Patterns of a schema that listed keys are tested against; any further one may mean any key. A compilation can take two milliseconds. */
+/**
+ * Patterns of a schema that listed keys are tested against; any further one may mean any key. A
+ * compilation can take two milliseconds.
+ */
 const mostPatterns = 8;
 const patternSteps = 50_000;
 
-/** Compiled when a listed key has to be told from the pattern's keys; a pattern that cannot be read could mean any key. */
+/**
+ * Compiled when a listed key has to be told from the pattern's keys; a pattern that cannot be read
+ * could mean any key.
+ */
 function patternTest(pattern: string): (key: string, budget: Budget) => boolean {
   let compiled: { readonly test: (key: string) => boolean; readonly size: number } | undefined;
   return (key, budget) => {
@@ -209,11 +255,20 @@ function reachMarks(nodes: readonly SecretNode[]): Set<SecretNode> {
   return live;
 }
 
-/** Forgets what leads to no mark. Listed names and places stay listed: what stands beside them does not speak of them. */
+/**
+ * Forgets what leads to no mark. Listed names and places stay listed: what stands beside them does
+ * not speak of them.
+ */
 function prune(node: SecretNode, live: ReadonlySet<SecretNode>): void {
-  const keep = (list: readonly SecretNode[]): SecretNode[] => list.filter((child) => live.has(child));
-  for (const [name, child] of node.properties) if (!live.has(child)) node.properties.set(name, inert);
-  node.patterns.splice(0, node.patterns.length, ...node.patterns.filter((pattern) => live.has(pattern.node)));
+  const keep = (list: readonly SecretNode[]): SecretNode[] =>
+    list.filter((child) => live.has(child));
+  for (const [name, child] of node.properties)
+    if (!live.has(child)) node.properties.set(name, inert);
+  node.patterns.splice(
+    0,
+    node.patterns.length,
+    ...node.patterns.filter((pattern) => live.has(pattern.node)),
+  );
   node.otherProperties = keep(node.otherProperties);
   node.prefix = node.prefix.map((child) => (live.has(child) ? child : inert));
   node.otherItems = keep(node.otherItems);

@@ -1,6 +1,7 @@
 /**
- * All that schema and paths say of one value, as one state. A walk over a value asks a state for the next one; every answer is kept, so a schema in which a thousand
- * parts speak of the same value costs its thousand steps once and not for each value.
+ * All that schema and paths say of one value, as one state. A walk over a value asks a state for
+ * the next one; every answer is kept, so a schema in which a thousand parts speak of the same value
+ * costs its thousand steps once and not for each value.
  */
 import { type Budget, spend } from './budget.ts';
 import type { SecretNode } from './secret-paths.ts';
@@ -34,7 +35,10 @@ export interface SecretStates {
   item(state: SecretState, index: number, budget: Budget): SecretState;
 }
 
-/** Most nodes in all states that are kept. Nodes can be combined in more ways than memory holds; beyond this, states are made again. */
+/**
+ * Most nodes in all states that are kept. Nodes can be combined in more ways than memory holds;
+ * beyond this, states are made again.
+ */
 const mostKept = 200_000;
 /** Steps for each node that a new state is made from. */
 const nodeSteps = 5;
@@ -138,8 +142,13 @@ function createState(nodes: readonly SecretNode[]): SecretState {
 
 function leadsDeeper(node: SecretNode): boolean {
   return (
-    node.properties.size + node.patterns.length + node.otherProperties.length + node.prefix.length + node.otherItems.length + node.everyItem.length > 0 ||
-    node.each !== undefined
+    node.properties.size +
+      node.patterns.length +
+      node.otherProperties.length +
+      node.prefix.length +
+      node.otherItems.length +
+      node.everyItem.length >
+      0 || node.each !== undefined
   );
 }
 
@@ -163,7 +172,8 @@ function membersOf(nodes: readonly SecretNode[], key: string, budget: Budget): S
     if (!node.path) {
       if (named === undefined) next.push(...node.otherProperties);
       // A key that is not listed may be meant by any pattern.
-      for (const pattern of node.patterns) if (named === undefined || pattern.test(key, budget)) next.push(pattern.node);
+      for (const pattern of node.patterns)
+        if (named === undefined || pattern.test(key, budget)) next.push(pattern.node);
     }
     if (node.each !== undefined) next.push(node.each);
   }

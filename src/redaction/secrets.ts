@@ -5,16 +5,23 @@ import { type Spelling, spellings } from './spellings.ts';
 
 /** Most secrets of a call and of the calls that it makes. */
 const mostSecrets = 500;
-/** Most characters of all prefixes of all spellings: the size of the automaton, and the time that it takes to build. */
+/**
+ * Most characters of all prefixes of all spellings: the size of the automaton, and the time that it
+ * takes to build.
+ */
 const mostCharacters = 50_000;
 const leastSecretLength = 4;
 const leastSecretDigits = 6;
-/** Enough of a secret to write the prefix of each of its spellings, also where its last character is cut in half. */
+/**
+ * Enough of a secret to write the prefix of each of its spellings, also where its last character is
+ * cut in half.
+ */
 const headLength = longestPrefix * 2;
 
 /**
- * Secret texts, which only ever become more. A call shares them with the calls that it makes. The search for them is built when first needed, and again after
- * they have grown. Where there are more than can be searched for, everything that is told is hidden.
+ * Secret texts, which only ever become more. A call shares them with the calls that it makes. The
+ * search for them is built when first needed, and again after they have grown. Where there are more
+ * than can be searched for, everything that is told is hidden.
  */
 export class Secrets {
   readonly #texts = new Set<string>();
@@ -38,7 +45,10 @@ export class Secrets {
     return this.#lost;
   }
 
-  /** Adds a secret string and what remains of it without white space around it; shorter than 4 characters it is no secret. */
+  /**
+   * Adds a secret string and what remains of it without white space around it; shorter than 4
+   * characters it is no secret.
+   */
   addText(text: string): void {
     const trimmed = text.trim();
     if (trimmed === '') return;
@@ -99,7 +109,13 @@ function formsOf(texts: ReadonlySet<string>): Form[] | undefined {
       const prefix = start.slice(0, longestPrefix);
       characters += prefix.length;
       if (characters > mostCharacters) return undefined;
-      forms.push({ prefix, whole: head === text && start === prefix ? undefined : (budget) => spelledOut(text, spelling, budget) });
+      forms.push({
+        prefix,
+        whole:
+          head === text && start === prefix
+            ? undefined
+            : (budget) => spelledOut(text, spelling, budget),
+      });
     }
   }
   return forms;

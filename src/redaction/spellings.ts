@@ -3,15 +3,20 @@
 /** What stands where a secret stood. */
 export const redacted = '[redacted]';
 
-/** Writes a secret in one way. The start of a long secret must give the start of the long spelling: only starts are searched for at first. */
+/**
+ * Writes a secret in one way. The start of a long secret must give the start of the long spelling:
+ * only starts are searched for at first.
+ */
 export type Spelling = (secret: string) => string;
 
 /** Parts of a base64 text that are shorter than this are words as well as not. */
 const leastBase64 = 6;
 
 /**
- * As it is; in JSON text, and in JSON text within JSON text; in addresses and forms; in base64 (of the UTF-8 bytes, wherever in longer data they stand) and in
- * hex. Searching ignores the case of ASCII letters, which covers upper-case copies, both cases of hex digits and of percent signs' digits.
+ * As it is; in JSON text, and in JSON text within JSON text; in addresses and forms; in base64 (of
+ * the UTF-8 bytes, wherever in longer data they stand) and in hex. Searching ignores the case of
+ * ASCII letters, which covers upper-case copies, both cases of hex digits and of percent signs'
+ * digits.
  */
 export const spellings: readonly Spelling[] = [
   (secret) => secret,
@@ -44,11 +49,18 @@ function percentEncoded(text: string): string {
 }
 
 /**
- * The characters of a base64 text that these bytes alone decide when `before` bytes (0 to 2) precede them in a group of three. A character at either end may hold
- * bits of the neighbours, so it is left out.
+ * The characters of a base64 text that these bytes alone decide when `before` bytes (0 to 2)
+ * precede them in a group of three. A character at either end may hold bits of the neighbours, so
+ * it is left out.
  */
-function base64(secret: string, before: number, encoding: 'base64' | 'base64url' = 'base64'): string {
+function base64(
+  secret: string,
+  before: number,
+  encoding: 'base64' | 'base64url' = 'base64',
+): string {
   const bytes = Buffer.from('\0'.repeat(before) + secret, 'utf8');
-  const part = bytes.toString(encoding).slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
+  const part = bytes
+    .toString(encoding)
+    .slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
   return part.length < leastBase64 ? '' : part;
 }

@@ -21,12 +21,18 @@ export interface RedisSubscriber extends RedisEvents {
 /** A server as a client knows it. */
 export interface RedisNode {
   /** Makes a connection to it with the same settings but these, which connects at once. */
-  duplicate(settings: { readonly autoResubscribe: false; readonly lazyConnect: false }): RedisSubscriber;
+  duplicate(settings: {
+    readonly autoResubscribe: false;
+    readonly lazyConnect: false;
+  }): RedisSubscriber;
 }
 
 /** The host's client: an ioredis 6 `Redis`, for one server or through sentinels, or a `Cluster`. */
 export interface RedisClient {
-  /** `wait`, `connecting`, `connect` or `ready`: commands are sent. Anything else, such as `reconnecting` or `end`: they fail at once. */
+  /**
+   * `wait`, `connecting`, `connect` or `ready`: commands are sent. Anything else, such as
+   * `reconnecting` or `end`: they fail at once.
+   */
   readonly status: string;
   /** As that of {@link RedisNode}; a cluster is asked for its servers instead. */
   duplicate(settings?: never): RedisSubscriber;

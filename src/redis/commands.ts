@@ -1,4 +1,7 @@
-/** How a command is sent: at once or not at all, for a bounded time, and each script as one round trip. */
+/**
+ * How a command is sent: at once or not at all, for a bounded time, and each script as one round
+ * trip.
+ */
 import { createHash } from 'node:crypto';
 import type { RedisClient } from './client.ts';
 import { inTime } from './in-time.ts';
@@ -21,12 +24,17 @@ export interface RedisCommands {
   readonly client: RedisClient;
   readonly prefix: string;
   /** Runs a script, which is atomic. A null in its reply stands for its `false`. */
-  run(script: RedisScript, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown>;
+  run(
+    script: RedisScript,
+    keys: readonly string[],
+    values: readonly (string | number)[],
+  ): Promise<unknown>;
   /** Sends one plain command. */
   send<T>(command: () => Promise<T>): Promise<T>;
 }
 
-// A client that has not been connected yet connects now; one that lost its connection would keep the command until it has it again, which is too late.
+// A client that has not been connected yet connects now; one that lost its connection would keep
+// the command until it has it again, which is too late.
 const open = ['wait', 'connecting', 'connect', 'ready'];
 
 /** @throws RedisUnreachable when the connection is known to be gone. */

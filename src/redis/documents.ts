@@ -1,6 +1,7 @@
 /**
- * A session and its documents: fields of one hash, `d:` the value and `v:` the version of each key. `f` is the highest version of any document that was deleted: what
- * comes after goes on from there, so that no version comes twice and nothing is kept of deleted ones.
+ * A session and its documents: fields of one hash, `d:` the value and `v:` the version of each key.
+ * `f` is the highest version of any document that was deleted: what comes after goes on from there,
+ * so that no version comes twice and nothing is kept of deleted ones.
  */
 import type { RelayStore, StoredValue } from '../relay/ports/store.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
@@ -36,21 +37,41 @@ redis.call('HDEL', KEYS[1], 'v:' .. ARGV[1], 'd:' .. ARGV[1])
 if tonumber(found[2]) > tonumber(found[1] or '0') then redis.call('HSET', KEYS[1], 'f', found[2]) end
 return 1`);
 
-export function redisDocuments({ client, prefix, run, send }: RedisCommands): Pick<RelayStore, 'create' | 'drop' | 'get' | 'set' | 'delete'> {
+export function redisDocuments({
+  client,
+  prefix,
+  run,
+  send,
+}: RedisCommands): Pick<RelayStore, 'create' | 'drop' | 'get' | 'set' | 'delete'> {
   return {
-    create: async (session, key, value, expiresAt) => (await run(createScript, [sessionKey(prefix, session)], [key, value, whole(expiresAt)])) === 1,
+    create: async (session, key, value, expiresAt) =>
+      (await run(createScript, [sessionKey(prefix, session)], [key, value, whole(expiresAt)])) ===
+      1,
     drop: async (session) => (await run(dropScript, [sessionKey(prefix, session)], [])) === 1,
     async get(session, keys) {
       if (keys.length === 0) return [];
-      const fields = await send(() => client.hmget(sessionKey(prefix, session), ...keys.flatMap((key) => [`v:${key}`, `d:${key}`])));
+      const fields = await send(() =>
+        client.hmget(
+          sessionKey(prefix, session),
+          ...keys.flatMap((key) => [`v:${key}`, `d:${key}`]),
+        ),
+      );
       return keys.map((_, index) => stored(fields[2 * index], fields[2 * index + 1]));
     },
     set: async (session, key, value, version) =>
-      ((await run(setScript, [sessionKey(prefix, session)], [key, value, version ?? ''])) as number | null) ?? undefined,
-    delete: async (session, key, version) => (await run(deleteScript, [sessionKey(prefix, session)], [key, version ?? ''])) === 1,
+      ((await run(setScript, [sessionKey(prefix, session)], [key, value, version ?? ''])) as
+        | number
+        | null) ?? undefined,
+    delete: async (session, key, version) =>
+      (await run(deleteScript, [sessionKey(prefix, session)], [key, version ?? ''])) === 1,
   };
 }
 
-function stored(version: string | null | undefined, value: string | null | undefined): StoredValue | undefined {
-  return typeof version === 'string' && typeof value === 'string' ? { value, version: Number(version) } : undefined;
+function stored(
+  version: string | null | undefined,
+  value: string | null | undefined,
+): StoredValue | undefined {
+  return typeof version === 'string' && typeof value === 'string'
+    ? { value, version: Number(version) }
+    : undefined;
 }

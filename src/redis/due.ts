@@ -23,10 +23,19 @@ local members = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f
 for _, member in ipairs(members) do redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[2]), member) end
 return members`);
 
-export function redisDue({ client, prefix, run, send }: RedisCommands): Pick<RelayStore, 'count' | 'schedule' | 'unschedule' | 'due'> {
+export function redisDue({
+  client,
+  prefix,
+  run,
+  send,
+}: RedisCommands): Pick<RelayStore, 'count' | 'schedule' | 'unschedule' | 'due'> {
   return {
     async count(key, limit, windowMs) {
-      const retryAfterMs = (await run(countScript, [countKey(prefix, key)], [whole(limit), whole(windowMs, 1)])) as number;
+      const retryAfterMs = (await run(
+        countScript,
+        [countKey(prefix, key)],
+        [whole(limit), whole(windowMs, 1)],
+      )) as number;
       return { allowed: retryAfterMs === 0, retryAfterMs };
     },
     async schedule(session, key, delayMs) {
@@ -36,7 +45,11 @@ export function redisDue({ client, prefix, run, send }: RedisCommands): Pick<Rel
       await send(() => client.zrem(dueKey(prefix), member(session, key)));
     },
     async due(limit, delayMs) {
-      const members = (await run(dueScript, [dueKey(prefix)], [whole(limit), whole(delayMs)])) as string[];
+      const members = (await run(
+        dueScript,
+        [dueKey(prefix)],
+        [whole(limit), whole(delayMs)],
+      )) as string[];
       return members.flatMap((text) => item(text) ?? []);
     },
   };

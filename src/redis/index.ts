@@ -1,4 +1,7 @@
-/** What a relay and approvals share between nodes, kept in Redis. The client is the host's, made with ioredis; nothing of that package is loaded here. */
+/**
+ * What a relay and approvals share between nodes, kept in Redis. The client is the host's, made
+ * with ioredis; nothing of that package is loaded here.
+ */
 
 // The client
 export type { RedisClient, RedisEvents, RedisNode, RedisSubscriber } from './client.ts';

@@ -1,4 +1,7 @@
-/** The names of keys. What belongs to one session has one hash tag, so that a cluster keeps it in one place. */
+/**
+ * The names of keys. What belongs to one session has one hash tag, so that a cluster keeps it in
+ * one place.
+ */
 
 /** What holds keys together: `{…}`. Any string, with no brace left in it and never empty. */
 function tag(name: string): string {
@@ -36,7 +39,9 @@ export function approvalsKey(prefix: string, session: string): string {
   return `${prefix}:approvals:${tag(session)}`;
 }
 
-/** A channel's name, and the key whose server its messages go through: one server keeps their order. */
+/**
+ * A channel's name, and the key whose server its messages go through: one server keeps their order.
+ */
 export function channelName(prefix: string, channel: string): string {
   return `${prefix}:channel:${tag(channel)}`;
 }

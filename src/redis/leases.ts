@@ -1,4 +1,7 @@
-/** Leases: a field of the session's hash, `l:` and the lease's name, with its epoch, when it ends by the clock of Redis, and its holder. It stays when it ends: epochs go on. */
+/**
+ * Leases: a field of the session's hash, `l:` and the lease's name, with its epoch, when it ends by
+ * the clock of Redis, and its holder. It stays when it ends: epochs go on.
+ */
 import type { RelayStore } from '../relay/ports/store.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
 import { sessionKey, whole } from './keys.ts';
@@ -32,19 +35,30 @@ local epoch, ends, holder = leaseOf(redis.call('HGET', KEYS[1], 'l:' .. ARGV[1])
 if ends <= now then return false end
 return {holder, epoch, ends - now}`);
 
-export function redisLeases({ prefix, run }: RedisCommands): Pick<RelayStore, 'acquire' | 'renew' | 'release' | 'holder'> {
+export function redisLeases({
+  prefix,
+  run,
+}: RedisCommands): Pick<RelayStore, 'acquire' | 'renew' | 'release' | 'holder'> {
   const renew: RelayStore['renew'] = async (session, lease, epoch, ttlMs) =>
     (await run(renewScript, [sessionKey(prefix, session)], [lease, epoch, whole(ttlMs)])) === 1;
   return {
     async acquire(session, lease, holder, ttlMs, steal = false) {
-      const epoch = await run(acquireScript, [sessionKey(prefix, session)], [lease, holder, whole(ttlMs), steal ? 1 : 0]);
+      const epoch = await run(
+        acquireScript,
+        [sessionKey(prefix, session)],
+        [lease, holder, whole(ttlMs), steal ? 1 : 0],
+      );
       return (epoch as number | null) ?? undefined;
     },
     renew,
     release: (session, lease, epoch) => renew(session, lease, epoch, 0),
     async holder(session, lease) {
-      const reply = (await run(holderScript, [sessionKey(prefix, session)], [lease])) as [string, number, number] | null;
-      return reply === null ? undefined : { holder: reply[0], epoch: reply[1], remainingMs: reply[2] };
+      const reply = (await run(holderScript, [sessionKey(prefix, session)], [lease])) as
+        | [string, number, number]
+        | null;
+      return reply === null
+        ? undefined
+        : { holder: reply[0], epoch: reply[1], remainingMs: reply[2] };
     },
   };
 }

@@ -1,9 +1,13 @@
-/** Logs: a stream each, whose ids are counted in the session's hash, `n:` and the log's name, so that they have no gaps. */
+/**
+ * Logs: a stream each, whose ids are counted in the session's hash, `n:` and the log's name, so
+ * that they have no gaps.
+ */
 import type { RelayStore } from '../relay/ports/store.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
 import { logKey, sessionKey, whole } from './keys.ts';
 
-// The first write is one that a server without room refuses: then nothing has happened. A first entry clears what may be left of an earlier session of this name.
+// The first write is one that a server without room refuses: then nothing has happened. A first
+// entry clears what may be left of an earlier session of this name.
 const appendScript = redisScript(`
 local found = redis.call('HMGET', KEYS[1], 'e', 'n:' .. ARGV[1])
 if not found[1] then return false end
@@ -31,15 +35,24 @@ return {last, redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1), entries}`);
 type StreamEntry = readonly [id: string, fields: readonly [name: string, value: string]];
 
 export function redisLogs({ prefix, run }: RedisCommands): Pick<RelayStore, 'append' | 'read'> {
-  const keys = (session: string, log: string): string[] => [sessionKey(prefix, session), logKey(prefix, session, log)];
+  const keys = (session: string, log: string): string[] => [
+    sessionKey(prefix, session),
+    logKey(prefix, session, log),
+  ];
   return {
     async append(session, log, value, keep) {
-      const reply = (await run(appendScript, keys(session, log), [log, value, whole(keep)])) as [number, string[]] | null;
+      const reply = (await run(appendScript, keys(session, log), [log, value, whole(keep)])) as
+        | [number, string[]]
+        | null;
       return reply === null ? undefined : { id: reply[0], dropped: reply[1] };
     },
     async read(session, log, after, limit) {
       const from = whole(Math.floor(after) + 1, 1);
-      const [last, [oldest], entries] = (await run(readScript, keys(session, log), [log, from, whole(limit)])) as [number, StreamEntry[], StreamEntry[]];
+      const [last, [oldest], entries] = (await run(readScript, keys(session, log), [
+        log,
+        from,
+        whole(limit),
+      ])) as [number, StreamEntry[], StreamEntry[]];
       return {
         entries: entries.map((entry) => ({ id: entryId(entry), value: entry[1][1] })),
         first: oldest === undefined ? 0 : entryId(oldest),

@@ -1,4 +1,6 @@
-/** Suspended calls in Redis: any process may resume what another suspended, and one of them does. */
+/**
+ * Suspended calls in Redis: any process may resume what another suspended, and one of them does.
+ */
 import type { ApprovalRecord, ApprovalStore, JsonObject } from '../index.ts';
 import { isJsonObject } from '../json.ts';
 import { redisCommands, redisScript } from './commands.ts';
@@ -14,15 +16,17 @@ local newest = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
 if newest then redis.call('PEXPIREAT', KEYS[1], newest) end
 return 1`);
 
-// Redis keeps a key through the very millisecond at which it expires, and so does the list: what is in it no more cannot be taken.
+// Redis keeps a key through the very millisecond at which it expires, and so does the list: what is
+// in it no more cannot be taken.
 const idsScript = redisScript(`${nowLua}
 return redis.call('ZRANGEBYSCORE', KEYS[1], string.format('%.0f', now), '+inf')`);
 
 /**
- * The store of a registry's approvals, on Redis 6.2 or later. A record is gone once it was taken, and at its `expiresAt` by the clock of Redis. Like the token that is
- * made of it, a record is a secret: so are Redis and the way to it. Operations fail as those of `redisStore` do. A record whose `put`
- * failed may be kept all the same until it expires; nobody was given its token. A take whose answer was lost is not repeated: the call
- * has to be asked for again, and never runs twice.
+ * The store of a registry's approvals, on Redis 6.2 or later. A record is gone once it was taken,
+ * and at its `expiresAt` by the clock of Redis. Like the token that is made of it, a record is a
+ * secret: so are Redis and the way to it. Operations fail as those of `redisStore` do. A record
+ * whose `put` failed may be kept all the same until it expires; nobody was given its token. A take
+ * whose answer was lost is not repeated: the call has to be asked for again, and never runs twice.
  * @throws MisuseError `invalid_option`.
  */
 export function redisApprovals(options: RedisOptions): ApprovalStore {
@@ -31,7 +35,8 @@ export function redisApprovals(options: RedisOptions): ApprovalStore {
     async put(record) {
       const { id, sessionId, expiresAt } = record;
       const until = whole(expiresAt, 1);
-      // Two places: an id without its record means nothing, and a record without its id was never acknowledged.
+      // Two places: an id without its record means nothing, and a record without its id was never
+      // acknowledged.
       await Promise.all([
         run(indexScript, [approvalsKey(prefix, String(sessionId))], [id, until]),
         send(() => client.set(approvalKey(prefix, id), JSON.stringify(record), 'PXAT', until)),
@@ -43,7 +48,9 @@ export function redisApprovals(options: RedisOptions): ApprovalStore {
     async list(sessionId) {
       const index = approvalsKey(prefix, sessionId);
       const ids = (await run(idsScript, [index], [])) as string[];
-      const records = await Promise.all(ids.map(async (id) => parsed(await send(() => client.get(approvalKey(prefix, id))))));
+      const records = await Promise.all(
+        ids.map(async (id) => parsed(await send(() => client.get(approvalKey(prefix, id))))),
+      );
       // An id can be put again for another session.
       return records.filter((record): record is ApprovalRecord => record?.sessionId === sessionId);
     },

@@ -14,12 +14,14 @@ interface Channel {
   readonly confirmed: Promise<void>;
 }
 
-// A script goes by its key: in a cluster all messages of a channel take one way, so that they stay in order. Always in full: to be sent twice would mix them up.
+// A script goes by its key: in a cluster all messages of a channel take one way, so that they stay
+// in order. Always in full: to be sent twice would mix them up.
 const publishScript = `return redis.call('PUBLISH', ARGV[1], ARGV[2])`;
 
 /**
- * A relay's bus on Redis. It listens on one connection of its own, made like the client when first needed; `close` ends that one. Nothing is kept: listeners are given
- * `undefined` after the connection was lost and is back. Operations fail as those of `redisStore` do.
+ * A relay's bus on Redis. It listens on one connection of its own, made like the client when first
+ * needed; `close` ends that one. Nothing is kept: listeners are given `undefined` after the
+ * connection was lost and is back. Operations fail as those of `redisStore` do.
  * @throws MisuseError `invalid_option`.
  */
 export function redisBus(options: RedisOptions): RelayBus {
@@ -29,7 +31,8 @@ export function redisBus(options: RedisOptions): RelayBus {
   const channels = new Map<string, Channel>();
   let closed = false;
   const tell = (channel: Channel | undefined, message: string | undefined): void => {
-    for (const subscription of [...(channel?.listeners ?? [])]) if (channel?.listeners.has(subscription)) tellOne(subscription.listener, message);
+    for (const subscription of [...(channel?.listeners ?? [])])
+      if (channel?.listeners.has(subscription)) tellOne(subscription.listener, message);
   };
   const subscriber = redisSubscriber(settings, commands, {
     wanted: () => channels,
@@ -58,7 +61,12 @@ export function redisBus(options: RedisOptions): RelayBus {
       const { listeners, confirmed } = entry;
       listeners.add(subscription);
       const stop = (): void => {
-        if (!listeners.delete(subscription) || listeners.size > 0 || channels.get(name)?.listeners !== listeners) return;
+        if (
+          !listeners.delete(subscription) ||
+          listeners.size > 0 ||
+          channels.get(name)?.listeners !== listeners
+        )
+          return;
         channels.delete(name);
         subscriber.unlisten(name);
       };

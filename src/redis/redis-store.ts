@@ -8,14 +8,19 @@ import { redisLogs } from './logs.ts';
 import { type RedisOptions, redisSettings } from './options.ts';
 
 /**
- * A relay's store on Redis 6.2 or later, one server, with sentinels, or a cluster. Each operation is one atomic round trip. A session is a hash and a stream for each
- * log, all with one hash tag, and all of them expire with it; leases and windows run by the clock of Redis. What was acknowledged survives a crash of Redis as its
- * persistence says (`appendonly yes`); after `FLUSHALL` the sessions are simply gone.
+ * A relay's store on Redis 6.2 or later, one server, with sentinels, or a cluster. Each operation
+ * is one atomic round trip. A session is a hash and a stream for each log, all with one hash tag,
+ * and all of them expire with it; leases and windows run by the clock of Redis. What was
+ * acknowledged survives a crash of Redis as its persistence says (`appendonly yes`); after
+ * `FLUSHALL` the sessions are simply gone.
  *
- * An operation rejects with an error that says the store cannot be reached, and nothing of what it carried: when Redis refuses it (`READONLY`, `OOM`, `LOADING`,
- * `CLUSTERDOWN`, …), does not answer within `commandTimeoutMs`, or the connection is known to be gone; one that is only being made is waited for. A write that failed so
- * may still be carried out later, or have been: a client that was cut off sends again what had no answer, so it may even happen twice (not with
- * `autoResendUnfulfilledCommands: false`). A relay lives with that: it writes over versions, takes an entry of a log twice for one, and what is taken twice is refused.
+ * An operation rejects with an error that says the store cannot be reached, and nothing of what it
+ * carried: when Redis refuses it (`READONLY`, `OOM`, `LOADING`, `CLUSTERDOWN`, …), does not answer
+ * within `commandTimeoutMs`, or the connection is known to be gone; one that is only being made is
+ * waited for. A write that failed so may still be carried out later, or have been: a client that
+ * was cut off sends again what had no answer, so it may even happen twice (not with
+ * `autoResendUnfulfilledCommands: false`). A relay lives with that: it writes over versions, takes
+ * an entry of a log twice for one, and what is taken twice is refused.
  * @throws MisuseError `invalid_option`.
  */
 export function redisStore(options: RedisOptions): RelayStore {

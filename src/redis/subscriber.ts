@@ -1,4 +1,6 @@
-/** A connection of its own that listens to channels, and comes back to them whenever it was lost. */
+/**
+ * A connection of its own that listens to channels, and comes back to them whenever it was lost.
+ */
 import pTimeout from 'p-timeout';
 import type { RedisNode, RedisSubscriber } from './client.ts';
 import { mustBeOpen, type RedisCommands } from './commands.ts';
@@ -35,7 +37,11 @@ const firstPauseMs = 50;
 const longestPauseMs = 2_000;
 const ignore = (): void => {};
 
-export function redisSubscriber({ client, commandTimeoutMs }: RedisSettings, { send }: RedisCommands, { wanted, heard, lost }: Listening): Subscriber {
+export function redisSubscriber(
+  { client, commandTimeoutMs }: RedisSettings,
+  { send }: RedisCommands,
+  { wanted, heard, lost }: Listening,
+): Subscriber {
   let connection: Promise<Connection> | undefined;
   let interrupted = false;
   let closed = false;
@@ -45,10 +51,13 @@ export function redisSubscriber({ client, commandTimeoutMs }: RedisSettings, { s
   const open = async (): Promise<Connection> => {
     // Waits for a client that is still being connected: a cluster does not know its servers before.
     await send(() => client.ping());
-    const servers: readonly RedisNode[] = client.nodes?.('master') ?? [client as unknown as RedisNode];
+    const servers: readonly RedisNode[] = client.nodes?.('master') ?? [
+      client as unknown as RedisNode,
+    ];
     const server = servers[Math.floor(Math.random() * servers.length)];
     if (closed || server === undefined) throw unreachable(closed ? 'closed' : 'no server');
-    // What the client does by itself to listen again rejects where nobody can catch it, and is not announced.
+    // What the client does by itself to listen again rejects where nobody can catch it, and is not
+    // announced.
     const link = server.duplicate({ autoResubscribe: false, lazyConnect: false });
     const begun = new Promise<void>((resolve) => {
       link.on('ready', () => {
@@ -95,7 +104,8 @@ export function redisSubscriber({ client, commandTimeoutMs }: RedisSettings, { s
     interrupted = false;
     lost();
   };
-  // For a connection that does not come back by itself: a cluster's server may be gone for good. A client that was ended will not be back.
+  // For a connection that does not come back by itself: a cluster's server may be gone for good. A
+  // client that was ended will not be back.
   const again = (): void => {
     clearTimeout(timer);
     if (closed || wanted().size === 0 || client.status === 'end') return;

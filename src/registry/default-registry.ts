@@ -6,19 +6,26 @@ import { HostToolRegistry, readState } from './registry.ts';
 let shared: HostToolRegistry | undefined;
 
 /** The optional process-wide registry, made on first use: the only state of the module. */
-export const hostToolRegistry: HostToolRegistry = new Proxy(Object.create(HostToolRegistry.prototype) as HostToolRegistry, {
-  get(_target, key) {
-    shared ??= new HostToolRegistry();
-    const value: unknown = Reflect.get(shared, key, shared);
-    return typeof value === 'function' ? value.bind(shared) : value;
+export const hostToolRegistry: HostToolRegistry = new Proxy(
+  Object.create(HostToolRegistry.prototype) as HostToolRegistry,
+  {
+    get(_target, key) {
+      shared ??= new HostToolRegistry();
+      const value: unknown = Reflect.get(shared, key, shared);
+      return typeof value === 'function' ? value.bind(shared) : value;
+    },
   },
-});
+);
 
 /** The state behind a registry of this copy, for surfaces. @throws MisuseError */
 export function registryStateOf(registry: unknown): RegistryState {
   if (registry === hostToolRegistry) shared ??= new HostToolRegistry();
   const target = registry === hostToolRegistry ? shared : registry;
   const state = typeof target === 'object' && target !== null ? readState(target) : undefined;
-  if (state === undefined) throw new MisuseError('invalid_option', `Expected a HostToolRegistry of this copy of host-tools, got ${describe(registry)}.`);
+  if (state === undefined)
+    throw new MisuseError(
+      'invalid_option',
+      `Expected a HostToolRegistry of this copy of host-tools, got ${describe(registry)}.`,
+    );
   return state;
 }

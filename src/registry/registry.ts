@@ -15,7 +15,12 @@ import { readSessionOptions, type SessionOptions } from '../session/session-opti
 import { checkDefinition } from '../state/check-definition.ts';
 import { defineProfile } from '../state/define-profile.ts';
 import { releaseExecutor, retainExecutor } from '../state/executors.ts';
-import { Registration, type ToolRegistration, type ToolTable, tellOrigin } from '../state/registration.ts';
+import {
+  Registration,
+  type ToolRegistration,
+  type ToolTable,
+  tellOrigin,
+} from '../state/registration.ts';
 import type { RegistryOptions } from '../state/registry-options.ts';
 import { RegistryState } from '../state/registry-state.ts';
 import { SessionState } from '../state/session-state.ts';
@@ -27,7 +32,10 @@ import { createScope, type ToolScope } from './scope.ts';
 
 const host = 'host';
 
-/** The state behind a registry, undefined for what is none. Set by the class, the only code that can read the private field. */
+/**
+ * The state behind a registry, undefined for what is none. Set by the class, the only code that can
+ * read the private field.
+ */
 export let readState: (registry: object) => RegistryState | undefined;
 
 /** What {@link HostToolRegistry.scope} may be given. */
@@ -39,7 +47,8 @@ export interface ScopeOptions {
 }
 
 /**
- * Holds definitions, and makes sessions over them. Mutating calls are synchronous and throw a {@link MisuseError} at a host's mistake, changing nothing.
+ * Holds definitions, and makes sessions over them. Mutating calls are synchronous and throw a
+ * {@link MisuseError} at a host's mistake, changing nothing.
  * @typeParam S What its tools need as `context.services`.
  */
 export class HostToolRegistry<S = unknown> {
@@ -65,7 +74,10 @@ export class HostToolRegistry<S = unknown> {
     };
   }
 
-  /** Adds a tool. @throws MisuseError `duplicate_name`, `name_conflict` for a twin of another name, `invalid_schema`, `foreign_definition`. */
+  /**
+   * Adds a tool. @throws MisuseError `duplicate_name`, `name_conflict` for a twin of another name,
+   * `invalid_schema`, `foreign_definition`.
+   */
   register(definition: AnyTool<S>): ToolRegistration {
     return this.#add([definition], host)[0] as ToolRegistration;
   }
@@ -75,7 +87,10 @@ export class HostToolRegistry<S = unknown> {
     return this.#add(definitions, host);
   }
 
-  /** True when it replaced; the tool then keeps its place. Calls in flight finish on the definition they started on. */
+  /**
+   * True when it replaced; the tool then keeps its place. Calls in flight finish on the definition
+   * they started on.
+   */
   registerOrReplace(definition: AnyTool<S>): boolean {
     const state = this.#state;
     this.#checkOpen('register a tool');
@@ -86,7 +101,11 @@ export class HostToolRegistry<S = unknown> {
       return false;
     }
     if (before.owner !== host)
-      throw new MisuseError('name_conflict', `The tool \`${definition.name}\` belongs to \`${before.owner}\`; only that scope can replace it.`);
+      throw new MisuseError(
+        'name_conflict',
+        `The tool \`${definition.name}\` belongs to \`${before.owner}\`; only that scope can ` +
+          'replace it.',
+      );
     const entry = new ToolEntry(definition as AnyTool, host, state.waits);
     this.#put(entry);
     tellOrigin(new Registration(this.#table, entry), entry);
@@ -138,12 +157,18 @@ export class HostToolRegistry<S = unknown> {
     return this.#state.hub;
   }
 
-  /** Adds rules for every session, for files and plugins; returns what takes them away. @throws MisuseError `invalid_rule`. */
+  /**
+   * Adds rules for every session, for files and plugins; returns what takes them away. @throws
+   * MisuseError `invalid_rule`.
+   */
   addRules(rules: readonly Rule[]): () => void {
     return this.#state.addRules(rules, 'registry', undefined);
   }
 
-  /** Defines a profile, or replaces the one of this id; sessions follow. @throws MisuseError naming profile, tool and knob. */
+  /**
+   * Defines a profile, or replaces the one of this id; sessions follow. @throws MisuseError naming
+   * profile, tool and knob.
+   */
   defineProfile(profile: Profile): void {
     this.#checkOpen('define a profile');
     defineProfile(this.#state, profile);
@@ -154,19 +179,36 @@ export class HostToolRegistry<S = unknown> {
     return this.#state.profiles.get(id)?.given;
   }
 
-  /** What a plugin is given: it can register, list, drain and dispose its own tools, and nothing else. @throws MisuseError when the source is taken. */
+  /**
+   * What a plugin is given: it can register, list, drain and dispose its own tools, and nothing
+   * else. @throws MisuseError when the source is taken.
+   */
   scope(source: string, options: ScopeOptions = {}): ToolScope<S> {
     this.#checkOpen('make a scope');
     const { prefix = '', rules } = readOptions('scope', options, ['prefix', 'rules']);
-    if (typeof prefix !== 'string') throw new MisuseError('invalid_option', `scope: expected \`prefix\` to be a string, got ${describe(prefix)}.`);
-    if (typeof source !== 'string' || source.trim() === '' || source === host || source === 'session')
+    if (typeof prefix !== 'string')
       throw new MisuseError(
         'invalid_option',
-        `Expected a scope's \`source\` to be a non-blank string other than "host" and "session", got ${describe(source)}.`,
+        `scope: expected \`prefix\` to be a string, got ${describe(prefix)}.`,
+      );
+    if (
+      typeof source !== 'string' ||
+      source.trim() === '' ||
+      source === host ||
+      source === 'session'
+    )
+      throw new MisuseError(
+        'invalid_option',
+        `Expected a scope's \`source\` to be a non-blank string other than "host" and ` +
+          `"session", got ${describe(source)}.`,
       );
     if (this.#scopes.has(source))
-      throw new MisuseError('duplicate_name', `The scope \`${source}\` exists already. Dispose it first, or choose another source.`);
-    const removeRules = rules === undefined ? undefined : this.#state.addRules(rules, `scope:${source}`, source);
+      throw new MisuseError(
+        'duplicate_name',
+        `The scope \`${source}\` exists already. Dispose it first, or choose another source.`,
+      );
+    const removeRules =
+      rules === undefined ? undefined : this.#state.addRules(rules, `scope:${source}`, source);
     this.#scopes.add(source);
     const state = this.#state;
     return createScope<S>({
@@ -190,7 +232,8 @@ export class HostToolRegistry<S = unknown> {
     const session = new SessionState(state, setup);
     if (setup.overrides !== undefined) checkOverrides(session, setup.overrides);
     const { signal, idleTimeoutMs } = setup;
-    if (signal !== undefined || idleTimeoutMs !== undefined) closeAutomatically(session, signal, idleTimeoutMs);
+    if (signal !== undefined || idleTimeoutMs !== undefined)
+      closeAutomatically(session, signal, idleTimeoutMs);
     if (state.hub.hears('session:start') || state.hub.hears('session:end')) {
       session.watch();
       if (state.hub.hears('session:start')) session.emit('session:start', {});
@@ -199,7 +242,10 @@ export class HostToolRegistry<S = unknown> {
   }
 
   /** The short form: a session's tools. The session closes with the registry or its signal. */
-  createSessionTools(sessionId: string, context: Omit<SessionOptions<S>, 'sessionId'>): readonly HostTool[] {
+  createSessionTools(
+    sessionId: string,
+    context: Omit<SessionOptions<S>, 'sessionId'>,
+  ): readonly HostTool[] {
     return this.createSession({ ...context, sessionId } as SessionOptions<S>).tools();
   }
 
@@ -229,7 +275,11 @@ export class HostToolRegistry<S = unknown> {
   #add(definitions: readonly AnyTool<S>[], source: string): readonly ToolRegistration[] {
     const state = this.#state;
     this.#checkOpen('register a tool');
-    if (!Array.isArray(definitions)) throw new MisuseError('invalid_definition', `Expected an array of definitions, got ${describe(definitions)}.`);
+    if (!Array.isArray(definitions))
+      throw new MisuseError(
+        'invalid_definition',
+        `Expected an array of definitions, got ${describe(definitions)}.`,
+      );
     const skeletons = new Map<string, string>();
     for (const definition of definitions) {
       checkDefinition(definition as AnyTool, state);
@@ -237,15 +287,23 @@ export class HostToolRegistry<S = unknown> {
       const skeleton = nameSkeleton(name);
       const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);
       if (taken === name)
-        throw new MisuseError('duplicate_name', `Tool \`${name}\` is registered already. Use registerOrReplace() to replace it, or choose another name.`);
+        throw new MisuseError(
+          'duplicate_name',
+          `Tool \`${name}\` is registered already. Use registerOrReplace() to replace it, or ` +
+            'choose another name.',
+        );
       if (taken !== undefined)
         throw new MisuseError(
           'name_conflict',
-          `Tool \`${name}\` could be mistaken for \`${taken}\`, which is registered already (case, \`-\` and \`_\`, and look-alike letters do not tell names apart). Choose another name.`,
+          `Tool \`${name}\` could be mistaken for \`${taken}\`, which is registered already ` +
+            `(case, \`-\` and \`_\`, and look-alike letters do not tell names apart). Choose ` +
+            'another name.',
         );
       skeletons.set(skeleton, name);
     }
-    const entries = definitions.map((definition) => new ToolEntry(definition as AnyTool, source, state.waits));
+    const entries = definitions.map(
+      (definition) => new ToolEntry(definition as AnyTool, source, state.waits),
+    );
     for (const [skeleton, name] of skeletons) state.skeletons.set(skeleton, name);
     for (const entry of entries) {
       state.tools.set(entry.name, entry);
@@ -282,7 +340,11 @@ export class HostToolRegistry<S = unknown> {
     this.#tell({ removed: entries.map(({ name }) => name) });
   }
 
-  #tell(change: { added?: readonly string[]; removed?: readonly string[]; modified?: readonly string[] }): void {
+  #tell(change: {
+    added?: readonly string[];
+    removed?: readonly string[];
+    modified?: readonly string[];
+  }): void {
     const state = this.#state;
     state.revision++;
     state.epoch++;
@@ -291,6 +353,7 @@ export class HostToolRegistry<S = unknown> {
   }
 
   #checkOpen(action: string): void {
-    if (this.#state.closed) throw new MisuseError('closed', `Cannot ${action}, because the registry is closed.`);
+    if (this.#state.closed)
+      throw new MisuseError('closed', `Cannot ${action}, because the registry is closed.`);
   }
 }

@@ -10,7 +10,10 @@ import type { AnyTool } from '../tool/tool-config.ts';
 export interface ToolScope<S = unknown> {
   /** Who brings its tools; shown as `source` in rules, events and errors. */
   readonly source: string;
-  /** Adds a tool, under the scope's prefix. @throws MisuseError as the registry's does, and `closed` once the scope is disposed. */
+  /**
+   * Adds a tool, under the scope's prefix. @throws MisuseError as the registry's does, and `closed`
+   * once the scope is disposed.
+   */
   register(definition: AnyTool<S>): ToolRegistration;
   /** All or nothing. One `tools:changed`. @throws MisuseError as `register`. */
   registerAll(definitions: readonly AnyTool<S>[]): readonly ToolRegistration[];
@@ -37,7 +40,9 @@ export function createScope<S>(port: ScopePort<S>): ToolScope<S> {
   let disposed = false;
   const add = (definitions: readonly AnyTool<S>[]): readonly ToolRegistration[] => {
     if (disposed) throw new MisuseError('closed', `The scope \`${source}\` is disposed.`);
-    return port.add(prefix === '' ? definitions : definitions.map((definition) => renamed(definition, prefix)));
+    return port.add(
+      prefix === '' ? definitions : definitions.map((definition) => renamed(definition, prefix)),
+    );
   };
   const drain = async (): Promise<void> => {
     await Promise.all(port.entries().map((entry) => entry.drain()));

@@ -25,7 +25,11 @@ export interface AnswerCacheLimits {
   readonly answerBytes?: number;
 }
 
-export function createAnswerCache({ ids = 1_000, bytes: maxBytes = 4 * 1_048_576, answerBytes = 262_144 }: AnswerCacheLimits = {}): AnswerCache {
+export function createAnswerCache({
+  ids = 1_000,
+  bytes: maxBytes = 4 * 1_048_576,
+  answerBytes = 262_144,
+}: AnswerCacheLimits = {}): AnswerCache {
   // Oldest first.
   const answers = new Map<string, Answer | undefined>();
   let bytes = 0;

@@ -19,18 +19,27 @@ const bounds: JsonBounds = { maxDepth: maxBodyDepth, maxValues: maxAnswerValues 
 /** Most characters of an error's message. */
 const maxMessageChars = 8_192;
 
-/** The answer of a handler that returned. One that is no JSON, or too large, becomes an error that says so. */
+/**
+ * The answer of a handler that returned. One that is no JSON, or too large, becomes an error that
+ * says so.
+ */
 export function resultAnswer(requestId: string, tool: string, result: unknown): Answer {
   try {
     const answer = answerOf(requestId, 'result', jsonOf(result));
     if (excessOf(answer.body, bounds) !== undefined)
       return errorAnswer(
         requestId,
-        `The result of ${tool} has too many values, or is nested too deep; a relay takes at most ${maxAnswerValues} values and ${maxBodyDepth} levels. Return less, or a part at a time.`,
+        `The result of ${tool} has too many values, or is nested too deep; a relay takes at ` +
+          `most ${maxAnswerValues} values and ${maxBodyDepth} levels. Return less, or a part at ` +
+          'a time.',
       );
     if (answer.bytes <= maxAnswerBytes) return answer;
     const megabytes = (answer.bytes / 1_048_576).toFixed(1);
-    return errorAnswer(requestId, `The result of ${tool} is ${megabytes} MB as JSON; a relay takes at most 4 MB. Return less, or a part at a time.`);
+    return errorAnswer(
+      requestId,
+      `The result of ${tool} is ${megabytes} MB as JSON; a relay takes at most 4 MB. Return ` +
+        'less, or a part at a time.',
+    );
   } catch (error) {
     return errorAnswer(requestId, `The result of ${tool} is no JSON: ${messageOf(error)}`);
   }
@@ -43,14 +52,20 @@ export function thrownAnswer(requestId: string, thrown: unknown): Answer {
 
 /** An answer that is an error. */
 export function errorAnswer(requestId: string, message: string): Answer {
-  return answerOf(requestId, 'error', JSON.stringify({ message: message.slice(0, maxMessageChars) }));
+  return answerOf(
+    requestId,
+    'error',
+    JSON.stringify({ message: message.slice(0, maxMessageChars) }),
+  );
 }
 
 /** What was thrown, in words; whatever it is, this does not throw. */
 function messageOf(thrown: unknown): string {
   try {
     const { message } = (thrown ?? {}) as { readonly message?: unknown };
-    return typeof message === 'string' && message !== '' ? message : `The handler threw ${String(thrown)}.`;
+    return typeof message === 'string' && message !== ''
+      ? message
+      : `The handler threw ${String(thrown)}.`;
   } catch {
     return 'The handler threw something that cannot be read.';
   }
@@ -66,7 +81,8 @@ function jsonOf(result: unknown): string {
   if (result === undefined) return 'null';
   const json = JSON.stringify(result, (key, value: unknown) => {
     const fault = faultOf(value);
-    if (fault !== undefined) throw new TypeError(`${key === '' ? 'it' : JSON.stringify(key)} is ${fault}.`);
+    if (fault !== undefined)
+      throw new TypeError(`${key === '' ? 'it' : JSON.stringify(key)} is ${fault}.`);
     return value;
   }) as string | undefined;
   if (json === undefined) throw new TypeError('its toJSON gives nothing.');
@@ -75,11 +91,14 @@ function jsonOf(result: unknown): string {
 
 function faultOf(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : String(value);
-  if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
+  if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol')
+    return `a ${typeof value}`;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   if (ArrayBuffer.isView(value)) return 'binary data (encode it as text)';
   const prototype: unknown = Object.getPrototypeOf(value);
   const plain = prototype === null || Object.getPrototypeOf(prototype) === null;
   // A Map, a Promise, an Error: JSON would make an empty object of it.
-  return plain || Object.keys(value).length > 0 ? undefined : `a ${Object.prototype.toString.call(value).slice(8, -1)}, which has no JSON form`;
+  return plain || Object.keys(value).length > 0
+    ? undefined
+    : `a ${Object.prototype.toString.call(value).slice(8, -1)}, which has no JSON form`;
 }

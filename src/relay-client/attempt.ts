@@ -1,7 +1,12 @@
 /** One line from its first request to its end: how long it stood, and why it ended. */
 import { numberIn, stringIn } from './json.ts';
 import type { Line, LineEvent, Transport } from './line.ts';
-import { asRelayClientError, isPassing, type RelayClientError, relayClientError } from './relay-client-error.ts';
+import {
+  asRelayClientError,
+  isPassing,
+  type RelayClientError,
+  relayClientError,
+} from './relay-client-error.ts';
 import type { Scope } from './scope.ts';
 
 /** How a line ended. */
@@ -9,7 +14,10 @@ export interface Ending {
   readonly error: RelayClientError;
   /** Milliseconds that it stood; undefined where it never did. */
   readonly stoodMs: number | undefined;
-  /** `transport`: the way may be at fault, and another one better. `relay`: it is away for now. `over`: the relay says that there is no more to come. */
+  /**
+   * `transport`: the way may be at fault, and another one better. `relay`: it is away for now.
+   * `over`: the relay says that there is no more to come.
+   */
   readonly fault: 'transport' | 'relay' | 'over';
   /** Milliseconds until the relay wants to hear again, where it said so. */
   readonly retryInMs: number | undefined;
@@ -46,7 +54,12 @@ const patience = 2.5;
 const asleepMs = 5_000;
 
 /** Runs a line until it ends; resolves in any case. */
-export async function attempt(life: Scope, transport: Transport, memory: LineMemory, listener: LineListener): Promise<Ending> {
+export async function attempt(
+  life: Scope,
+  transport: Transport,
+  memory: LineMemory,
+  listener: LineListener,
+): Promise<Ending> {
   const scope = life.child();
   let upAt: number | undefined;
   let heardAt = performance.now();
@@ -76,7 +89,12 @@ export async function attempt(life: Scope, transport: Transport, memory: LineMem
     const reason = /^[a-z][a-z_]{0,63}$/.exec(stringIn(data, 'reason') ?? '')?.[0] ?? 'goodbye';
     fault = data.reconnect === false ? 'over' : 'relay';
     retryInMs = numberIn(data, 'retryMs');
-    scope.end(relayClientError(fault === 'over' ? reason : 'disconnected', `The relay ended the connection: ${reason}.`));
+    scope.end(
+      relayClientError(
+        fault === 'over' ? reason : 'disconnected',
+        `The relay ended the connection: ${reason}.`,
+      ),
+    );
   };
   const line: Line = {
     scope,
@@ -105,7 +123,12 @@ export async function attempt(life: Scope, transport: Transport, memory: LineMem
     },
   };
   const establishing = scope.after(establishMs, () =>
-    scope.end(relayClientError('timeout', `The ${transport.name} line did not stand within ${establishMs} ms.`)),
+    scope.end(
+      relayClientError(
+        'timeout',
+        `The ${transport.name} line did not stand within ${establishMs} ms.`,
+      ),
+    ),
   );
 
   let broken: unknown = relayClientError('disconnected', 'The relay closed the connection.');

@@ -1,4 +1,7 @@
-/** The calls that this application runs: each once, many at a time, stopped when nobody waits for them any more. */
+/**
+ * The calls that this application runs: each once, many at a time, stopped when nobody waits for
+ * them any more.
+ */
 import { type Answer, errorAnswer, resultAnswer, thrownAnswer } from './answer.ts';
 import { type AnswerCache, createAnswerCache } from './answer-cache.ts';
 import { isJsonObject, type JsonObject, numberIn, stringIn } from './json.ts';
@@ -45,7 +48,13 @@ interface Call {
   readonly remainingMs: () => number;
 }
 
-export function createCalls({ life, clock, handler, answer, cache = createAnswerCache() }: CallsWorld): Calls {
+export function createCalls({
+  life,
+  clock,
+  handler,
+  answer,
+  cache = createAnswerCache(),
+}: CallsWorld): Calls {
   const open = new Map<string, Call>();
   const waiting = new Set<Call>();
   let running = 0;
@@ -61,11 +70,18 @@ export function createCalls({ life, clock, handler, answer, cache = createAnswer
   const run = async (call: Call): Promise<void> => {
     const { requestId, tool, args, attempt, deadline, scope } = call;
     const handle = handler(tool);
-    if (handle === undefined) return settle(call, errorAnswer(requestId, `This application has no tool called ${JSON.stringify(tool)} now.`));
+    if (handle === undefined)
+      return settle(
+        call,
+        errorAnswer(requestId, `This application has no tool called ${JSON.stringify(tool)} now.`),
+      );
     const controller = new AbortController();
     const forget = scope.onEnd((reason) => controller.abort(reason));
     try {
-      const result = await handle(args, Object.freeze({ requestId, signal: controller.signal, deadline, attempt }));
+      const result = await handle(
+        args,
+        Object.freeze({ requestId, signal: controller.signal, deadline, attempt }),
+      );
       forget();
       settle(call, resultAnswer(requestId, tool, result));
     } catch (thrown) {
@@ -108,8 +124,17 @@ export function createCalls({ life, clock, handler, answer, cache = createAnswer
       waiting.delete(call);
       if (!cache.has(requestId)) cache.add(requestId);
     });
-    scope.after(forMs, () => scope.end(relayClientError('timeout', 'The deadline of the call has passed.')));
-    if (waiting.size >= maxWaiting) return settle(call, errorAnswer(requestId, `This application has ${maxWaiting} calls waiting and takes no more now.`));
+    scope.after(forMs, () =>
+      scope.end(relayClientError('timeout', 'The deadline of the call has passed.')),
+    );
+    if (waiting.size >= maxWaiting)
+      return settle(
+        call,
+        errorAnswer(
+          requestId,
+          `This application has ${maxWaiting} calls waiting and takes no more now.`,
+        ),
+      );
     waiting.add(call);
     next();
   };
@@ -118,7 +143,8 @@ export function createCalls({ life, clock, handler, answer, cache = createAnswer
     request(data) {
       const requestId = stringIn(data, 'requestId');
       const tool = stringIn(data, 'tool');
-      if (life.ended || requestId === undefined || tool === undefined || open.has(requestId)) return;
+      if (life.ended || requestId === undefined || tool === undefined || open.has(requestId))
+        return;
       if (!cache.has(requestId)) return begin(requestId, tool, data);
       const given = cache.get(requestId);
       if (given !== undefined) answer(given, clock.remainingMs(data.deadline));
@@ -127,7 +153,13 @@ export function createCalls({ life, clock, handler, answer, cache = createAnswer
       const requestId = stringIn(data, 'requestId');
       if (requestId === undefined) return;
       const call = open.get(requestId);
-      if (call !== undefined) call.scope.end(relayClientError('cancelled', `The call was cancelled: ${stringIn(data, 'reason') ?? 'nobody waits for it'}.`));
+      if (call !== undefined)
+        call.scope.end(
+          relayClientError(
+            'cancelled',
+            `The call was cancelled: ${stringIn(data, 'reason') ?? 'nobody waits for it'}.`,
+          ),
+        );
       // One that was cancelled before it came does not run when it comes.
       else if (!cache.has(requestId)) cache.add(requestId);
     },

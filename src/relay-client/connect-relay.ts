@@ -1,4 +1,7 @@
-/** Connects an application to its session: registers its tools, brings calls to their handlers and answers back, and mends what breaks. */
+/**
+ * Connects an application to its session: registers its tools, brings calls to their handlers and
+ * answers back, and mends what breaks.
+ */
 import { connectionOf, type Ends } from './connection.ts';
 import { createHttp } from './http.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
@@ -31,16 +34,17 @@ const optionNames: readonly (keyof RelayClientOptions)[] = [
 ];
 
 /**
- * Connects to a session of a relay. Resolves when the tools are registered and the connection stands for the first time. Until then it tries again, for as long as it
- * takes, whenever that can help (a network or a relay that is away, a limit that passes); `onStatus` hears of each attempt, and `signal` gives up.
- * Rejects with a `RelayClientError` where trying again cannot help: options that are wrong (`invalid_options`), a token or a session that the relay does not know
- * (status 401, 403, 404, 410), tools of which it takes none (422), too many of them (413). Tools that it refuses while it takes others are in `failed`.
+ * Connects to a session of a relay. Resolves when the tools are registered and the connection
+ * stands for the first time. Until then it tries again, for as long as it takes, whenever that can
+ * help (a network or a relay that is away, a limit that passes); `onStatus` hears of each attempt,
+ * and `signal` gives up. Rejects with a `RelayClientError` where trying again cannot help: options
+ * that are wrong (`invalid_options`), a token or a session that the relay does not know (status
+ * 401, 403, 404, 410), tools of which it takes none (422), too many of them (413). Tools that it
+ * refuses while it takes others are in `failed`.
  *
- * @example
- * const relay = await connectRelay({
- *   url: 'https://relay.example.com', code, token,
- *   tools: [{ name: 'get_title', description: 'The title of the document.', parameters: { type: 'object' }, handler: () => document.title }],
- * });
+ * @example const relay = await connectRelay({ url: 'https://relay.example.com', code, token, tools:
+ * [{ name: 'get_title', description: 'The title of the document.', parameters: { type: 'object' },
+ * handler: () => document.title }], });
  */
 export async function connectRelay(options: RelayClientOptions): Promise<RelayConnection> {
   const own = ownOptions('connectRelay', options, optionNames) as RelayClientOptions;
@@ -55,25 +59,44 @@ export async function connectRelay(options: RelayClientOptions): Promise<RelayCo
   });
 }
 
-function transportsOf({ transport = 'auto', WebSocket }: RelayClientOptions, http: ReturnType<typeof createHttp>, { base }: Target): readonly Transport[] {
-  const Socket = WebSocket ?? (globalThis as { readonly WebSocket?: NonNullable<RelayClientOptions['WebSocket']> }).WebSocket;
+function transportsOf(
+  { transport = 'auto', WebSocket }: RelayClientOptions,
+  http: ReturnType<typeof createHttp>,
+  { base }: Target,
+): readonly Transport[] {
+  const Socket =
+    WebSocket ??
+    (globalThis as { readonly WebSocket?: NonNullable<RelayClientOptions['WebSocket']> }).WebSocket;
   const all: Record<RelayTransport, () => Transport[]> = {
     websocket: () => (typeof Socket === 'function' ? [websocketTransport(http, base, Socket)] : []),
     sse: () => [sseTransport(http)],
     poll: () => [pollTransport(http)],
   };
   if (transport === 'auto') return [...all.websocket(), ...all.sse(), ...all.poll()];
-  if (!Object.hasOwn(all, transport)) throw invalid("transport must be 'auto', 'websocket', 'sse' or 'poll'.");
+  if (!Object.hasOwn(all, transport))
+    throw invalid("transport must be 'auto', 'websocket', 'sse' or 'poll'.");
   const [only] = all[transport]();
-  if (only === undefined) throw invalid('There is no WebSocket here: give one as the option WebSocket, or another transport.');
+  if (only === undefined)
+    throw invalid(
+      'There is no WebSocket here: give one as the option WebSocket, or another transport.',
+    );
   return [only];
 }
 
-function pluginOf({ pluginType = 'custom', pluginVersion = '1.0.0', capabilities = [], environment = {} }: RelayClientOptions): JsonObject {
-  if (typeof pluginType !== 'string' || typeof pluginVersion !== 'string') throw invalid('pluginType and pluginVersion must be strings.');
-  if (!Array.isArray(capabilities) || !isJsonObject(environment)) throw invalid('capabilities must be an array, and environment an object.');
+function pluginOf({
+  pluginType = 'custom',
+  pluginVersion = '1.0.0',
+  capabilities = [],
+  environment = {},
+}: RelayClientOptions): JsonObject {
+  if (typeof pluginType !== 'string' || typeof pluginVersion !== 'string')
+    throw invalid('pluginType and pluginVersion must be strings.');
+  if (!Array.isArray(capabilities) || !isJsonObject(environment))
+    throw invalid('capabilities must be an array, and environment an object.');
   try {
-    return JSON.parse(JSON.stringify({ pluginType, pluginVersion, capabilities, environment })) as JsonObject;
+    return JSON.parse(
+      JSON.stringify({ pluginType, pluginVersion, capabilities, environment }),
+    ) as JsonObject;
   } catch {
     throw invalid('capabilities and environment must be plain JSON.');
   }

@@ -5,10 +5,21 @@ import type { RelayHttp } from './http.ts';
 import { type JsonObject, numberIn, stringIn } from './json.ts';
 import type { LineEvent, Transport } from './line.ts';
 import { keepLink } from './link.ts';
-import type { RelayClientOptions, RelayCloseOptions, RelayConnection, RelayStatus, RelayStatusEvent, RelayTransport } from './options.ts';
+import type {
+  RelayClientOptions,
+  RelayCloseOptions,
+  RelayConnection,
+  RelayStatus,
+  RelayStatusEvent,
+  RelayTransport,
+} from './options.ts';
 import { ownOptions } from './own-options.ts';
 import { createRegistration } from './registration.ts';
-import { asRelayClientError, type RelayClientError, relayClientError } from './relay-client-error.ts';
+import {
+  asRelayClientError,
+  type RelayClientError,
+  relayClientError,
+} from './relay-client-error.ts';
 import { createRelayClock } from './relay-clock.ts';
 import { createScope, tell } from './scope.ts';
 import type { RelayTool } from './tool.ts';
@@ -31,7 +42,14 @@ export interface ConnectionParts {
 }
 
 /** Starts it. */
-export function connectionOf({ http, transports, list, plugin, options, ends }: ConnectionParts): void {
+export function connectionOf({
+  http,
+  transports,
+  list,
+  plugin,
+  options,
+  ends,
+}: ConnectionParts): void {
   const { onStatus, onToolsChanged, signal, random = Math.random } = options;
   const life = createScope();
   const clock = createRelayClock();
@@ -41,9 +59,16 @@ export function connectionOf({ http, transports, list, plugin, options, ends }: 
   let handlers: ReadonlyMap<string, RelayTool['handler']> = list.handlers;
 
   const report = (more: Omit<RelayStatusEvent, 'status' | 'transport'> = {}): void => {
-    tell(onStatus, Object.freeze({ status, ...(transport === undefined ? {} : { transport }), ...more }));
+    tell(
+      onStatus,
+      Object.freeze({ status, ...(transport === undefined ? {} : { transport }), ...more }),
+    );
   };
-  const finish = (reason: string, error: RelayClientError | undefined, why: unknown = error): void => {
+  const finish = (
+    reason: string,
+    error: RelayClientError | undefined,
+    why: unknown = error,
+  ): void => {
     if (life.ended) return;
     status = 'closed';
     transport = undefined;
@@ -61,12 +86,18 @@ export function connectionOf({ http, transports, list, plugin, options, ends }: 
         if (latest === taken) handlers = taken.handlers;
         report({ failedTools });
       },
-      refused: (error, retryInMs) => report(retryInMs === undefined ? { error } : { error, retryInMs }),
+      refused: (error, retryInMs) =>
+        report(retryInMs === undefined ? { error } : { error, retryInMs }),
       over,
     },
   );
   const delivery = createDelivery({ http, life, random, failed: (error) => report({ error }) });
-  const calls = createCalls({ life, clock, handler: (tool) => handlers.get(tool), answer: delivery.send });
+  const calls = createCalls({
+    life,
+    clock,
+    handler: (tool) => handlers.get(tool),
+    answer: delivery.send,
+  });
   let latest = list;
 
   const receive = ({ event, data }: LineEvent): void => {
@@ -78,7 +109,8 @@ export function connectionOf({ http, transports, list, plugin, options, ends }: 
     else if (event === 'tool-cancel') calls.cancel(data);
     else if (event === 'tool-availability-update') tell(onToolsChanged, data);
     else if (event === 'response-stored') delivery.stored(stringIn(data, 'requestId') ?? '');
-    else if (event === 'response-refused') delivery.refused(stringIn(data, 'requestId') ?? '', refusalOf(data, http));
+    else if (event === 'response-refused')
+      delivery.refused(stringIn(data, 'requestId') ?? '', refusalOf(data, http));
   };
   const change = async (tools: readonly RelayTool[], reason: string): Promise<void> => {
     const next = prepareTools(tools);
@@ -111,7 +143,8 @@ export function connectionOf({ http, transports, list, plugin, options, ends }: 
     update: (tools, reason = 'application-update') => quietly(change(tools, reason)),
     close: (given = {}) => quietly(close(given)),
   } as RelayConnection;
-  if (typeof Symbol.asyncDispose === 'symbol') Object.defineProperty(connection, Symbol.asyncDispose, { value: () => connection.close() });
+  if (typeof Symbol.asyncDispose === 'symbol')
+    Object.defineProperty(connection, Symbol.asyncDispose, { value: () => connection.close() });
 
   const start = async (): Promise<void> => {
     await registration.set(list, 'plugin-registration');
@@ -149,12 +182,18 @@ export function connectionOf({ http, transports, list, plugin, options, ends }: 
 
 function refusalOf(data: JsonObject, http: RelayHttp): RelayClientError {
   const message = http.scrub(stringIn(data, 'message') ?? 'The relay refused an answer.');
-  return relayClientError(http.scrub(stringIn(data, 'error') ?? 'refused'), message, { status: numberIn(data, 'status') ?? 400 });
+  return relayClientError(http.scrub(stringIn(data, 'error') ?? 'refused'), message, {
+    status: numberIn(data, 'status') ?? 400,
+  });
 }
 
-/** 128 random bits: which running application this is, to a relay that must not give a call to two. */
+/**
+ * 128 random bits: which running application this is, to a relay that must not give a call to two.
+ */
 function clientId(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
 }
 
 /** A promise whose rejection may go unlooked at. */

@@ -1,18 +1,30 @@
-/** Answers on their way to the relay: by the socket where there is one, else by POST, again and again until the relay has them or nobody waits any more. */
+/**
+ * Answers on their way to the relay: by the socket where there is one, else by POST, again and
+ * again until the relay has them or nobody waits any more.
+ */
 import { type Answer, errorAnswer } from './answer.ts';
 import { retryMs } from './backoff.ts';
 import type { RelayHttp } from './http.ts';
-import { asRelayClientError, isPassing, type RelayClientError, relayClientError } from './relay-client-error.ts';
+import {
+  asRelayClientError,
+  isPassing,
+  type RelayClientError,
+  relayClientError,
+} from './relay-client-error.ts';
 import type { Scope } from './scope.ts';
 
 /** Takes answers to the relay. */
 export interface Delivery {
   /**
-   * Sends an answer. One that is under way already is left to that; in the place of one whose content the relay refuses goes an error that says so.
+   * Sends an answer. One that is under way already is left to that; in the place of one whose
+   * content the relay refuses goes an error that says so.
    * @param forMs how long it is worth anything
    */
   send(answer: Answer, forMs: number): void;
-  /** There is a socket now that frames go out on; undefined: there is none any more, and what it did not confirm goes by POST. */
+  /**
+   * There is a socket now that frames go out on; undefined: there is none any more, and what it did
+   * not confirm goes by POST.
+   */
   socket(send: ((frame: string) => void) | undefined): void;
   /** The relay has confirmed an answer that came by the socket. */
   stored(requestId: string): void;
@@ -72,13 +84,19 @@ export function createDelivery({ http, life, random, failed }: DeliveryWorld): D
     if (isPassing(error)) {
       parcel.unconfirmed?.();
       parcel.unconfirmed = undefined;
-      parcel.scope.after(retryMs(failures, random, error.retryAfterMs), () => start(parcel, failures));
+      parcel.scope.after(retryMs(failures, random, error.retryAfterMs), () =>
+        start(parcel, failures),
+      );
     } else {
       parcel.scope.end(undefined);
       failed(error);
       // Whoever waits is told why there is no result.
       if (!parcel.isNotice && isOfContent(error))
-        take(errorAnswer(requestId, `The relay did not take the result: ${error.message}`), parcel.until - performance.now(), true);
+        take(
+          errorAnswer(requestId, `The relay did not take the result: ${error.message}`),
+          parcel.until - performance.now(),
+          true,
+        );
     }
   };
   const byFrame = (parcel: Parcel): boolean => {
@@ -100,7 +118,12 @@ export function createDelivery({ http, life, random, failed }: DeliveryWorld): D
     scope.onEnd(() => parcels.delete(answer.requestId));
     scope.after(forMs, () => {
       scope.end(undefined);
-      failed(relayClientError('timeout', 'An answer could not be brought to the relay before its deadline.'));
+      failed(
+        relayClientError(
+          'timeout',
+          'An answer could not be brought to the relay before its deadline.',
+        ),
+      );
     });
     if (!byFrame(parcel)) start(parcel);
   };
@@ -110,7 +133,8 @@ export function createDelivery({ http, life, random, failed }: DeliveryWorld): D
     socket(send) {
       sendFrame = send;
       if (send !== undefined) return;
-      for (const parcel of [...parcels.values()]) if (parcel.unconfirmed !== undefined) start(parcel);
+      for (const parcel of [...parcels.values()])
+        if (parcel.unconfirmed !== undefined) start(parcel);
     },
     stored(requestId) {
       parcels.get(requestId)?.scope.end(undefined);
@@ -124,7 +148,10 @@ export function createDelivery({ http, life, random, failed }: DeliveryWorld): D
   };
 }
 
-/** True where the relay refuses what an answer holds, such as a result nested too deep, and not who sends it, or when. */
+/**
+ * True where the relay refuses what an answer holds, such as a result nested too deep, and not who
+ * sends it, or when.
+ */
 function isOfContent({ status }: RelayClientError): boolean {
   return status === 400 || status === 413 || status === 422;
 }

@@ -1,7 +1,15 @@
-/** Requests to the relay: the token in a header, everything bounded, and every failure as one kind of error. */
+/**
+ * Requests to the relay: the token in a header, everything bounded, and every failure as one kind
+ * of error.
+ */
 import { retryAfterMs } from './backoff.ts';
 import { type JsonObject, parseObject, stringIn } from './json.ts';
-import { failedToolsOf, isRelayClientError, type RelayClientError, relayClientError } from './relay-client-error.ts';
+import {
+  failedToolsOf,
+  isRelayClientError,
+  type RelayClientError,
+  relayClientError,
+} from './relay-client-error.ts';
 import { type Scope, within } from './scope.ts';
 import type { Target } from './target.ts';
 
@@ -14,12 +22,24 @@ export interface HttpMore {
   readonly timeoutMs?: number;
 }
 
-/** Speaks to one session of a relay. Everything rejects with a RelayClientError, or with the reason that the scope ended for. */
+/**
+ * Speaks to one session of a relay. Everything rejects with a RelayClientError, or with the reason
+ * that the scope ended for.
+ */
 export interface RelayHttp {
   /** The object that the relay answers; empty for an answer without one. */
-  call(scope: Scope, method: 'GET' | 'POST' | 'DELETE', path: string, more?: HttpMore): Promise<JsonObject>;
+  call(
+    scope: Scope,
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    more?: HttpMore,
+  ): Promise<JsonObject>;
   /** A response that is read as it comes, for as long as `signal` lets it. */
-  open(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
+  open(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Response>;
   /** A message from outside without the token. */
   scrub(text: string): string;
 }
@@ -28,12 +48,19 @@ export interface RelayHttp {
 const maxAnswerBytes = 16 * 1_048_576;
 const maxMessageChars = 1_000;
 
-export function createHttp({ base, token }: Target, fetch: (url: string, init?: RequestInit) => Promise<Response>): RelayHttp {
+export function createHttp(
+  { base, token }: Target,
+  fetch: (url: string, init?: RequestInit) => Promise<Response>,
+): RelayHttp {
   const scrub = (text: string): string => text.replaceAll(token, '***').slice(0, maxMessageChars);
   const send = async (path: string, init: RequestInit): Promise<Response> => {
     try {
       // A relay redirects nobody: token, definitions and answers are for it alone.
-      return await fetch(`${base}${path}`, { ...init, cache: 'no-store', redirect: 'error' } as RequestInit);
+      return await fetch(`${base}${path}`, {
+        ...init,
+        cache: 'no-store',
+        redirect: 'error',
+      } as RequestInit);
     } catch (error) {
       throw networkError(scrub(messageOf(error)));
     }
@@ -44,7 +71,10 @@ export function createHttp({ base, token }: Target, fetch: (url: string, init?: 
       if (!response.ok) throw refusal(response, answer ?? {}, scrub);
       // What answers otherwise is no relay: a portal that wants a login, for one.
       if (answer === undefined && response.status !== 204)
-        throw relayClientError('invalid_answer', 'What answered the request is no relay: a JSON object was expected.');
+        throw relayClientError(
+          'invalid_answer',
+          'What answered the request is no relay: a JSON object was expected.',
+        );
       return answer ?? {};
     } catch (error) {
       throw isRelayClientError(error) ? error : networkError(scrub(messageOf(error)));
@@ -54,11 +84,21 @@ export function createHttp({ base, token }: Target, fetch: (url: string, init?: 
   return {
     call(scope, method, path, { body, headers, timeoutMs = 30_000 } = {}) {
       const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
-      const init = { method, headers: { ...authorization, ...type, ...headers }, ...(body === undefined ? {} : { body }) };
-      return within(scope, timeoutMs, async (signal) => read(await send(path, { ...init, signal })));
+      const init = {
+        method,
+        headers: { ...authorization, ...type, ...headers },
+        ...(body === undefined ? {} : { body }),
+      };
+      return within(scope, timeoutMs, async (signal) =>
+        read(await send(path, { ...init, signal })),
+      );
     },
     async open(path, headers, signal) {
-      const response = await send(path, { method: 'GET', headers: { ...authorization, ...headers }, signal });
+      const response = await send(path, {
+        method: 'GET',
+        headers: { ...authorization, ...headers },
+        signal,
+      });
       if (!response.ok) await read(response);
       return response;
     },
@@ -69,17 +109,26 @@ export function createHttp({ base, token }: Target, fetch: (url: string, init?: 
 function networkError(detail: string): RelayClientError {
   return relayClientError(
     'network_error',
-    `The relay cannot be reached${detail === '' ? '' : ` (${detail})`}. In a page, this is also what a refused origin looks like.`,
+    `The relay cannot be reached${detail === '' ? '' : ` (${detail})`}. In a page, this is ` +
+      'also what a refused origin looks like.',
   );
 }
 
-function refusal({ status, headers }: Response, answer: JsonObject, scrub: (text: string) => string): RelayClientError {
+function refusal(
+  { status, headers }: Response,
+  answer: JsonObject,
+  scrub: (text: string) => string,
+): RelayClientError {
   const said = stringIn(answer, 'message');
-  return relayClientError(scrub(stringIn(answer, 'error') ?? `http_${status}`), said === undefined ? `The relay answered ${status}.` : scrub(said), {
-    status,
-    retryAfterMs: retryAfterMs(headers.get('retry-after')),
-    failedTools: failedToolsOf(answer),
-  });
+  return relayClientError(
+    scrub(stringIn(answer, 'error') ?? `http_${status}`),
+    said === undefined ? `The relay answered ${status}.` : scrub(said),
+    {
+      status,
+      retryAfterMs: retryAfterMs(headers.get('retry-after')),
+      failedTools: failedToolsOf(answer),
+    },
+  );
 }
 
 async function textOf(response: Response): Promise<string> {
@@ -95,7 +144,10 @@ async function textOf(response: Response): Promise<string> {
     bytes += value.length;
     if (bytes > maxAnswerBytes) {
       await reader.cancel();
-      throw relayClientError('invalid_answer', `The relay's answer is over ${maxAnswerBytes} bytes.`);
+      throw relayClientError(
+        'invalid_answer',
+        `The relay's answer is over ${maxAnswerBytes} bytes.`,
+      );
     }
     text += decoder.decode(value, { stream: true });
   }

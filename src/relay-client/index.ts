@@ -1,4 +1,7 @@
-/** The application's side of a relay, for browsers and Node: registers tools for a session, runs the calls that agents make, and stays connected. */
+/**
+ * The application's side of a relay, for browsers and Node: registers tools for a session, runs the
+ * calls that agents make, and stays connected.
+ */
 
 export { connectRelay } from './connect-relay.ts';
 export type { JsonObject, JsonValue } from './json.ts';
@@ -13,5 +16,11 @@ export type {
 } from './options.ts';
 export type { RelayClientError, RelayFailedTool } from './relay-client-error.ts';
 export { isRelayClientError } from './relay-client-error.ts';
-export type { RelayArguments, RelayCallContext, RelayTool, RelayToolAnnotations, TypedRelayTool } from './tool.ts';
+export type {
+  RelayArguments,
+  RelayCallContext,
+  RelayTool,
+  RelayToolAnnotations,
+  TypedRelayTool,
+} from './tool.ts';
 export { relayTool } from './tool.ts';

@@ -1,4 +1,6 @@
-/** One attempt to get events from the relay: what a transport is given, and what each transport is. */
+/**
+ * One attempt to get events from the relay: what a transport is given, and what each transport is.
+ */
 import type { JsonObject } from './json.ts';
 import type { RelayTransport } from './options.ts';
 import type { RelayClientError } from './relay-client-error.ts';
@@ -38,7 +40,10 @@ export interface Line {
 /** One way to get events. */
 export interface Transport {
   readonly name: RelayTransport;
-  /** Brings events until the line breaks: rejects with why, or resolves where the other end just closed. */
+  /**
+   * Brings events until the line breaks: rejects with why, or resolves where the other end just
+   * closed.
+   */
   run(line: Line): Promise<void>;
 }
 
@@ -48,7 +53,10 @@ export function transportUnavailable(message: string): RelayClientError {
 }
 
 /** Path and query of a stream. */
-export function streamPath(line: Pick<Line, 'client'>, more: Readonly<Record<string, string | undefined>> = {}): string {
+export function streamPath(
+  line: Pick<Line, 'client'>,
+  more: Readonly<Record<string, string | undefined>> = {},
+): string {
   const query = new URLSearchParams({ client: line.client });
   for (const [key, value] of Object.entries(more)) if (value !== undefined) query.set(key, value);
   return `/stream?${query}`;

@@ -1,4 +1,7 @@
-/** Keeps a line to the relay: one after the other, by the best way that works, with pauses that grow while nothing does. */
+/**
+ * Keeps a line to the relay: one after the other, by the best way that works, with pauses that grow
+ * while nothing does.
+ */
 import { attempt, type Ending, type LineMemory } from './attempt.ts';
 import { maxRetryAfterMs, retryMs } from './backoff.ts';
 import type { LineEvent, Transport } from './line.ts';
@@ -30,7 +33,10 @@ export interface LinkWorld {
   readonly client: string;
 }
 
-/** A relay whose lines stand for less is not believed twice in a row when it says at once that it will be back soon. */
+/**
+ * A relay whose lines stand for less is not believed twice in a row when it says at once that it
+ * will be back soon.
+ */
 const shortMs = 10_000;
 /** The lease of a relay that does not tell it. */
 const usualLeaseMs = 10_000;
@@ -40,8 +46,17 @@ const maxFaults = 2;
 const betterAfterMs = 600_000;
 
 /** Runs until the life ends or the link is over; resolves in any case. */
-export async function keepLink({ life, random, transports, client }: LinkWorld, listener: LinkListener): Promise<void> {
-  const memory: LineMemory = { client, lastId: undefined, heartbeatMs: 30_000, leaseMs: usualLeaseMs, leastMs: 0 };
+export async function keepLink(
+  { life, random, transports, client }: LinkWorld,
+  listener: LinkListener,
+): Promise<void> {
+  const memory: LineMemory = {
+    client,
+    lastId: undefined,
+    heartbeatMs: 30_000,
+    leaseMs: usualLeaseMs,
+    leastMs: 0,
+  };
   let index = 0;
   /** Attempts in a row since a line stood last, that line's end among them. */
   let failures = 0;
@@ -54,7 +69,11 @@ export async function keepLink({ life, random, transports, client }: LinkWorld, 
   const lowers = ({ fault, error, stoodMs: stood }: Ending): boolean => {
     if (fault === 'transport') faults += 1;
     else if (stood !== undefined) faults = 0;
-    if (index + 1 >= transports.length || !(faults >= maxFaults || (fault === 'transport' && error.code === 'silent'))) return false;
+    if (
+      index + 1 >= transports.length ||
+      !(faults >= maxFaults || (fault === 'transport' && error.code === 'silent'))
+    )
+      return false;
     index += 1;
     faults = 0;
     loweredAt = performance.now();
@@ -63,7 +82,11 @@ export async function keepLink({ life, random, transports, client }: LinkWorld, 
   for (;;) {
     if (index > 0 && performance.now() - loweredAt > betterAfterMs) index = 0;
     const transport = transports[index] as Transport;
-    const ending = await attempt(life, transport, memory, { up: () => listener.up(transport.name), speak: listener.speak, event: listener.event });
+    const ending = await attempt(life, transport, memory, {
+      up: () => listener.up(transport.name),
+      speak: listener.speak,
+      event: listener.event,
+    });
     listener.speak(undefined);
     if (life.ended) return;
     if (ending.fault === 'over' || isFinal(ending.error)) return listener.over(ending.error);
@@ -72,9 +95,13 @@ export async function keepLink({ life, random, transports, client }: LinkWorld, 
     failures = stood ? 1 : failures + 1;
     short = (ending.stoodMs ?? 0) >= shortMs ? 1 : short + 1;
     const lowered = lowers(ending);
-    // Whose line has stood may have calls that wait for it: away for half a lease at most, there is time for another attempt before they end.
+    // Whose line has stood may have calls that wait for it: away for half a lease at most, there is
+    // time for another attempt before they end.
     const mostMs = hasStood ? memory.leaseMs / 2 : undefined;
-    const waitMs = lowered ? 0 : (goodbyeWait(ending, short) ?? retryMs(failures, random, Math.max(memory.leastMs, ending.retryInMs ?? 0), mostMs));
+    const waitMs = lowered
+      ? 0
+      : (goodbyeWait(ending, short) ??
+        retryMs(failures, random, Math.max(memory.leastMs, ending.retryInMs ?? 0), mostMs));
     listener.down(ending.error, waitMs);
     try {
       // When the relay has named a time, there is no use in coming earlier.
@@ -87,8 +114,12 @@ export async function keepLink({ life, random, transports, client }: LinkWorld, 
   }
 }
 
-/** A relay that says goodbye knows best when it is back; it is believed once, not for ever. Undefined where it is not. */
+/**
+ * A relay that says goodbye knows best when it is back; it is believed once, not for ever.
+ * Undefined where it is not.
+ */
 function goodbyeWait({ error, retryInMs, stoodMs }: Ending, short: number): number | undefined {
-  if (retryInMs === undefined || error.status !== undefined || stoodMs === undefined || short > 1) return undefined;
+  if (retryInMs === undefined || error.status !== undefined || stoodMs === undefined || short > 1)
+    return undefined;
   return Math.min(maxRetryAfterMs, Math.max(0, retryInMs));
 }

@@ -7,8 +7,9 @@ import type { RelayTool } from './tool.ts';
 export type RelayTransport = 'websocket' | 'sse' | 'poll';
 
 /**
- * Where a connection stands. `connecting`: until it stands for the first time. `connected`. `reconnecting`: it was lost and is tried again for as long as it
- * takes; calls wait at the relay until their deadlines. `closed`: for good.
+ * Where a connection stands. `connecting`: until it stands for the first time. `connected`.
+ * `reconnecting`: it was lost and is tried again for as long as it takes; calls wait at the relay
+ * until their deadlines. `closed`: for good.
  */
 export type RelayStatus = 'connecting' | 'connected' | 'reconnecting' | 'closed';
 
@@ -24,7 +25,10 @@ export interface RelayStatusEvent {
   readonly retryInMs?: number;
   /** After a registration: the tools that the relay did not take. */
   readonly failedTools?: readonly RelayFailedTool[];
-  /** Of `closed`: `close` (by {@link RelayConnection.close} or the signal), a goodbye's reason (`replaced`, `session_closed`, `session_expired`), or the error's code. */
+  /**
+   * Of `closed`: `close` (by {@link RelayConnection.close} or the signal), a goodbye's reason
+   * (`replaced`, `session_closed`, `session_expired`), or the error's code.
+   */
   readonly reason?: string;
 }
 
@@ -35,24 +39,41 @@ export interface RelayWebSocket {
   /** Closes it. */
   close(code?: number, reason?: string): void;
   /** Listens for `open`, `message`, `close` and `error`. */
-  addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: object) => void): void;
+  addEventListener(
+    type: 'open' | 'message' | 'close' | 'error',
+    listener: (event: object) => void,
+  ): void;
 }
 
 /** What is made known of the application, and how the relay is reached. */
 export interface RelayClientOptions {
-  /** The relay's base URL, such as `https://relay.example.com` or `https://example.com/relay`; `/api/sessions` may follow. In a page it may be relative. */
+  /**
+   * The relay's base URL, such as `https://relay.example.com` or `https://example.com/relay`;
+   * `/api/sessions` may follow. In a page it may be relative.
+   */
   readonly url: string | URL;
   /** The session's code. */
   readonly code: string;
-  /** The token of the session's application side. It is sent in a header only, and appears in no URL, message or status. */
+  /**
+   * The token of the session's application side. It is sent in a header only, and appears in no
+   * URL, message or status.
+   */
   readonly token: string;
-  /** What agents may call. May be empty: then nothing is registered until {@link RelayConnection.update}. */
+  /**
+   * What agents may call. May be empty: then nothing is registered until
+   * {@link RelayConnection.update}.
+   */
   readonly tools: readonly RelayTool[];
   /** Is told of each change. What it throws is dropped. */
   readonly onStatus?: ((event: RelayStatusEvent) => void) | undefined;
-  /** Is told when the session's tools have changed, with the relay's `tool-availability-update`. What it throws is dropped. */
+  /**
+   * Is told when the session's tools have changed, with the relay's `tool-availability-update`.
+   * What it throws is dropped.
+   */
   readonly onToolsChanged?: ((update: JsonObject) => void) | undefined;
-  /** Ends the attempt to connect, and later the connection, as {@link RelayConnection.close} does. */
+  /**
+   * Ends the attempt to connect, and later the connection, as {@link RelayConnection.close} does.
+   */
   readonly signal?: AbortSignal | undefined;
   /** What kind of application this is. @default "custom" */
   readonly pluginType?: string | undefined;
@@ -62,7 +83,10 @@ export interface RelayClientOptions {
   readonly capabilities?: readonly unknown[] | undefined;
   /** Where it runs, as plain JSON; agents see it. @default {} */
   readonly environment?: object | undefined;
-  /** `auto` takes the best that works: a WebSocket where there is one, then server-sent events, then polling. Any other is used alone. @default "auto" */
+  /**
+   * `auto` takes the best that works: a WebSocket where there is one, then server-sent events, then
+   * polling. Any other is used alone. @default "auto"
+   */
   readonly transport?: 'auto' | RelayTransport | undefined;
   /** @default the global `fetch` */
   readonly fetch?: ((url: string, init?: RequestInit) => Promise<Response>) | undefined;
@@ -78,7 +102,10 @@ export interface RelayCloseOptions {
   readonly deleteSession?: boolean | undefined;
 }
 
-/** A standing connection. It mends itself; it ends by `close()`, the signal, or when the relay says that there is no more to come. */
+/**
+ * A standing connection. It mends itself; it ends by `close()`, the signal, or when the relay says
+ * that there is no more to come.
+ */
 export interface RelayConnection {
   /** Where it stands now. */
   readonly status: RelayStatus;
@@ -87,16 +114,19 @@ export interface RelayConnection {
   /** The tools that the relay did not take, of the last registration or update. */
   readonly failed: readonly RelayFailedTool[];
   /**
-   * Makes these all the tools there are. The relay is told the difference to what it knows, if there is one. Of several updates at once the last one counts.
-   * Resolves when the relay has taken this list or a later one; waits as long as the relay is away or limits updates. Rejects with a {@link RelayClientError} when
-   * the relay will not take it, or when the connection closes; a rejection that nobody looks at goes unnoticed, but for `onStatus`.
+   * Makes these all the tools there are. The relay is told the difference to what it knows, if
+   * there is one. Of several updates at once the last one counts. Resolves when the relay has taken
+   * this list or a later one; waits as long as the relay is away or limits updates. Rejects with a
+   * {@link RelayClientError} when the relay will not take it, or when the connection closes; a
+   * rejection that nobody looks at goes unnoticed, but for `onStatus`.
    * @param reason is told to agents; "application-update" without one
    */
   update(tools: readonly RelayTool[], reason?: string): Promise<void>;
   /**
-   * Ends the stream, aborts the signals of running handlers, and drops answers that are not sent yet. The session and its tools stay, so that the application can
-   * come back. Idempotent. Rejects where the session was to be deleted and that failed,
-   * and with `invalid_options` for an unknown option; then nothing is closed.
+   * Ends the stream, aborts the signals of running handlers, and drops answers that are not sent
+   * yet. The session and its tools stay, so that the application can come back. Idempotent. Rejects
+   * where the session was to be deleted and that failed, and with `invalid_options` for an unknown
+   * option; then nothing is closed.
    */
   close(options?: RelayCloseOptions): Promise<void>;
   /** `close()`. Absent where the environment has no `Symbol.asyncDispose`. */

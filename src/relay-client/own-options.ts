@@ -1,4 +1,7 @@
-/** Reading options as the rest of the package does: own members only, and unknown names throw with the one that was probably meant. */
+/**
+ * Reading options as the rest of the package does: own members only, and unknown names throw with
+ * the one that was probably meant.
+ */
 import { relayClientError } from './relay-client-error.ts';
 
 /** What other libraries call what we call something else. */
@@ -16,23 +19,42 @@ const wordsOfOthers: ReadonlyMap<string, string> = new Map([
 /** A longer name is none that somebody mistyped. */
 const longestName = 60;
 
-/** The own members of an options object, in one that inherits nothing. @param noun what one of them is called */
-export function ownOptions<T extends object>(where: string, options: T, known: readonly string[], noun = 'option'): Partial<T> {
+/**
+ * The own members of an options object, in one that inherits nothing. @param noun what one of them
+ * is called
+ */
+export function ownOptions<T extends object>(
+  where: string,
+  options: T,
+  known: readonly string[],
+  noun = 'option',
+): Partial<T> {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw relayClientError('invalid_options', `${where}: expected an object of ${noun}s.`);
   const own = Object.create(null) as Record<string, unknown>;
   for (const key of Object.keys(options)) {
-    if (!known.includes(key)) throw relayClientError('invalid_options', `${where}: unknown ${noun} \`${key.slice(0, longestName)}\`${suggestion(key, known)}`);
+    if (!known.includes(key))
+      throw relayClientError(
+        'invalid_options',
+        `${where}: unknown ${noun} \`${key.slice(0, longestName)}\`${suggestion(key, known)}`,
+      );
     own[key] = (options as Record<string, unknown>)[key];
   }
   return own as Partial<T>;
 }
 
-/** Refuses a member that was probably meant to be another, which the object lacks. What resembles nothing may stay: an object may hold more than we know. */
+/**
+ * Refuses a member that was probably meant to be another, which the object lacks. What resembles
+ * nothing may stay: an object may hold more than we know.
+ */
 export function checkSpelling(where: string, value: object, known: readonly string[]): void {
   for (const key of Object.keys(value)) {
     const meant = known.includes(key) ? undefined : probablyMeant(key, known);
-    if (meant !== undefined && !(meant in value)) throw relayClientError('invalid_options', `${where}: unknown field \`${key}\`; did you mean \`${meant}\`?`);
+    if (meant !== undefined && !(meant in value))
+      throw relayClientError(
+        'invalid_options',
+        `${where}: unknown field \`${key}\`; did you mean \`${meant}\`?`,
+      );
   }
 }
 
@@ -46,7 +68,9 @@ function probablyMeant(unknown: string, known: readonly string[]): string | unde
   const word = wordsOfOthers.get(unknown);
   if (word !== undefined && known.includes(word)) return word;
   if (unknown.length > longestName) return undefined;
-  const [near] = known.map((name) => ({ name, away: distance(unknown.toLowerCase(), name.toLowerCase()) })).sort((one, other) => one.away - other.away);
+  const [near] = known
+    .map((name) => ({ name, away: distance(unknown.toLowerCase(), name.toLowerCase()) }))
+    .sort((one, other) => one.away - other.away);
   const most = Math.min(3, Math.max(1, Math.floor(unknown.length / 3)));
   return near !== undefined && near.away <= most ? near.name : undefined;
 }
@@ -57,7 +81,13 @@ function distance(from: string, to: string): number {
   for (const [row, letter] of [...from].entries()) {
     const next = [row + 1];
     for (let at = 0; at < to.length; at++)
-      next.push(Math.min((next[at] as number) + 1, (last[at + 1] as number) + 1, (last[at] as number) + (to[at] === letter ? 0 : 1)));
+      next.push(
+        Math.min(
+          (next[at] as number) + 1,
+          (last[at + 1] as number) + 1,
+          (last[at] as number) + (to[at] === letter ? 0 : 1),
+        ),
+      );
     last = next;
   }
   return last[to.length] as number;

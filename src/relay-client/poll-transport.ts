@@ -1,4 +1,7 @@
-/** Events by long polling: a request waits at the relay until there is something, or for a heartbeat's time. */
+/**
+ * Events by long polling: a request waits at the relay until there is something, or for a
+ * heartbeat's time.
+ */
 import type { RelayHttp } from './http.ts';
 import { isJsonObject, type JsonObject, type JsonValue, stringIn } from './json.ts';
 import { type Line, streamPath, type Transport } from './line.ts';
@@ -24,7 +27,8 @@ export function pollTransport(http: RelayHttp): Transport {
         if (first) line.receive({ id: undefined, event: 'connected', data: about(answer) });
         first = false;
         take(line, answer);
-        if (line.after() === after && !line.scope.ended) await line.scope.sleep(pauseMs - (performance.now() - startedAt));
+        if (line.after() === after && !line.scope.ended)
+          await line.scope.sleep(pauseMs - (performance.now() - startedAt));
         if (line.scope.ended) return;
       }
     },
@@ -41,6 +45,10 @@ function take(line: Line, { events }: JsonObject): void {
     if (line.scope.ended) return;
     if (!isJsonObject(item) || !isJsonObject(item.data)) continue;
     const { id, data } = item;
-    line.receive({ id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined, event: stringIn(item, 'event') ?? '', data });
+    line.receive({
+      id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined,
+      event: stringIn(item, 'event') ?? '',
+      data,
+    });
   }
 }

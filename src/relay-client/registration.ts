@@ -1,8 +1,18 @@
-/** What the relay knows of the application's tools, and how it is told: one request at a time, the newest list first. */
+/**
+ * What the relay knows of the application's tools, and how it is told: one request at a time, the
+ * newest list first.
+ */
 import { retryMs } from './backoff.ts';
 import type { RelayHttp } from './http.ts';
 import { type JsonObject, numberIn } from './json.ts';
-import { asRelayClientError, failedToolsOf, isFinal, isPassing, type RelayClientError, type RelayFailedTool } from './relay-client-error.ts';
+import {
+  asRelayClientError,
+  failedToolsOf,
+  isFinal,
+  isPassing,
+  type RelayClientError,
+  type RelayFailedTool,
+} from './relay-client-error.ts';
 import type { Scope } from './scope.ts';
 import { type ToolList, toolDifference } from './tool-list.ts';
 
@@ -10,7 +20,10 @@ import { type ToolList, toolDifference } from './tool-list.ts';
 export interface Registration {
   /** Makes this the list. Resolves when the relay has taken it or a later one. */
   set(list: ToolList, reason: string): Promise<void>;
-  /** A line stands, and the relay said which revision of the tools it has, or nothing. @param again a line has stood before */
+  /**
+   * A line stands, and the relay said which revision of the tools it has, or nothing. @param again
+   * a line has stood before
+   */
   seen(toolsRevision: number | undefined, again: boolean): void;
   /** Tools that the relay did not take. */
   readonly failed: readonly RelayFailedTool[];
@@ -44,7 +57,10 @@ interface Wish {
   readonly reject: (error: unknown) => void;
 }
 
-export function createRegistration({ http, life, random, plugin }: RegistrationWorld, listener: RegistrationListener): Registration {
+export function createRegistration(
+  { http, life, random, plugin }: RegistrationWorld,
+  listener: RegistrationListener,
+): Registration {
   /** Names and definitions as the relay has them; undefined: it has none of ours. */
   let known: ReadonlyMap<string, string> | undefined;
   /** Names that it may have of ours while that is not known. */
@@ -81,14 +97,31 @@ export function createRegistration({ http, life, random, plugin }: RegistrationW
     const { list, reason } = wish;
     if (known === undefined) {
       const availableTools = [...list.tools.values()].map(({ definition }) => definition);
-      if (availableTools.length > 0) keep(wish, await http.call(life, 'POST', '/register-tools', { body: JSON.stringify({ ...plugin, availableTools }) }));
+      if (availableTools.length > 0)
+        keep(
+          wish,
+          await http.call(life, 'POST', '/register-tools', {
+            body: JSON.stringify({ ...plugin, availableTools }),
+          }),
+        );
       // A relay takes no empty registration.
-      else if (former.size > 0) keep(wish, await http.call(life, 'POST', '/update-tools', { body: JSON.stringify({ removed: [...former], reason }) }));
+      else if (former.size > 0)
+        keep(
+          wish,
+          await http.call(life, 'POST', '/update-tools', {
+            body: JSON.stringify({ removed: [...former], reason }),
+          }),
+        );
       else return;
     } else {
       const difference = toolDifference(known, list.tools);
       if (difference === undefined) return;
-      keep(wish, await http.call(life, 'POST', '/update-tools', { body: JSON.stringify({ ...difference, reason }) }));
+      keep(
+        wish,
+        await http.call(life, 'POST', '/update-tools', {
+          body: JSON.stringify({ ...difference, reason }),
+        }),
+      );
     }
     listener.taken(list, failed);
   };
@@ -177,7 +210,8 @@ export function createRegistration({ http, life, random, plugin }: RegistrationW
       if (working) seenMeanwhile = { revision: toolsRevision };
       else if (known === undefined) return;
       // An answer without a revision: this is it.
-      else if (revision === undefined && toolsRevision !== undefined && !again) revision = toolsRevision;
+      else if (revision === undefined && toolsRevision !== undefined && !again)
+        revision = toolsRevision;
       else if (toolsRevision === undefined || toolsRevision !== revision) {
         forget();
         start();

@@ -12,13 +12,16 @@ export interface RelayFailedTool {
 }
 
 /**
- * Why a connection, a registration or an answer failed. Neither the message nor anything else of it holds the token.
- * `name` is `RelayClientError`; {@link isRelayClientError} tells it from other errors.
+ * Why a connection, a registration or an answer failed. Neither the message nor anything else of it
+ * holds the token. `name` is `RelayClientError`; {@link isRelayClientError} tells it from other
+ * errors.
  */
 export interface RelayClientError extends Error {
   /**
-   * What the relay calls it (`session_not_found`, `session_expired`, `rate_limit_exceeded`, `registration_failed` …), or, of our own: `invalid_options`,
-   * `network_error`, `timeout`, `disconnected`, `transport_unavailable`, `silent`, `invalid_answer`, `closed`, or the reason of a goodbye, such as `replaced`.
+   * What the relay calls it (`session_not_found`, `session_expired`, `rate_limit_exceeded`,
+   * `registration_failed` …), or, of our own: `invalid_options`, `network_error`, `timeout`,
+   * `disconnected`, `transport_unavailable`, `silent`, `invalid_answer`, `closed`, or the reason of
+   * a goodbye, such as `replaced`.
    */
   readonly code: string;
   /** The status that the relay answered with; undefined where it did not answer. */
@@ -37,8 +40,18 @@ export interface ErrorMore {
 }
 
 /** Makes one. */
-export function relayClientError(code: string, message: string, { status, retryAfterMs, failedTools = [] }: ErrorMore = {}): RelayClientError {
-  return Object.assign(new Error(message), { name: 'RelayClientError', code, status, retryAfterMs, failedTools });
+export function relayClientError(
+  code: string,
+  message: string,
+  { status, retryAfterMs, failedTools = [] }: ErrorMore = {},
+): RelayClientError {
+  return Object.assign(new Error(message), {
+    name: 'RelayClientError',
+    code,
+    status,
+    retryAfterMs,
+    failedTools,
+  });
 }
 
 /** True for the errors of this client. */
@@ -48,7 +61,9 @@ export function isRelayClientError(error: unknown): error is RelayClientError {
 
 /** Whatever was thrown, as an error of this client. */
 export function asRelayClientError(error: unknown): RelayClientError {
-  return isRelayClientError(error) ? error : relayClientError('invalid_answer', 'The relay sent something that could not be read.');
+  return isRelayClientError(error)
+    ? error
+    : relayClientError('invalid_answer', 'The relay sent something that could not be read.');
 }
 
 /** True where trying again may help: no answer at all, or one that says "not now". */
@@ -67,7 +82,11 @@ export function failedToolsOf({ failedTools }: JsonObject): readonly RelayFailed
   if (!Array.isArray(failedTools)) return [];
   return (failedTools as readonly Partial<Record<string, unknown>>[]).flatMap((failed) =>
     typeof failed?.toolName === 'string'
-      ? { toolName: failed.toolName, error: typeof failed.error === 'string' ? failed.error : 'refused', recoverable: failed.recoverable === true }
+      ? {
+          toolName: failed.toolName,
+          error: typeof failed.error === 'string' ? failed.error : 'refused',
+          recoverable: failed.recoverable === true,
+        }
       : [],
   );
 }

@@ -1,10 +1,18 @@
-/** The relay's clock, as far as it can be told from here: deadlines are the relay's, and no two clocks agree. */
+/**
+ * The relay's clock, as far as it can be told from here: deadlines are the relay's, and no two
+ * clocks agree.
+ */
 
 /** Tells how much time a deadline leaves. */
 export interface RelayClock {
-  /** The relay has just said what time it is. @param timestamp ISO 8601; anything else is ignored */
+  /**
+   * The relay has just said what time it is. @param timestamp ISO 8601; anything else is ignored
+   */
   heard(timestamp: unknown): void;
-  /** Milliseconds until a deadline of the relay, rather too many than too few. @param deadline epoch milliseconds; anything else is taken for none, and gets the default */
+  /**
+   * Milliseconds until a deadline of the relay, rather too many than too few. @param deadline epoch
+   * milliseconds; anything else is taken for none, and gets the default
+   */
   remainingMs(deadline: unknown): number;
 }
 

@@ -1,4 +1,7 @@
-/** What lives only as long as something else: timers, requests, handlers. When a scope ends, nothing of it is left. */
+/**
+ * What lives only as long as something else: timers, requests, handlers. When a scope ends, nothing
+ * of it is left.
+ */
 import { relayClientError } from './relay-client-error.ts';
 
 /** A span of life. */
@@ -81,8 +84,15 @@ export function createScope(): Scope {
   return scope;
 }
 
-/** Does something that can be stopped, within a time: rejects when the time is over or the scope ends, whether or not `run` heeds its signal. */
-export function within<T>(scope: Scope, ms: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/**
+ * Does something that can be stopped, within a time: rejects when the time is over or the scope
+ * ends, whether or not `run` heeds its signal.
+ */
+export function within<T>(
+  scope: Scope,
+  ms: number,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const controller = new AbortController();
     const inner = scope.child();
@@ -90,7 +100,9 @@ export function within<T>(scope: Scope, ms: number, run: (signal: AbortSignal) =
       reject(reason);
       controller.abort(reason);
     });
-    inner.after(ms, () => inner.end(relayClientError('timeout', `The relay did not answer within ${ms} ms.`)));
+    inner.after(ms, () =>
+      inner.end(relayClientError('timeout', `The relay did not answer within ${ms} ms.`)),
+    );
     if (inner.ended) return;
     run(controller.signal).then(
       (value) => {
@@ -105,8 +117,13 @@ export function within<T>(scope: Scope, ms: number, run: (signal: AbortSignal) =
   });
 }
 
-/** Calls what the application gave us: neither what it throws nor what it rejects with comes back. */
-export function tell<Args extends readonly unknown[]>(listener: ((...args: Args) => unknown) | undefined, ...args: Args): void {
+/**
+ * Calls what the application gave us: neither what it throws nor what it rejects with comes back.
+ */
+export function tell<Args extends readonly unknown[]>(
+  listener: ((...args: Args) => unknown) | undefined,
+  ...args: Args
+): void {
   try {
     Promise.resolve(listener?.(...args)).catch(() => {});
   } catch {

@@ -11,7 +11,10 @@ export interface SseEvent {
 
 /** Reads one stream. */
 export interface SseParser {
-  /** Takes the next bytes. Throws once an event is over the bound; the stream is then of no more use. */
+  /**
+   * Takes the next bytes. Throws once an event is over the bound; the stream is then of no more
+   * use.
+   */
   push(bytes: Uint8Array): void;
 }
 
@@ -63,7 +66,8 @@ export function createSseParser(reader: SseReader, maxChars = maxEventChars): Ss
     field(text.slice(0, colon), text.slice(text[colon + 1] === ' ' ? colon + 2 : colon + 1));
   };
   const bounded = (): void => {
-    if (chars + line.length > maxChars) throw new RangeError(`An event of the stream is over ${maxChars} characters.`);
+    if (chars + line.length > maxChars)
+      throw new RangeError(`An event of the stream is over ${maxChars} characters.`);
   };
 
   return {

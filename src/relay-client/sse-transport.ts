@@ -22,12 +22,20 @@ export function sseTransport(http: RelayHttp): Transport {
 
 async function read(http: RelayHttp, line: Line, signal: AbortSignal): Promise<void> {
   const after = line.after();
-  const response = await http.open(streamPath(line), { Accept: 'text/event-stream', ...(after === undefined ? {} : { 'Last-Event-ID': after }) }, signal);
+  const response = await http.open(
+    streamPath(line),
+    { Accept: 'text/event-stream', ...(after === undefined ? {} : { 'Last-Event-ID': after }) },
+    signal,
+  );
   const type = response.headers.get('content-type') ?? '';
   const reader = response.body?.getReader();
   if (!/^text\/event-stream\b/i.test(type) || reader === undefined) {
     await reader?.cancel();
-    throw transportUnavailable(reader === undefined ? 'The fetch of this environment gives no streams.' : 'The stream of the relay came as something else.');
+    throw transportUnavailable(
+      reader === undefined
+        ? 'The fetch of this environment gives no streams.'
+        : 'The stream of the relay came as something else.',
+    );
   }
   const parser = createSseParser({
     event({ id, event, data }) {
@@ -38,7 +46,9 @@ async function read(http: RelayHttp, line: Line, signal: AbortSignal): Promise<v
   });
   for (;;) {
     const { done, value } = await reader.read().catch((error: unknown) => {
-      throw line.scope.ended || isRelayClientError(error) ? asRelayClientError(error) : relayClientError('disconnected', 'The stream was cut off.');
+      throw line.scope.ended || isRelayClientError(error)
+        ? asRelayClientError(error)
+        : relayClientError('disconnected', 'The stream was cut off.');
     });
     if (done || line.scope.ended) return;
     line.heard();
@@ -46,7 +56,10 @@ async function read(http: RelayHttp, line: Line, signal: AbortSignal): Promise<v
       parser.push(value);
     } catch (error) {
       await reader.cancel().catch(() => {});
-      throw relayClientError('invalid_answer', error instanceof Error ? error.message : 'The stream cannot be read.');
+      throw relayClientError(
+        'invalid_answer',
+        error instanceof Error ? error.message : 'The stream cannot be read.',
+      );
     }
   }
 }

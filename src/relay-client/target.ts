@@ -10,14 +10,21 @@ export interface Target {
 }
 
 /** Reads `url`, `code` and `token`. Throws `invalid_options`, which never repeats the token. */
-export function targetOf({ url, code, token }: Pick<RelayClientOptions, 'url' | 'code' | 'token'>): Target {
+export function targetOf({
+  url,
+  code,
+  token,
+}: Pick<RelayClientOptions, 'url' | 'code' | 'token'>): Target {
   if (typeof token !== 'string' || !/^[\x21-\x7e]{1,4096}$/.test(token)) {
     throw invalid('token must be the token of the session: 1 to 4096 visible ASCII characters.');
   }
-  if (typeof code !== 'string' || !/^[\w-]{1,128}$/.test(code)) throw invalid('code must be the code of a session: 1 to 128 letters, digits, "_" and "-".');
+  if (typeof code !== 'string' || !/^[\w-]{1,128}$/.test(code))
+    throw invalid('code must be the code of a session: 1 to 128 letters, digits, "_" and "-".');
   const parsed = parse(url);
-  if (!/^https?:$/.test(parsed.protocol)) throw invalid(`url must begin with https: or http:, not ${parsed.protocol}`);
-  if (parsed.username !== '' || parsed.password !== '') throw invalid('url must hold no user name and no password.');
+  if (!/^https?:$/.test(parsed.protocol))
+    throw invalid(`url must begin with https: or http:, not ${parsed.protocol}`);
+  if (parsed.username !== '' || parsed.password !== '')
+    throw invalid('url must hold no user name and no password.');
   const path = parsed.pathname.replace(/\/+$/, '').replace(/\/api\/sessions$/, '');
   return { base: `${parsed.origin}${path}/api/sessions/${code}`, token };
 }

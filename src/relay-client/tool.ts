@@ -10,9 +10,15 @@ export interface RelayArguments {
 export interface RelayCallContext {
   /** The call's id. A call that is delivered again has it again, and does not run again here. */
   readonly requestId: string;
-  /** Aborts when nobody waits for the answer any more: the call was cancelled, its deadline has passed, or the connection was closed. */
+  /**
+   * Aborts when nobody waits for the answer any more: the call was cancelled, its deadline has
+   * passed, or the connection was closed.
+   */
   readonly signal: AbortSignal;
-  /** When nobody waits any more: epoch milliseconds by the clock of this machine, as far as the relay's can be told from it. */
+  /**
+   * When nobody waits any more: epoch milliseconds by the clock of this machine, as far as the
+   * relay's can be told from it.
+   */
   readonly deadline: number;
   /** How often the relay has delivered this call, from 1. */
   readonly attempt: number;
@@ -24,7 +30,10 @@ export interface RelayToolAnnotations {
   readonly readOnly?: boolean | undefined;
   /** May destroy or overwrite. */
   readonly destructive?: boolean | undefined;
-  /** Calling again with the same arguments changes nothing more: a call that was lost with one page may be given to the next. */
+  /**
+   * Calling again with the same arguments changes nothing more: a call that was lost with one page
+   * may be given to the next.
+   */
   readonly idempotent?: boolean | undefined;
   /** Reaches beyond the application: network, other people. */
   readonly openWorld?: boolean | undefined;
@@ -36,7 +45,9 @@ export interface RelayTool {
   readonly name: string;
   /** What it does and when to use it; models read it. */
   readonly description: string;
-  /** A JSON Schema of type object. The relay checks arguments against it before a call gets here. */
+  /**
+   * A JSON Schema of type object. The relay checks arguments against it before a call gets here.
+   */
   readonly parameters: object;
   /** A JSON Schema of the result. */
   readonly outputSchema?: object | undefined;
@@ -45,8 +56,10 @@ export interface RelayTool {
   /** Hints for policies and for delivery. */
   readonly annotations?: RelayToolAnnotations | undefined;
   /**
-   * Runs a call. What it returns, or resolves to, is the result: any JSON value of at most 4 MB; undefined is null. What it throws is the call's error: its message
-   * goes to the agent as it is. Calls run at once, not one after the other; the type of `args` may be written out, as in `handler({ path }: { path: string })`.
+   * Runs a call. What it returns, or resolves to, is the result: any JSON value of at most 4 MB;
+   * undefined is null. What it throws is the call's error: its message goes to the agent as it is.
+   * Calls run at once, not one after the other; the type of `args` may be written out, as in
+   * `handler({ path }: { path: string })`.
    */
   handler(args: RelayArguments, context: RelayCallContext): unknown;
 }
@@ -57,7 +70,10 @@ export interface TypedRelayTool<Args extends object> extends Omit<RelayTool, 'ha
   handler(args: Args, context: RelayCallContext): unknown;
 }
 
-/** Gives a tool's arguments a type that it cannot take in place, such as an interface: `relayTool<ReadArgs>({ … })`. Nothing is checked here: `parameters` is what the relay checks. */
+/**
+ * Gives a tool's arguments a type that it cannot take in place, such as an interface:
+ * `relayTool<ReadArgs>({ … })`. Nothing is checked here: `parameters` is what the relay checks.
+ */
 export function relayTool<Args extends object>(tool: TypedRelayTool<Args>): RelayTool {
   return tool as RelayTool;
 }

@@ -1,4 +1,7 @@
-/** What tells that trying again at once is worth it: the network is back, or somebody looks at the page. */
+/**
+ * What tells that trying again at once is worth it: the network is back, or somebody looks at the
+ * page.
+ */
 import type { Scope } from './scope.ts';
 
 interface Source {
@@ -9,14 +12,19 @@ interface Source {
 /** Why a wait is over: its time, the network is back, or somebody sees the page again. */
 export type Woken = 'time' | 'online' | 'visible';
 
-/** Waits, if `wakeable` only until something says that trying is worth it. Rejects when the scope ends. */
+/**
+ * Waits, if `wakeable` only until something says that trying is worth it. Rejects when the scope
+ * ends.
+ */
 export function sleepUntilWoken(scope: Scope, ms: number, wakeable: boolean): Promise<Woken> {
   const inner = scope.child();
   return new Promise<Woken>((resolve, reject) => {
     inner.onEnd(reject);
     inner.after(ms, () => resolve('time'));
     if (!wakeable) return;
-    const page = globalThis as Source & { readonly document?: Source & { readonly visibilityState?: string } };
+    const page = globalThis as Source & {
+      readonly document?: Source & { readonly visibilityState?: string };
+    };
     listen(inner, page, 'online', () => resolve('online'));
     listen(inner, page.document, 'visibilitychange', () => {
       if (page.document?.visibilityState === 'visible') resolve('visible');
@@ -24,7 +32,12 @@ export function sleepUntilWoken(scope: Scope, ms: number, wakeable: boolean): Pr
   }).finally(() => inner.end(undefined));
 }
 
-function listen(scope: Scope, source: Source | undefined, type: string, listener: () => void): void {
+function listen(
+  scope: Scope,
+  source: Source | undefined,
+  type: string,
+  listener: () => void,
+): void {
   if (typeof source?.addEventListener !== 'function') return;
   source.addEventListener(type, listener);
   scope.onEnd(() => source.removeEventListener?.(type, listener));

@@ -1,4 +1,7 @@
-/** Events and answers over one WebSocket, opened with a ticket: a socket cannot send the token in a header, and a URL must not hold it. */
+/**
+ * Events and answers over one WebSocket, opened with a ticket: a socket cannot send the token in a
+ * header, and a URL must not hold it.
+ */
 import type { RelayHttp } from './http.ts';
 import { isJsonObject, parseObject, stringIn } from './json.ts';
 import { type Line, streamPath, type Transport, transportUnavailable } from './line.ts';
@@ -7,23 +10,37 @@ import { asRelayClientError, relayClientError } from './relay-client-error.ts';
 import { maxEventChars } from './sse-parser.ts';
 
 /** @param base as of the target, with http: or https: */
-export function websocketTransport(http: RelayHttp, base: string, Socket: new (url: string) => RelayWebSocket): Transport {
+export function websocketTransport(
+  http: RelayHttp,
+  base: string,
+  Socket: new (url: string) => RelayWebSocket,
+): Transport {
   return {
     name: 'websocket',
     async run(line) {
       const ticket = await fetchTicket(http, line);
-      await talk(line, open(Socket, `${base.replace(/^http/, 'ws')}${streamPath(line, { ticket, after: line.after() })}`));
+      await talk(
+        line,
+        open(
+          Socket,
+          `${base.replace(/^http/, 'ws')}${streamPath(line, { ticket, after: line.after() })}`,
+        ),
+      );
     },
   };
 }
 
 async function fetchTicket(http: RelayHttp, line: Line): Promise<string> {
   try {
-    const ticket = stringIn(await http.call(line.scope, 'POST', '/ticket', { body: '{}' }), 'ticket');
+    const ticket = stringIn(
+      await http.call(line.scope, 'POST', '/ticket', { body: '{}' }),
+      'ticket',
+    );
     if (ticket !== undefined) return ticket;
   } catch (thrown) {
     const { status, code } = asRelayClientError(thrown);
-    const noRoute = (status === 404 && code !== 'session_not_found') || status === 405 || status === 501;
+    const noRoute =
+      (status === 404 && code !== 'session_not_found') || status === 405 || status === 501;
     if (!noRoute) throw thrown;
   }
   throw transportUnavailable('The relay gives no tickets for sockets.');
@@ -64,11 +81,21 @@ function talk(line: Line, socket: RelayWebSocket): Promise<void> {
       if (line.scope.ended) return;
       line.heard();
       if (typeof data !== 'string') return;
-      if (data.length > maxEventChars) return reject(relayClientError('invalid_answer', `A frame of the relay is over ${maxEventChars} characters.`));
+      if (data.length > maxEventChars)
+        return reject(
+          relayClientError(
+            'invalid_answer',
+            `A frame of the relay is over ${maxEventChars} characters.`,
+          ),
+        );
       const frame = parseObject(data);
       if (frame === undefined || !isJsonObject(frame.data)) return;
       const { id } = frame;
-      line.receive({ id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined, event: stringIn(frame, 'event') ?? '', data: frame.data });
+      line.receive({
+        id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined,
+        event: stringIn(frame, 'event') ?? '',
+        data: frame.data,
+      });
     });
   });
 }

@@ -44,14 +44,28 @@ const counted: ReadonlyMap<RouteName, Total> = new Map<RouteName, Total>([
   ['request', 'requests'],
   ['response', 'responses'],
 ]);
-type Total = 'sessionsCreated' | 'sessionsDeleted' | 'registrations' | 'updates' | 'requests' | 'responses';
+type Total =
+  | 'sessionsCreated'
+  | 'sessionsDeleted'
+  | 'registrations'
+  | 'updates'
+  | 'requests'
+  | 'responses';
 
 /** Makes the counters of a node. All start at 0. */
 export function createCounters(): Counters {
-  const totals: Record<Total, number> = { sessionsCreated: 0, sessionsDeleted: 0, registrations: 0, updates: 0, requests: 0, responses: 0 };
+  const totals: Record<Total, number> = {
+    sessionsCreated: 0,
+    sessionsDeleted: 0,
+    registrations: 0,
+    updates: 0,
+    requests: 0,
+    responses: 0,
+  };
   const refusals = new Map<string, number>();
   const outcomes = new Map<string, number>();
-  const add = (counts: Map<string, number>, name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
+  const add = (counts: Map<string, number>, name: string): void =>
+    void counts.set(name, (counts.get(name) ?? 0) + 1);
   return {
     answered(route, status, error) {
       if (error !== undefined) return add(refusals, error);
@@ -59,6 +73,10 @@ export function createCounters(): Counters {
       if (name !== undefined && status < 300) totals[name]++;
     },
     called: ({ metadata }) => add(outcomes, metadata.status),
-    snapshot: () => ({ ...totals, refusals: Object.fromEntries(refusals), callOutcomes: Object.fromEntries(outcomes) }),
+    snapshot: () => ({
+      ...totals,
+      refusals: Object.fromEntries(refusals),
+      callOutcomes: Object.fromEntries(outcomes),
+    }),
   };
 }

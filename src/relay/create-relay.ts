@@ -21,15 +21,17 @@ import { createSocketEntry } from './server/socket-entry.ts';
 /** One node of a relay. */
 export interface Relay<S = unknown> {
   /**
-   * Answers a request of the relay's protocol; mount it wherever web-standard requests are answered, at the root. Never rejects, and does not use `this`.
-   * The request's `signal` should abort when its client goes away.
+   * Answers a request of the relay's protocol; mount it wherever web-standard requests are
+   * answered, at the root. Never rejects, and does not use `this`. The request's `signal` should
+   * abort when its client goes away.
    * @param info what only the server knows of the request @default nothing
    */
   fetch(request: Request, info?: RequestInfo): Promise<Response>;
   /**
-   * Ends the node. From now on `/readyz` is 503 and new requests are refused, while answers of applications are still taken; streams are told to connect
-   * elsewhere; what runs has `requestTimeoutMs` to end, ten seconds at most. What is still open then is left to other nodes. A store, a bus and a registry
-   * of the host's stay open. Idempotent.
+   * Ends the node. From now on `/readyz` is 503 and new requests are refused, while answers of
+   * applications are still taken; streams are told to connect elsewhere; what runs has
+   * `requestTimeoutMs` to end, ten seconds at most. What is still open then is left to other nodes.
+   * A store, a bus and a registry of the host's stay open. Idempotent.
    */
   close(): Promise<void>;
   /** What this node has counted, and what is open on it. JSON. */
@@ -44,8 +46,9 @@ const longestDrainMs = 10_000;
 const leavingMs = 1_000;
 
 /**
- * Makes a node of a relay: applications register their tools in sessions at run time, agents see and call them, the application executes them, and every call
- * passes the host's gates. Nodes that share a store and a bus are one relay.
+ * Makes a node of a relay: applications register their tools in sessions at run time, agents see
+ * and call them, the application executes them, and every call passes the host's gates. Nodes that
+ * share a store and a bus are one relay.
  * @throws MisuseError `invalid_option` and whatever the host's tools and rules are refused with
  */
 export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S> {
@@ -59,7 +62,9 @@ export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S
   const draining = new AbortController();
   const closed = new AbortController();
   const sse: NodeParts['respond']['sse'] = (opened, wanted) =>
-    sseResponse(opened, wanted, (reason) => settings.logger.warn({ reason }, 'relay: a stream was dropped'));
+    sseResponse(opened, wanted, (reason) =>
+      settings.logger.warn({ reason }, 'relay: a stream was dropped'),
+    );
   const parts: NodeParts = {
     settings,
     origins: door,
@@ -104,7 +109,11 @@ export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S
       closing ??= close();
       return closing;
     },
-    metrics: () => ({ ...counters.snapshot(), openStreams: streams.count, liveSessions: live.count }),
+    metrics: () => ({
+      ...counters.snapshot(),
+      openStreams: streams.count,
+      liveSessions: live.count,
+    }),
     registry: live.registry as unknown as HostToolRegistry<S>,
   };
   giveServerPort(relay, { answered, sockets: createSocketEntry(app, parts) });

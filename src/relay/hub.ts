@@ -1,12 +1,21 @@
-/** Wakes of sessions on this node: one subscription of the bus for each session that anybody here looks at. */
+/**
+ * Wakes of sessions on this node: one subscription of the bus for each session that anybody here
+ * looks at.
+ */
 import type { RelayBus } from './ports/bus.ts';
 import type { Wake } from './ports/documents.ts';
 
 /** Listens to sessions and wakes them. */
 export interface Hub {
-  /** From when it resolves, the listener is told of each wake; undefined: look at everything. @returns stops listening */
+  /**
+   * From when it resolves, the listener is told of each wake; undefined: look at everything.
+   * @returns stops listening
+   */
   watch(code: string, listener: (wake: Wake | undefined) => void): Promise<() => void>;
-  /** Tells all nodes. Never rejects: a wake that is lost is made good by whoever looks at the store now and then. */
+  /**
+   * Tells all nodes. Never rejects: a wake that is lost is made good by whoever looks at the store
+   * now and then.
+   */
   wake(code: string, wake: Wake): void;
 }
 
@@ -22,7 +31,8 @@ export function createHub(bus: RelayBus, report: (error: unknown) => void): Hub 
     const listeners = new Set<(wake: Wake | undefined) => void>();
     const tell = (message: string | undefined): void => {
       for (const listener of [...listeners]) {
-        // One that another has stopped meanwhile is told nothing more; one that throws is no matter of the others.
+        // One that another has stopped meanwhile is told nothing more; one that throws is no matter
+        // of the others.
         try {
           if (listeners.has(listener)) listener(message as Wake | undefined);
         } catch (error) {

@@ -1,4 +1,7 @@
-/** Tools that applications bring at run time: registered per session over HTTP, seen and called by agents, executed by the application, governed by the host. */
+/**
+ * Tools that applications bring at run time: registered per session over HTTP, seen and called by
+ * agents, executed by the application, governed by the host.
+ */
 
 export type { RelayMetrics } from './counters.ts';
 export { createRelay, type Relay } from './create-relay.ts';

@@ -36,12 +36,14 @@ export interface ReadRelayOptions<S> {
 }
 
 /** Names of the options of a relay. */
-export const relayOptionNames =
-  'store bus ttlSeconds requestTimeoutMs heartbeatMs leaseMs limits hostKey allowedOrigins allowedHosts clientAddress trustProxy session pairing pinDefinitions now logger'.split(
-    ' ',
-  );
-const sessionOptionNames =
-  'tools registry rules profiles approvals profile policies hooks services facts limits exposeErrors approver approvalMode approvalTimeoutMs'.split(' ');
+export const relayOptionNames = (
+  'store bus ttlSeconds requestTimeoutMs heartbeatMs leaseMs limits hostKey allowedOrigins ' +
+  'allowedHosts clientAddress trustProxy session pairing pinDefinitions now logger'
+).split(' ');
+const sessionOptionNames = (
+  'tools registry rules profiles approvals profile policies hooks services facts limits ' +
+  'exposeErrors approver approvalMode approvalTimeoutMs'
+).split(' ');
 /** Limits of a relay that is told none. */
 export const defaultLimits: RelayLimits = {
   toolsPerSession: 1_000,
@@ -54,20 +56,36 @@ export const defaultLimits: RelayLimits = {
   streamsPerMinute: 60,
   mcpMessagesPerMinute: 600,
 };
-const storeMethods = 'create drop get set delete append read acquire renew release holder count schedule unschedule due ping'.split(' ');
+const storeMethods = (
+  'create drop get set delete append read acquire renew release holder count schedule ' +
+  'unschedule due ping'
+).split(' ');
 const longestTimer = 2 ** 31 - 1;
 
 /** @throws MisuseError `invalid_option`, which names the option. */
 export function readRelayOptions<S>(given: RelayOptions<S>): ReadRelayOptions<S> {
   const options: RelayOptions<S> = readOptions('createRelay', given, relayOptionNames);
-  const { pairing = false, pinDefinitions = false, now: hostClock = Date.now, clientAddress } = options;
-  for (const [key, value] of Object.entries({ pairing, pinDefinitions })) if (typeof value !== 'boolean') throw fault(key, 'true or false', value);
+  const {
+    pairing = false,
+    pinDefinitions = false,
+    now: hostClock = Date.now,
+    clientAddress,
+  } = options;
+  for (const [key, value] of Object.entries({ pairing, pinDefinitions }))
+    if (typeof value !== 'boolean') throw fault(key, 'true or false', value);
   if (typeof hostClock !== 'function') throw fault('now', 'a function', hostClock);
-  if (clientAddress !== undefined && typeof clientAddress !== 'function') throw fault('clientAddress', 'a function', clientAddress);
-  const session: RelaySessionOptions<S> = readOptions('createRelay: session', options.session, sessionOptionNames);
+  if (clientAddress !== undefined && typeof clientAddress !== 'function')
+    throw fault('clientAddress', 'a function', clientAddress);
+  const session: RelaySessionOptions<S> = readOptions(
+    'createRelay: session',
+    options.session,
+    sessionOptionNames,
+  );
   checkRegistry(session as RelaySessionOptions);
-  for (const method of options.store === undefined ? [] : storeMethods) checkMethod('store', options.store, method);
-  for (const method of options.bus === undefined ? [] : ['publish', 'subscribe']) checkMethod('bus', options.bus, method);
+  for (const method of options.store === undefined ? [] : storeMethods)
+    checkMethod('store', options.store, method);
+  for (const method of options.bus === undefined ? [] : ['publish', 'subscribe'])
+    checkMethod('bus', options.bus, method);
   const logger = readLogger(options.logger);
   const now = safeClock(hostClock);
   const store = options.store ?? memoryStore({ now });
@@ -98,7 +116,10 @@ export function readRelayOptions<S>(given: RelayOptions<S>): ReadRelayOptions<S>
     session,
     report,
     async closeOwn() {
-      await Promise.all([options.store === undefined ? store.close?.() : undefined, options.bus === undefined ? bus.close?.() : undefined]);
+      await Promise.all([
+        options.store === undefined ? store.close?.() : undefined,
+        options.bus === undefined ? bus.close?.() : undefined,
+      ]);
     },
   };
 }
@@ -108,22 +129,35 @@ function checkRegistry(session: RelaySessionOptions): void {
   if (session.registry === undefined) return;
   checkMethod('session.registry', session.registry, 'createSession');
   for (const key of ['tools', 'rules', 'profiles', 'approvals'] as const)
-    if (session[key] !== undefined) throw fault(`session.${key}`, 'absent beside `session.registry`, which has its own', session[key]);
+    if (session[key] !== undefined)
+      throw fault(
+        `session.${key}`,
+        'absent beside `session.registry`, which has its own',
+        session[key],
+      );
 }
 
 type Duration = 'ttlSeconds' | 'requestTimeoutMs' | 'heartbeatMs' | 'leaseMs';
 
-function readNumber(options: Pick<RelayOptions, Duration>, key: Duration, absent: number, most: number): number {
+function readNumber(
+  options: Pick<RelayOptions, Duration>,
+  key: Duration,
+  absent: number,
+  most: number,
+): number {
   const { [key]: value = absent } = options;
-  if (!(typeof value === 'number' && value >= 1 && value <= most)) throw fault(key, `a number from 1 to ${most}`, value);
+  if (!(typeof value === 'number' && value >= 1 && value <= most))
+    throw fault(key, `a number from 1 to ${most}`, value);
   return value;
 }
 
 function readLimits(limits: RelayOptions['limits']): RelayLimits {
-  const given = Object.entries(readOptions('createRelay: limits', limits, Object.keys(defaultLimits), { noun: 'limit' })).filter(
-    ([, value]) => value !== undefined,
-  );
-  for (const [key, value] of given) if (!Number.isSafeInteger(value) || (value as number) < 1) throw fault(`limits.${key}`, 'a whole number from 1', value);
+  const given = Object.entries(
+    readOptions('createRelay: limits', limits, Object.keys(defaultLimits), { noun: 'limit' }),
+  ).filter(([, value]) => value !== undefined);
+  for (const [key, value] of given)
+    if (!Number.isSafeInteger(value) || (value as number) < 1)
+      throw fault(`limits.${key}`, 'a whole number from 1', value);
   return { ...defaultLimits, ...(Object.fromEntries(given) as Partial<RelayLimits>) };
 }
 
@@ -133,7 +167,9 @@ function readHostKey(key: unknown): string | undefined {
   if (typeof key !== 'string' || !/^[\x21-\x7e]{16,200}$/.test(key))
     throw new MisuseError(
       'invalid_option',
-      `createRelay: expected \`hostKey\` to be 16 to 200 visible ASCII characters without spaces, got ${typeof key === 'string' ? `${key.length} characters` : `a value of type ${typeof key}`}. Make one by \`openssl rand -hex 32\` and keep it outside the code.`,
+      `createRelay: expected \`hostKey\` to be 16 to 200 visible ASCII characters without ` +
+        `spaces, got ${typeof key === 'string' ? `${key.length} characters` : `a value of type ${typeof key}`}. ` +
+        `Make one by \`openssl rand -hex 32\` and keep it outside the code.`,
     );
   return hashOf(key);
 }
@@ -141,11 +177,14 @@ function readHostKey(key: unknown): string | undefined {
 function readOrigins(origins: unknown): OriginSettings['allowedOrigins'] {
   if (origins === undefined) return undefined;
   if (origins === '*' || (Array.isArray(origins) && origins.includes('*'))) return '*';
-  if (!Array.isArray(origins)) throw fault('allowedOrigins', 'an array of origins, or "*"', origins);
+  if (!Array.isArray(origins))
+    throw fault('allowedOrigins', 'an array of origins, or "*"', origins);
   return new Set(
     origins.map((origin: unknown) => {
-      const { origin: read } = typeof origin === 'string' && URL.canParse(origin) ? new URL(origin) : { origin: 'null' };
-      if (read === 'null') throw fault('allowedOrigins', 'origins such as `https://app.example.com`', origin);
+      const { origin: read } =
+        typeof origin === 'string' && URL.canParse(origin) ? new URL(origin) : { origin: 'null' };
+      if (read === 'null')
+        throw fault('allowedOrigins', 'origins such as `https://app.example.com`', origin);
       return read;
     }),
   );
@@ -160,19 +199,25 @@ function readHosts(hosts: unknown): ReadonlySet<string> | undefined {
 
 function readProxies(proxies: unknown = false): number {
   if (typeof proxies === 'boolean') return proxies ? 1 : 0;
-  if (!Number.isSafeInteger(proxies) || (proxies as number) < 1 || (proxies as number) > 16) throw fault('trustProxy', 'true, false, or from 1 to 16', proxies);
+  if (!Number.isSafeInteger(proxies) || (proxies as number) < 1 || (proxies as number) > 16)
+    throw fault('trustProxy', 'true, false, or from 1 to 16', proxies);
   return proxies as number;
 }
 
 function readLogger(logger: RelayLogger | undefined): RelayLogger {
-  for (const method of logger === undefined ? [] : ['info', 'warn', 'error']) checkMethod('logger', logger, method);
+  for (const method of logger === undefined ? [] : ['info', 'warn', 'error'])
+    checkMethod('logger', logger, method);
   return safeLogger(logger);
 }
 
 function checkMethod(option: string, value: unknown, method: string): void {
-  if (typeof (value as Record<string, unknown> | null)?.[method] !== 'function') throw fault(option, `an object with the method \`${method}\``, value);
+  if (typeof (value as Record<string, unknown> | null)?.[method] !== 'function')
+    throw fault(option, `an object with the method \`${method}\``, value);
 }
 
 function fault(key: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError('invalid_option', `createRelay: expected \`${key}\` to be ${expected}, got ${describe(got)}.`);
+  return new MisuseError(
+    'invalid_option',
+    `createRelay: expected \`${key}\` to be ${expected}, got ${describe(got)}.`,
+  );
 }

@@ -23,10 +23,25 @@ export interface RelayErrorMore {
   readonly cause?: unknown;
 }
 
-/** Makes one. @param message for people: what was expected, what came, what to do; never a secret, never another session's data */
-export function relayError(status: number, error: string, message: string, more: RelayErrorMore = {}): RelayError {
+/**
+ * Makes one. @param message for people: what was expected, what came, what to do; never a secret,
+ * never another session's data
+ */
+export function relayError(
+  status: number,
+  error: string,
+  message: string,
+  more: RelayErrorMore = {},
+): RelayError {
   const { code = error, headers = {}, details = {}, cause } = more;
-  return Object.assign(new Error(message, cause === undefined ? undefined : { cause }), { [brand]: true, status, error, code, headers, details });
+  return Object.assign(new Error(message, cause === undefined ? undefined : { cause }), {
+    [brand]: true,
+    status,
+    error,
+    code,
+    headers,
+    details,
+  });
 }
 
 /** True for what {@link relayError} made. */
@@ -36,12 +51,22 @@ export function isRelayError(error: unknown): error is RelayError {
 
 /** 503: the store does not answer. */
 export function storeUnavailable(cause: unknown): RelayError {
-  return relayError(503, 'store_unavailable', 'The relay cannot reach its store at the moment. Try again.', { headers: { 'Retry-After': '1' }, cause });
+  return relayError(
+    503,
+    'store_unavailable',
+    'The relay cannot reach its store at the moment. Try again.',
+    { headers: { 'Retry-After': '1' }, cause },
+  );
 }
 
 /** 503: the node ends. */
 export function leaving(cause?: unknown): RelayError {
-  return relayError(503, 'shutting_down', 'This node is shutting down. Try again: another one answers.', { headers: { 'Retry-After': '1' }, cause });
+  return relayError(
+    503,
+    'shutting_down',
+    'This node is shutting down. Try again: another one answers.',
+    { headers: { 'Retry-After': '1' }, cause },
+  );
 }
 
 /** 404, in the same words whatever the reason. */

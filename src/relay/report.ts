@@ -1,9 +1,15 @@
-/** Telling the host's logger: never secrets, never so often that the log is the next fault, and never at the cost of a request. */
+/**
+ * Telling the host's logger: never secrets, never so often that the log is the next fault, and
+ * never at the cost of a request.
+ */
 import { loggedError, logTo } from '../surface-port.ts';
 import { cleanLine } from '../surfaces/shared/outside-text.ts';
 import type { RelayLogger } from './settings.ts';
 
-/** Tells of a failure; of each kind at most once in ten seconds, with the number of those left out. @param kind such as `store` */
+/**
+ * Tells of a failure; of each kind at most once in ten seconds, with the number of those left out.
+ * @param kind such as `store`
+ */
 export type Report = (kind: string, error: unknown) => void;
 
 const quietMs = 10_000;
@@ -28,7 +34,10 @@ export function createReport(logger: RelayLogger): Report {
       known.leftOut++;
       return;
     }
-    logger.error({ kind, err: faultOf(error), ...(known.leftOut > 0 ? { leftOut: known.leftOut } : {}) }, `The relay met a fault: ${kind}`);
+    logger.error(
+      { kind, err: faultOf(error), ...(known.leftOut > 0 ? { leftOut: known.leftOut } : {}) },
+      `The relay met a fault: ${kind}`,
+    );
     known.until = time + quietMs;
     known.leftOut = 0;
   };
@@ -36,12 +45,18 @@ export function createReport(logger: RelayLogger): Report {
 
 const mostLines = 40;
 
-/** An error as logs get it: with its stack and its causes, and without what could be a token or a password. */
+/**
+ * An error as logs get it: with its stack and its causes, and without what could be a token or a
+ * password.
+ */
 export function faultOf(error: unknown): unknown {
   return loggedError(error, scrub);
 }
 
-/** Tokens are long words, passwords stand in addresses. Hidden before anything is cut: half of a token is a secret too. */
+/**
+ * Tokens are long words, passwords stand in addresses. Hidden before anything is cut: half of a
+ * token is a secret too.
+ */
 function scrub(text: string): string {
   const hidden = text.replace(/[\w-]{32,}/g, '[hidden]').replace(/\/\/[^\s/@]+@/g, '//[hidden]@');
   return hidden

@@ -1,4 +1,7 @@
-/** Codes, tokens and tickets: from a cryptographic source, kept as hashes, compared in constant time. */
+/**
+ * Codes, tokens and tickets: from a cryptographic source, kept as hashes, compared in constant
+ * time.
+ */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';

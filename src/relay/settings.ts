@@ -14,13 +14,19 @@ export interface RelayLimits {
   readonly responsesPerMinute: number;
   /** New sessions from one address. @default 30 */
   readonly sessionsPerMinute: number;
-  /** Readings of the metadata, of each side of a session, those answered by 304 among them. @default 300 */
+  /**
+   * Readings of the metadata, of each side of a session, those answered by 304 among them. @default
+   * 300
+   */
   readonly metadataPerMinute: number;
   /** Polls, and readings of what became of a request, of each side of a session. @default 600 */
   readonly readsPerMinute: number;
   /** Streams and WebSockets that are opened, of each side of a session. @default 60 */
   readonly streamsPerMinute: number;
-  /** Messages of the Model Context Protocol that a session's agents send, tool calls among them. @default 600 */
+  /**
+   * Messages of the Model Context Protocol that a session's agents send, tool calls among them.
+   * @default 600
+   */
   readonly mcpMessagesPerMinute: number;
 }
 

@@ -1,43 +1,68 @@
-/** A schema made ready: its JSON Schema for the model, and one way to validate whatever its kind. */
+/**
+ * A schema made ready: its JSON Schema for the model, and one way to validate whatever its kind.
+ */
 import { describe, MisuseError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { isThenable } from '../maybe-promise.ts';
-import { type CompiledSchema, checkSchema, createSchemaCache, type SchemaIssue } from './compile.ts';
+import {
+  type CompiledSchema,
+  checkSchema,
+  createSchemaCache,
+  type SchemaIssue,
+} from './compile.ts';
 import { type Issue, withoutEcho } from './issues.ts';
 import { type Direction, type SchemaKind, schemaKind, toJsonSchema } from './to-json-schema.ts';
 import { hasHostCode, runWithPromises } from './zod-promises.ts';
 
-/** What validation answers. The shape of Standard Schema's own result, so that the common path passes it on as it is. */
+/**
+ * What validation answers. The shape of Standard Schema's own result, so that the common path
+ * passes it on as it is.
+ */
 export type Validated = { readonly value: unknown; readonly issues?: undefined } | Refused;
 
 export interface Refused {
   readonly issues: readonly Issue[];
   readonly value?: undefined;
-  /** What the schema's own code threw, where that is why: the host's mistake, and not that of whoever sent the value. */
+  /**
+   * What the schema's own code threw, where that is why: the host's mistake, and not that of
+   * whoever sent the value.
+   */
   readonly fault: { readonly thrown: unknown } | undefined;
 }
 
 /** Standard Schema's result as vendors give it. */
 interface StandardResult {
   readonly value?: unknown;
-  readonly issues?: readonly { readonly message?: unknown; readonly path?: readonly unknown[] | undefined }[] | undefined;
+  readonly issues?:
+    | readonly { readonly message?: unknown; readonly path?: readonly unknown[] | undefined }[]
+    | undefined;
 }
 
-/** A schema of any kind, ready for use. Conversion and compilation happen once, when first asked for. */
+/**
+ * A schema of any kind, ready for use. Conversion and compilation happen once, when first asked
+ * for.
+ */
 export interface BoundSchema {
   readonly kind: SchemaKind;
   /** False for a schema from outside. */
   readonly trusted: boolean;
   /** The frozen JSON Schema. */
   readonly json: JsonObject;
-  /** Checks the JSON Schema for what the library's validator refuses; returns pointers of patterns that will run natively. @throws MisuseError `invalid_schema`. */
+  /**
+   * Checks the JSON Schema for what the library's validator refuses; returns pointers of patterns
+   * that will run natively. @throws MisuseError `invalid_schema`.
+   */
   check(): readonly string[];
   /**
-   * Validates a private JSON copy. A raw schema fills its defaults into that copy and answers it; other kinds answer what they parsed.
-   * Never throws and never rejects: a validator that throws is one issue, with what it threw as `fault`.
+   * Validates a private JSON copy. A raw schema fills its defaults into that copy and answers it;
+   * other kinds answer what they parsed. Never throws and never rejects: a validator that throws is
+   * one issue, with what it threw as `fault`.
    */
   validate(copy: JsonValue): Validated | Promise<Validated>;
-  /** Validates what was accepted and filled before, such as the input of a call that waited: a raw schema's defaults need not match that schema. */
+  /**
+   * Validates what was accepted and filled before, such as the input of a call that waited: a raw
+   * schema's defaults need not match that schema.
+   */
   revalidate(copy: JsonValue): Validated | Promise<Validated>;
 }
 
@@ -53,11 +78,18 @@ export interface BindOptions {
 
 const cache = createSchemaCache();
 
-/** Makes a schema ready. Cheap: nothing but a raw schema's private copy is made yet. @throws MisuseError `invalid_schema` when `schema` is none. */
+/**
+ * Makes a schema ready. Cheap: nothing but a raw schema's private copy is made yet. @throws
+ * MisuseError `invalid_schema` when `schema` is none.
+ */
 export function bindSchema(schema: unknown, options: BindOptions): BoundSchema {
   const kind = schemaKind(schema);
   if (kind === undefined) {
-    throw new MisuseError('invalid_schema', `${options.where}: expected a zod schema, a Standard Schema or a JSON Schema object, got ${describe(schema)}.`);
+    throw new MisuseError(
+      'invalid_schema',
+      `${options.where}: expected a zod schema, a Standard Schema or a JSON Schema object, ` +
+        `got ${describe(schema)}.`,
+    );
   }
   return kind === 'json' ? new RawSchema(schema, options) : new VendorSchema(schema, kind, options);
 }
@@ -80,7 +112,10 @@ class RawSchema implements BoundSchema {
     try {
       return checkSchema(this.json, { trusted: this.#options.trusted }).nativePatterns;
     } catch (error) {
-      if (error instanceof MisuseError) throw new MisuseError(error.code, `${this.#options.where}: ${error.message}`, { cause: error });
+      if (error instanceof MisuseError)
+        throw new MisuseError(error.code, `${this.#options.where}: ${error.message}`, {
+          cause: error,
+        });
       throw error;
     }
   }
@@ -89,14 +124,18 @@ class RawSchema implements BoundSchema {
     const compiled = this.#compiled ?? this.#compile();
     if ('issues' in compiled) return compiled;
     const issues = compiled.validate(copy);
-    return issues === undefined ? { value: copy } : { issues: issues.map(fromPointer), fault: undefined };
+    return issues === undefined
+      ? { value: copy }
+      : { issues: issues.map(fromPointer), fault: undefined };
   }
 
   revalidate(copy: JsonValue): Validated {
     const compiled = this.#compiled ?? this.#compile();
     if ('issues' in compiled) return compiled;
     const issues = compiled.revalidate(copy);
-    return issues === undefined ? { value: copy } : { issues: issues.map(fromPointer), fault: undefined };
+    return issues === undefined
+      ? { value: copy }
+      : { issues: issues.map(fromPointer), fault: undefined };
   }
 
   #compile(): CompiledSchema | Refused {
@@ -133,7 +172,9 @@ class VendorSchema implements BoundSchema {
     const { validate } = props;
     const explain = (value: unknown): unknown => validate.call(props, value);
     this.#validate = (value) => {
-      this.#validate = hasHostCode(schema) ? (next) => runWithPromises(schema, next, explain) : validate;
+      this.#validate = hasHostCode(schema)
+        ? (next) => runWithPromises(schema, next, explain)
+        : validate;
       return this.#validate.call(props, value);
     };
   }
@@ -153,9 +194,17 @@ class VendorSchema implements BoundSchema {
 
   validate(copy: JsonValue): Validated | Promise<Validated> {
     try {
-      const result = this.#validate.call(this.#props, copy) as StandardResult | PromiseLike<StandardResult>;
-      // What nearly every call comes to. A thenable's `value`, where it has one, is its prototype's.
-      if (result && Object.hasOwn(result, 'value') && (result as StandardResult).issues === undefined) return result as Validated;
+      const result = this.#validate.call(this.#props, copy) as
+        | StandardResult
+        | PromiseLike<StandardResult>;
+      // What nearly every call comes to. A thenable's `value`, where it has one, is its
+      // prototype's.
+      if (
+        result &&
+        Object.hasOwn(result, 'value') &&
+        (result as StandardResult).issues === undefined
+      )
+        return result as Validated;
       if (isThenable(result))
         return Promise.resolve(result as PromiseLike<StandardResult>)
           .then(readStandard)
@@ -184,26 +233,49 @@ function fromPointer(issue: SchemaIssue): Issue {
 
 function threw(error: unknown): Validated {
   const name = error instanceof Error ? error.name : 'a value';
-  return { issues: [{ path: '', message: `validation itself failed (${name} was thrown); correct the schema` }], fault: { thrown: error } };
+  return {
+    issues: [
+      { path: '', message: `validation itself failed (${name} was thrown); correct the schema` },
+    ],
+    fault: { thrown: error },
+  };
 }
 
 function readStandard(result: StandardResult): Validated {
-  if (typeof result !== 'object' || result === null || (result.issues === undefined && !('value' in result))) {
-    const thrown = new TypeError(`Expected the schema to answer { value } or { issues }, got ${describe(result)}.`);
-    return { issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }], fault: { thrown } };
+  if (
+    typeof result !== 'object' ||
+    result === null ||
+    (result.issues === undefined && !('value' in result))
+  ) {
+    const thrown = new TypeError(
+      `Expected the schema to answer { value } or { issues }, got ${describe(result)}.`,
+    );
+    return {
+      issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }],
+      fault: { thrown },
+    };
   }
   if (result.issues === undefined) return { value: result.value };
   return {
-    issues: result.issues
-      .slice(0, 20)
-      .map((issue) => ({ path: pathText(issue.path), message: typeof issue.message === 'string' ? withoutEcho(issue.message) : 'invalid' })),
+    issues: result.issues.slice(0, 20).map((issue) => ({
+      path: pathText(issue.path),
+      message: typeof issue.message === 'string' ? withoutEcho(issue.message) : 'invalid',
+    })),
     fault: undefined,
   };
 }
 
 function pathText(path: readonly unknown[] | undefined): string {
   if (path === undefined) return '';
-  return path.map((part) => String(typeof part === 'object' && part !== null && 'key' in part ? (part as { key: unknown }).key : part)).join('.');
+  return path
+    .map((part) =>
+      String(
+        typeof part === 'object' && part !== null && 'key' in part
+          ? (part as { key: unknown }).key
+          : part,
+      ),
+    )
+    .join('.');
 }
 
 /** A tool's arguments are always an object, and models and protocols want to read so. */
@@ -213,6 +285,8 @@ function asObjectSchema(schema: JsonObject, where: string): JsonObject {
   if (type === undefined) return Object.freeze({ type: 'object', ...schema });
   throw new MisuseError(
     'invalid_schema',
-    `${where}: expected a schema of an object (type "object"), got type ${JSON.stringify(type)}. A tool's arguments are named: wrap the value in an object with one property.`,
+    `${where}: expected a schema of an object (type "object"), got type ` +
+      `${JSON.stringify(type)}. A tool's arguments are named: wrap the value in an object with ` +
+      'one property.',
   );
 }

@@ -1,4 +1,7 @@
-/** What a compiled validator carries while it runs: the step budget and, on the second pass, the issues. */
+/**
+ * What a compiled validator carries while it runs: the step budget and, on the second pass, the
+ * issues.
+ */
 import { escapePointer, type JsonValue } from '../json.ts';
 import type { Resource } from './json-schema-references.ts';
 
@@ -10,19 +13,28 @@ export interface SchemaIssue {
   readonly message: string;
 }
 
-/** One object for each compiled schema, reused: a validation is synchronous and runs no code from outside. */
+/**
+ * One object for each compiled schema, reused: a validation is synchronous and runs no code from
+ * outside.
+ */
 export interface Context {
   /** Steps left. Below zero the validation ends, closed. */
   steps: number;
   /** Undefined on the first pass, which only answers yes or no. */
   issues: { path: string; message: string }[] | undefined;
-  /** True when every object inherits enumerable members, so that each member must be seen to be its object's own. */
+  /**
+   * True when every object inherits enumerable members, so that each member must be seen to be its
+   * object's own.
+   */
   polluted: boolean;
   /** Resources entered, outermost first; kept only for schemas with `$dynamicRef`. */
   readonly scope: Resource[];
 }
 
-/** Answers whether a value is valid. On the second pass it also records why not, with paths below the value. */
+/**
+ * Answers whether a value is valid. On the second pass it also records why not, with paths below
+ * the value.
+ */
 export type Check = (value: JsonValue, context: Context) => boolean;
 
 /** Most issues that one validation reports. */

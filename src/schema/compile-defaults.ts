@@ -1,14 +1,23 @@
 /**
- * Fills `default`s of absent members into a value that its schema has accepted.
- * Filling comes after validation, so a default that breaks its own schema does no harm, and it follows only what always applies:
- * properties, items, allOf and $ref, never a branch of anyOf, oneOf, not or if.
+ * Fills `default`s of absent members into a value that its schema has accepted. Filling comes after
+ * validation, so a default that breaks its own schema does no harm, and it follows only what always
+ * applies: properties, items, allOf and $ref, never a branch of anyOf, oneOf, not or if.
  */
-import { canonicalJson, cloneJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import {
+  canonicalJson,
+  cloneJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../json.ts';
 import { type Context, charge } from './compile-context.ts';
 import { type Dialect, isLoneReference, keyword } from './json-schema-dialect.ts';
 import { chargedText } from './keywords-value.ts';
 
-/** Fills defaults into a value in place, or with `remove` takes optional members that equal their default out again. */
+/**
+ * Fills defaults into a value in place, or with `remove` takes optional members that equal their
+ * default out again.
+ */
 export type Fill = (value: JsonValue, context: Context, remove: boolean) => void;
 
 /** What the compiler knows about a schema document. */
@@ -19,7 +28,10 @@ export interface DefaultsSource {
 }
 
 interface Filler {
-  /** Undefined while the schema is still being read, so that a loop of schemas finds its way back here; and for good where nothing can be filled. */
+  /**
+   * Undefined while the schema is still being read, so that a loop of schemas finds its way back
+   * here; and for good where nothing can be filled.
+   */
   fill: Fill | undefined;
 }
 
@@ -28,7 +40,11 @@ export function compileDefaults(schema: JsonValue, source: DefaultsSource): Fill
   return fillerOf(schema, source, new Map())?.fill;
 }
 
-function fillerOf(schema: JsonValue, source: DefaultsSource, known: Map<JsonObject, Filler | undefined>): Filler | undefined {
+function fillerOf(
+  schema: JsonValue,
+  source: DefaultsSource,
+  known: Map<JsonObject, Filler | undefined>,
+): Filler | undefined {
   if (!isJsonObject(schema)) return undefined;
   if (known.has(schema)) return known.get(schema);
   const filler: Filler = { fill: undefined };
@@ -47,12 +63,17 @@ function fillerOf(schema: JsonValue, source: DefaultsSource, known: Map<JsonObje
   return filler;
 }
 
-function partsOf(schema: JsonObject, source: DefaultsSource, known: Map<JsonObject, Filler | undefined>): Fill[] {
+function partsOf(
+  schema: JsonObject,
+  source: DefaultsSource,
+  known: Map<JsonObject, Filler | undefined>,
+): Fill[] {
   const parts: Fill[] = [];
   const { dialect } = source;
   const lone = isLoneReference(schema, dialect);
   const add = (part: Filler | undefined): void => {
-    if (part !== undefined) parts.push((value, context, remove) => part.fill?.(value, context, remove));
+    if (part !== undefined)
+      parts.push((value, context, remove) => part.fill?.(value, context, remove));
   };
   if (!lone) {
     const properties = keyword(schema, 'properties', dialect);
@@ -74,7 +95,12 @@ function partsOf(schema: JsonObject, source: DefaultsSource, known: Map<JsonObje
   return parts;
 }
 
-function memberFill(name: string, schema: JsonValue, source: DefaultsSource, known: Map<JsonObject, Filler | undefined>): Fill | undefined {
+function memberFill(
+  name: string,
+  schema: JsonValue,
+  source: DefaultsSource,
+  known: Map<JsonObject, Filler | undefined>,
+): Fill | undefined {
   const value = defaultOf(schema, source);
   const inner = fillerOf(schema, source, known);
   if (value === undefined && inner === undefined) return undefined;
@@ -82,7 +108,10 @@ function memberFill(name: string, schema: JsonValue, source: DefaultsSource, kno
   let template: { readonly value: JsonValue; readonly steps: number } | undefined;
   let bareText: string | undefined;
   let expanding = false;
-  /** The default with the defaults inside it filled or removed; one that leads back to itself stays as it is written. */
+  /**
+   * The default with the defaults inside it filled or removed; one that leads back to itself stays
+   * as it is written.
+   */
   const complete = (context: Context, remove: boolean): JsonValue => {
     const fresh = cloneJson(value as JsonValue);
     if (inner === undefined || expanding) return fresh;
@@ -106,7 +135,8 @@ function memberFill(name: string, schema: JsonValue, source: DefaultsSource, kno
     if (Object.hasOwn(holder, name)) {
       const item = holder[name] as JsonValue;
       inner?.fill?.(item, context, remove);
-      if (remove && value !== undefined && equalsDefault(item, context)) Reflect.deleteProperty(holder, name);
+      if (remove && value !== undefined && equalsDefault(item, context))
+        Reflect.deleteProperty(holder, name);
     } else if (value !== undefined && !remove) {
       if (template === undefined) {
         const made = complete(context, false);
@@ -128,7 +158,8 @@ function defaultOf(schema: JsonValue, source: DefaultsSource): JsonValue | undef
   let current: JsonValue | undefined = schema;
   // Chains of references are short, and a loop of them has been refused.
   while (isJsonObject(current)) {
-    if (!isLoneReference(current, source.dialect) && Object.hasOwn(current, 'default')) return current.default;
+    if (!isLoneReference(current, source.dialect) && Object.hasOwn(current, 'default'))
+      return current.default;
     current = source.target(current);
   }
   return undefined;
@@ -143,7 +174,8 @@ function additionalFill(
   const { dialect } = source;
   const additional = keyword(schema, 'additionalProperties', dialect);
   const inner = additional === undefined ? undefined : fillerOf(additional, source, known);
-  if (inner === undefined || keyword(schema, 'patternProperties', dialect) !== undefined) return undefined;
+  if (inner === undefined || keyword(schema, 'patternProperties', dialect) !== undefined)
+    return undefined;
   const names = new Set(isJsonObject(properties) ? Object.keys(properties) : []);
   return (value, context, remove) => {
     if (!isJsonObject(value)) return;
@@ -154,11 +186,17 @@ function additionalFill(
   };
 }
 
-function itemsFill(schema: JsonObject, source: DefaultsSource, known: Map<JsonObject, Filler | undefined>): Fill | undefined {
+function itemsFill(
+  schema: JsonObject,
+  source: DefaultsSource,
+  known: Map<JsonObject, Filler | undefined>,
+): Fill | undefined {
   const { dialect } = source;
   const items = keyword(schema, 'items', dialect);
   const listed = Array.isArray(items) ? items : keyword(schema, 'prefixItems', dialect);
-  const prefix = Array.isArray(listed) ? listed.map((item: JsonValue) => fillerOf(item, source, known)) : [];
+  const prefix = Array.isArray(listed)
+    ? listed.map((item: JsonValue) => fillerOf(item, source, known))
+    : [];
   const after = Array.isArray(items) ? keyword(schema, 'additionalItems', dialect) : items;
   const rest = after === undefined ? undefined : fillerOf(after, source, known);
   if (rest === undefined && prefix.every((part) => part === undefined)) return undefined;
@@ -174,5 +212,10 @@ function itemsFill(schema: JsonObject, source: DefaultsSource, known: Map<JsonOb
 
 function setMember(holder: JsonObject, name: string, value: JsonValue): void {
   // The value is the library's own copy. `__proto__` must become a member, not the prototype.
-  Object.defineProperty(holder, name, { value, enumerable: true, configurable: true, writable: true });
+  Object.defineProperty(holder, name, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
 }

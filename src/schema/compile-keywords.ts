@@ -1,10 +1,28 @@
-/** Turns the keywords of one schema object into checks, and into marks where unevaluated members matter. */
+/**
+ * Turns the keywords of one schema object into checks, and into marks where unevaluated members
+ * matter.
+ */
 import { isJsonObject, type JsonValue } from '../json.ts';
 import { type Check, charge, exhausted } from './compile-context.ts';
 import { arrayCheck, containsCheck, uniqueCheck } from './keywords-array.ts';
 import { allCheck, anyCheck, conditionCheck, notCheck, oneCheck } from './keywords-combine.ts';
-import { dependentNamesCheck, dependentSchemasCheck, type Member, type NamePattern, namesCheck, objectCheck, sizeCheck } from './keywords-object.ts';
-import { type Mark, markContained, markItems, markNames, markWhere, unevaluatedCheck } from './keywords-unevaluated.ts';
+import {
+  dependentNamesCheck,
+  dependentSchemasCheck,
+  type Member,
+  type NamePattern,
+  namesCheck,
+  objectCheck,
+  sizeCheck,
+} from './keywords-object.ts';
+import {
+  type Mark,
+  markContained,
+  markItems,
+  markNames,
+  markWhere,
+  unevaluatedCheck,
+} from './keywords-unevaluated.ts';
 import { enumCheck, numberCheck, type Pattern, stringCheck, typeCheck } from './keywords-value.ts';
 
 /** What a sub-schema became. */
@@ -82,11 +100,14 @@ function count(site: Site, name: string, absent: number): number {
 export function addValue(site: Site): void {
   const type = site.get('type') as string | readonly string[] | undefined;
   const values = site.get('enum');
-  // Where the enum, or the shape of an object or array, already implies the type, it is not asked twice.
+  // Where the enum, or the shape of an object or array, already implies the type, it is not asked
+  // twice.
   const implied =
     (type === 'object' && hasObjectShape(site)) ||
     (type === 'array' && hasArrayShape(site)) ||
-    (type === 'string' && Array.isArray(values) && values.every((value: JsonValue) => typeof value === 'string'));
+    (type === 'string' &&
+      Array.isArray(values) &&
+      values.every((value: JsonValue) => typeof value === 'string'));
   if (type !== undefined && !implied) site.gate = typeCheck(type);
   if (Array.isArray(values)) site.checks.push(enumCheck(values));
   const only = site.get('const');
@@ -103,7 +124,9 @@ export function addValue(site: Site): void {
 }
 
 function hasObjectShape({ get }: Site): boolean {
-  return ['properties', 'required', 'patternProperties', 'additionalProperties'].some((name) => get(name) !== undefined);
+  return ['properties', 'required', 'patternProperties', 'additionalProperties'].some(
+    (name) => get(name) !== undefined,
+  );
 }
 
 function hasArrayShape({ get }: Site): boolean {
@@ -126,7 +149,10 @@ export function addObject(site: Site): void {
       else {
         const { check, mark } = site.child(item);
         if (check !== undefined) schemas.push([name, check]);
-        if (mark !== undefined) site.marks.push(markWhere((value) => isJsonObject(value) && Object.hasOwn(value, name), mark));
+        if (mark !== undefined)
+          site.marks.push(
+            markWhere((value) => isJsonObject(value) && Object.hasOwn(value, name), mark),
+          );
       }
     }
   }
@@ -135,7 +161,9 @@ export function addObject(site: Site): void {
 }
 
 function entries(value: JsonValue | undefined): (readonly [name: string, value: JsonValue])[] {
-  return isJsonObject(value) ? Object.keys(value).map((name) => [name, value[name] as JsonValue]) : [];
+  return isJsonObject(value)
+    ? Object.keys(value).map((name) => [name, value[name] as JsonValue])
+    : [];
 }
 
 function addMembers(site: Site): void {
@@ -146,29 +174,48 @@ function addMembers(site: Site): void {
     const { check, plain } = site.child(schema);
     members.push({ name, required: required.delete(name), declared: true, check, plain });
   }
-  for (const name of required) members.push({ name, required: true, declared: false, check: undefined, plain: undefined });
-  const patterns: NamePattern[] = entries(site.get('patternProperties')).map(([source, schema]) => ({
-    ...site.pattern(source),
-    check: site.child(schema).check ?? accept,
-  }));
+  for (const name of required)
+    members.push({ name, required: true, declared: false, check: undefined, plain: undefined });
+  const patterns: NamePattern[] = entries(site.get('patternProperties')).map(
+    ([source, schema]) => ({
+      ...site.pattern(source),
+      check: site.child(schema).check ?? accept,
+    }),
+  );
   const extra = site.get('additionalProperties');
   const additional = extra === false ? false : site.child(extra).check;
-  site.checks.push(objectCheck({ members, patterns, additional, demanded: site.get('type') === 'object' }));
+  site.checks.push(
+    objectCheck({ members, patterns, additional, demanded: site.get('type') === 'object' }),
+  );
   if (!site.wantsMarks) return;
   const names = properties.map(([name]) => name);
-  if (names.length + patterns.length > 0 || extra !== undefined) site.marks.push(markNames(names, patterns, extra !== undefined));
+  if (names.length + patterns.length > 0 || extra !== undefined)
+    site.marks.push(markNames(names, patterns, extra !== undefined));
 }
 
-/** Keywords of arrays. `items` may also be an array, as before 2020-12; `additionalItems` then speaks for the rest. */
+/**
+ * Keywords of arrays. `items` may also be an array, as before 2020-12; `additionalItems` then
+ * speaks for the rest.
+ */
 export function addArray(site: Site): void {
   if (hasArrayShape(site)) {
     const items = site.get('items');
     const listed = Array.isArray(items) ? items : site.get('prefixItems');
     const after = Array.isArray(items) ? site.get('additionalItems') : items;
-    const prefix = Array.isArray(listed) ? listed.map((item: JsonValue) => site.child(item).check) : [];
+    const prefix = Array.isArray(listed)
+      ? listed.map((item: JsonValue) => site.child(item).check)
+      : [];
     const rest = site.child(after).check;
     const demanded = site.get('type') === 'array';
-    site.checks.push(arrayCheck({ prefix, rest, minItems: count(site, 'minItems', 0), maxItems: count(site, 'maxItems', POSITIVE_INFINITY), demanded }));
+    site.checks.push(
+      arrayCheck({
+        prefix,
+        rest,
+        minItems: count(site, 'minItems', 0),
+        maxItems: count(site, 'maxItems', POSITIVE_INFINITY),
+        demanded,
+      }),
+    );
     const evaluated = after === undefined ? prefix.length : POSITIVE_INFINITY;
     if (site.wantsMarks && evaluated > 0) site.marks.push(markItems(evaluated));
   }
@@ -176,7 +223,13 @@ export function addArray(site: Site): void {
   const contains = site.get('contains');
   if (contains === undefined) return;
   const check = site.child(contains).check ?? accept;
-  site.checks.push(containsCheck(check, count(site, 'minContains', 1), count(site, 'maxContains', POSITIVE_INFINITY)));
+  site.checks.push(
+    containsCheck(
+      check,
+      count(site, 'minContains', 1),
+      count(site, 'maxContains', POSITIVE_INFINITY),
+    ),
+  );
   if (site.wantsMarks) site.marks.push(markContained(check));
 }
 
@@ -200,7 +253,8 @@ export function addCombinations(site: Site): void {
     if (subs.length === 0) continue;
     branches += subs.length;
     site.checks.push(combine(subs.map(({ check }) => check ?? accept)));
-    for (const { check, mark } of subs) if (mark !== undefined) site.marks.push(markWhere(check ?? accept, mark));
+    for (const { check, mark } of subs)
+      if (mark !== undefined) site.marks.push(markWhere(check ?? accept, mark));
   }
   const not = site.get('not');
   if (not !== undefined) {
@@ -218,13 +272,18 @@ export function addCombinations(site: Site): void {
 function addCondition(site: Site, { check = accept, mark }: Sub): void {
   const then = site.child(site.get('then'));
   const otherwise = site.child(site.get('else'));
-  if (then.check !== undefined || otherwise.check !== undefined) site.checks.push(conditionCheck(check, then.check, otherwise.check));
+  if (then.check !== undefined || otherwise.check !== undefined)
+    site.checks.push(conditionCheck(check, then.check, otherwise.check));
   if (mark !== undefined) site.marks.push(markWhere(check, mark));
   if (then.mark !== undefined) site.marks.push(markWhere(check, then.mark));
-  if (otherwise.mark !== undefined) site.marks.push(markWhere((value, context) => !check(value, context), otherwise.mark));
+  if (otherwise.mark !== undefined)
+    site.marks.push(markWhere((value, context) => !check(value, context), otherwise.mark));
 }
 
-/** unevaluatedProperties and unevaluatedItems; the last, for they look at what everything else has marked. */
+/**
+ * unevaluatedProperties and unevaluatedItems; the last, for they look at what everything else has
+ * marked.
+ */
 export function addUnevaluated(site: Site): void {
   const names = site.get('unevaluatedProperties');
   const items = site.get('unevaluatedItems');
@@ -232,7 +291,8 @@ export function addUnevaluated(site: Site): void {
   site.cost += 1;
   const nameCheck = site.child(names).check;
   const itemCheck = site.child(items).check;
-  if (nameCheck !== undefined || itemCheck !== undefined) site.last = unevaluatedCheck([...site.marks], nameCheck, itemCheck);
+  if (nameCheck !== undefined || itemCheck !== undefined)
+    site.last = unevaluatedCheck([...site.marks], nameCheck, itemCheck);
   if (names !== undefined) site.marks.push(markNames([], [], true));
   if (items !== undefined) site.marks.push(markItems(POSITIVE_INFINITY));
 }

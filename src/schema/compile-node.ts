@@ -1,8 +1,22 @@
-/** Puts the closures of a document together: one node for each sub-schema, bound late where schemas refer to each other. */
+/**
+ * Puts the closures of a document together: one node for each sub-schema, bound late where schemas
+ * refer to each other.
+ */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { compilePattern } from '../text/regex.ts';
 import { type Check, type Context, charge } from './compile-context.ts';
-import { addArray, addCombinations, addObject, addUnevaluated, addValue, checkOf, markOf, plainOf, type Site, type Sub } from './compile-keywords.ts';
+import {
+  addArray,
+  addCombinations,
+  addObject,
+  addUnevaluated,
+  addValue,
+  checkOf,
+  markOf,
+  plainOf,
+  type Site,
+  type Sub,
+} from './compile-keywords.ts';
 import type { CheckedSchema } from './json-schema-check.ts';
 import { isLoneReference, type JsonSchemaDocument, keyword } from './json-schema-dialect.ts';
 import { type References, type Resource, resolveReference } from './json-schema-references.ts';
@@ -29,8 +43,18 @@ export interface CompiledNodes {
 }
 
 /** Compiles a checked document. */
-export function compileNodes(document: JsonSchemaDocument, checked: CheckedSchema, trusted: boolean): CompiledNodes {
-  const build: Build = { checked, trusted, nodes: new Map(), targets: new Map(), patterns: new Map() };
+export function compileNodes(
+  document: JsonSchemaDocument,
+  checked: CheckedSchema,
+  trusted: boolean,
+): CompiledNodes {
+  const build: Build = {
+    checked,
+    trusted,
+    nodes: new Map(),
+    targets: new Map(),
+    patterns: new Map(),
+  };
   const root = inScope(subOf(document, build), undefined, document, build);
   return { check: root.check ?? (() => true), targets: build.targets };
 }
@@ -38,7 +62,10 @@ export function compileNodes(document: JsonSchemaDocument, checked: CheckedSchem
 const anything: Sub = { check: undefined, mark: undefined };
 const nothing: Sub = { check: refuseAll, mark: undefined };
 
-/** The node of a schema, as something that may be kept: a node that is not ready is looked up when it runs. */
+/**
+ * The node of a schema, as something that may be kept: a node that is not ready is looked up when
+ * it runs.
+ */
 function subOf(schema: JsonValue | undefined, build: Build): Sub {
   if (!isJsonObject(schema)) return schema === false ? nothing : anything;
   const known = build.nodes.get(schema);
@@ -46,7 +73,9 @@ function subOf(schema: JsonValue | undefined, build: Build): Sub {
   if (node.ready) return node;
   return {
     check: (value, context) => node.check === undefined || node.check(value, context),
-    mark: build.checked.hasUnevaluated ? (value, context, evaluated) => node.mark?.(value, context, evaluated) : undefined,
+    mark: build.checked.hasUnevaluated
+      ? (value, context, evaluated) => node.mark?.(value, context, evaluated)
+      : undefined,
   };
 }
 
@@ -97,12 +126,22 @@ function ownerOf(schema: JsonObject, references: References): Resource {
   return references.owner.get(schema) ?? references.main;
 }
 
-/** Where `$dynamicRef` is used, a schema of another resource is entered with that resource on the scope. */
-function inScope(sub: Sub, from: JsonObject | undefined, schema: JsonValue | undefined, build: Build): Sub {
+/**
+ * Where `$dynamicRef` is used, a schema of another resource is entered with that resource on the
+ * scope.
+ */
+function inScope(
+  sub: Sub,
+  from: JsonObject | undefined,
+  schema: JsonValue | undefined,
+  build: Build,
+): Sub {
   const { references, hasDynamicReferences } = build.checked;
   if (!hasDynamicReferences || references === undefined || !isJsonObject(schema)) return sub;
   const resource = ownerOf(schema, references);
-  return from !== undefined && ownerOf(from, references) === resource ? sub : entering(sub, resource);
+  return from !== undefined && ownerOf(from, references) === resource
+    ? sub
+    : entering(sub, resource);
 }
 
 function entering({ check, mark }: Sub, resource: Resource): Sub {
@@ -136,7 +175,8 @@ function addReferences(site: Site, schema: JsonObject, references: References, b
     addSub(site, inScope(subOf(target.schema, build), schema, target.schema, build));
   }
   const dynamic = site.get('$dynamicRef');
-  if (typeof dynamic === 'string') addSub(site, dynamicSub(dynamic, schema, from, references, build));
+  if (typeof dynamic === 'string')
+    addSub(site, dynamicSub(dynamic, schema, from, references, build));
 }
 
 function addSub(site: Site, { check, mark }: Sub): void {
@@ -146,7 +186,13 @@ function addSub(site: Site, { check, mark }: Sub): void {
 }
 
 /** `$dynamicRef`: the outermost resource that was entered and has the anchor decides. */
-function dynamicSub(reference: string, schema: JsonObject, from: Resource, references: References, build: Build): Sub {
+function dynamicSub(
+  reference: string,
+  schema: JsonObject,
+  from: Resource,
+  references: References,
+  build: Build,
+): Sub {
   const { schema: found, resource } = resolveReference(reference, from, references, '/$dynamicRef');
   const name = reference.slice(reference.indexOf('#') + 1);
   const fallback = inScope(subOf(found, build), schema, found, build);
@@ -154,7 +200,8 @@ function dynamicSub(reference: string, schema: JsonObject, from: Resource, refer
   const candidates = new Map<Resource, Sub>();
   for (const candidate of references.resources.values()) {
     const anchored = candidate.dynamicAnchors.get(name);
-    if (anchored !== undefined) candidates.set(candidate, entering(subOf(anchored, build), candidate));
+    if (anchored !== undefined)
+      candidates.set(candidate, entering(subOf(anchored, build), candidate));
   }
   const choose = (context: Context): Sub => {
     charge(context, 1 + (context.scope.length >> 2));
@@ -167,7 +214,8 @@ function dynamicSub(reference: string, schema: JsonObject, from: Resource, refer
   return {
     check: (value, context) => choose(context).check?.(value, context) ?? true,
     mark: build.checked.hasUnevaluated
-      ? (value: JsonValue, context: Context, evaluated: Evaluated) => choose(context).mark?.(value, context, evaluated)
+      ? (value: JsonValue, context: Context, evaluated: Evaluated) =>
+          choose(context).mark?.(value, context, evaluated)
       : undefined,
   };
 }

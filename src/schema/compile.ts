@@ -1,6 +1,14 @@
-/** JSON Schemas as closures: checked once, compiled at the first use, run without generated code. */
+/**
+ * JSON Schemas as closures: checked once, compiled at the first use, run without generated code.
+ */
 import { canonicalJson, cloneJson, copyJson, type JsonValue } from '../json.ts';
-import { type Check, type Context, exhausted, isPolluted, type SchemaIssue } from './compile-context.ts';
+import {
+  type Check,
+  type Context,
+  exhausted,
+  isPolluted,
+  type SchemaIssue,
+} from './compile-context.ts';
 import { compileDefaults, type Fill } from './compile-defaults.ts';
 import { compileNodes } from './compile-node.ts';
 import { walkSchema } from './json-schema-check.ts';
@@ -13,20 +21,28 @@ export type { JsonSchemaDocument } from './json-schema-dialect.ts';
 export interface CompiledSchema {
   /**
    * Validates a value that is a private JSON copy, and fills defaults of absent members into it.
-   * Answers undefined when it is valid, else at most 20 issues. Never throws; a validation that takes too many steps is an issue.
+   * Answers undefined when it is valid, else at most 20 issues. Never throws; a validation that
+   * takes too many steps is an issue.
    */
   validate(value: JsonValue): readonly SchemaIssue[] | undefined;
   /**
-   * Validates again what `validate` has accepted and filled before, such as the input of a call that waited: an optional member that equals
-   * its default counts as absent, since defaults need not match their own schema. Changes nothing.
+   * Validates again what `validate` has accepted and filled before, such as the input of a call
+   * that waited: an optional member that equals its default counts as absent, since defaults need
+   * not match their own schema. Changes nothing.
    */
   revalidate(value: JsonValue): readonly SchemaIssue[] | undefined;
 }
 
 export interface CompileOptions {
-  /** The host's own schema: a pattern beyond the linear engine runs natively. One from outside is refused for it. */
+  /**
+   * The host's own schema: a pattern beyond the linear engine runs natively. One from outside is
+   * refused for it.
+   */
   readonly trusted: boolean;
-  /** Steps that one validation may take; about one for each schema that is applied to a value. @default 400_000 for a trusted schema, else 200_000 */
+  /**
+   * Steps that one validation may take; about one for each schema that is applied to a value.
+   * @default 400_000 for a trusted schema, else 200_000
+   */
   readonly maxSteps?: number | undefined;
 }
 
@@ -41,7 +57,10 @@ const documentLimits = { maxDepth: 1_000, maxValues: 2_000_000 };
  * @returns pointers of the patterns that only the native engine can run; none unless trusted
  * @throws MisuseError `invalid_schema` that names the place in the schema and the remedy
  */
-export function checkSchema(schema: JsonSchemaDocument, options: CompileOptions): { readonly nativePatterns: readonly string[] } {
+export function checkSchema(
+  schema: JsonSchemaDocument,
+  options: CompileOptions,
+): { readonly nativePatterns: readonly string[] } {
   return walkSchema(schema, { trusted: options.trusted });
 }
 
@@ -56,10 +75,20 @@ export function compileSchema(schema: JsonSchemaDocument, options: CompileOption
   const checked = walkSchema(document, { trusted: options.trusted });
   try {
     const { check, targets } = compileNodes(document, checked, options.trusted);
-    const fill = checked.hasDefaults ? compileDefaults(document, { dialect: checked.dialect, target: (holder) => targets.get(holder) }) : undefined;
-    return validator(check, fill, options.maxSteps ?? (options.trusted ? trustedSteps : untrustedSteps));
+    const fill = checked.hasDefaults
+      ? compileDefaults(document, {
+          dialect: checked.dialect,
+          target: (holder) => targets.get(holder),
+        })
+      : undefined;
+    return validator(
+      check,
+      fill,
+      options.maxSteps ?? (options.trusted ? trustedSteps : untrustedSteps),
+    );
   } catch (error) {
-    if (error instanceof RangeError) throw schemaError('', 'the schema is nested too deeply', error);
+    if (error instanceof RangeError)
+      throw schemaError('', 'the schema is nested too deeply', error);
     throw error;
   }
 }
@@ -73,7 +102,13 @@ function validator(check: Check, fill: Fill | undefined, maxSteps: number): Comp
     if (context.scope.length > 0) context.scope.length = 0;
   };
   const stop = (error: unknown): readonly SchemaIssue[] => [
-    { path: '', message: error === exhausted ? 'takes too many steps to validate against its schema; send less' : 'cannot be validated against its schema' },
+    {
+      path: '',
+      message:
+        error === exhausted
+          ? 'takes too many steps to validate against its schema; send less'
+          : 'cannot be validated against its schema',
+    },
   ];
   /** Only a value that was refused is asked why. */
   const explain = (value: JsonValue): readonly SchemaIssue[] => {
@@ -114,7 +149,9 @@ export interface SchemaCache {
   compile(schema: JsonSchemaDocument, options: CompileOptions): CompiledSchema;
 }
 
-/** A cache of compiled schemas that keeps the `max` used last. @param max at least 1; default 1 000 */
+/**
+ * A cache of compiled schemas that keeps the `max` used last. @param max at least 1; default 1 000
+ */
 export function createSchemaCache(max = 1_000): SchemaCache {
   const entries = new Map<string, CompiledSchema>();
   return {

@@ -1,7 +1,16 @@
-/** The structural check of a schema: one cheap walk that refuses what the compiler could not give a meaning. */
+/**
+ * The structural check of a schema: one cheap walk that refuses what the compiler could not give a
+ * meaning.
+ */
 import { describe, messageOf } from '../errors.ts';
 import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { type Dialect, dialectOf, isLoneReference, type JsonSchemaDocument, schemaError } from './json-schema-dialect.ts';
+import {
+  type Dialect,
+  dialectOf,
+  isLoneReference,
+  type JsonSchemaDocument,
+  schemaError,
+} from './json-schema-dialect.ts';
 import type { SchemaLimits } from './json-schema-limits.ts';
 import { refuseLoops } from './json-schema-loops.ts';
 import { indexReferences, type References, resolveReference } from './json-schema-references.ts';
@@ -32,7 +41,10 @@ interface Reference {
   readonly holder: JsonObject;
   readonly text: string;
   readonly pointer: string;
-  /** A `$dynamicRef`: where it leads is known at validation only, so the step budget guards it and not the search for loops. */
+  /**
+   * A `$dynamicRef`: where it leads is known at validation only, so the step budget guards it and
+   * not the search for loops.
+   */
   readonly dynamic: boolean;
 }
 
@@ -58,7 +70,10 @@ interface Walk {
 
 const { POSITIVE_INFINITY } = Number;
 
-/** What the host's own schema may hold at most: generous, only what keeps the compiler within its stack. */
+/**
+ * What the host's own schema may hold at most: generous, only what keeps the compiler within its
+ * stack.
+ */
 export const trustedLimits: SchemaLimits = {
   depth: 400,
   schemas: 200_000,
@@ -92,14 +107,22 @@ export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): C
     hasUnevaluated: false,
     hasDynamicReferences: false,
     nativePatterns: [],
-    patterns: { trusted: options.trusted, limits, native: new Map(), size: 0, shared: options.patterns },
+    patterns: {
+      trusted: options.trusted,
+      limits,
+      native: new Map(),
+      size: 0,
+      shared: options.patterns,
+    },
     seen: [],
   };
   try {
     visit(schema, walk);
-    const references = walk.references.length > 0 || walk.identified ? indexReferences(schema, dialect) : undefined;
+    const references =
+      walk.references.length > 0 || walk.identified ? indexReferences(schema, dialect) : undefined;
     const targets = new Map<JsonObject, JsonValue>();
-    // Resolving may reach schemas in places that no keyword names; those are walked too and may add references.
+    // Resolving may reach schemas in places that no keyword names; those are walked too and may add
+    // references.
     if (references !== undefined) {
       const seen = new Set(walk.seen);
       walk.seen = seen;
@@ -115,7 +138,8 @@ export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): C
         }
       }
     }
-    if (targets.size > 0 || limits.expansion !== POSITIVE_INFINITY) refuseLoops(walk.seen, targets, dialect, limits.expansion);
+    if (targets.size > 0 || limits.expansion !== POSITIVE_INFINITY)
+      refuseLoops(walk.seen, targets, dialect, limits.expansion);
     return {
       dialect,
       references,
@@ -125,7 +149,8 @@ export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): C
       nativePatterns: walk.nativePatterns,
     };
   } catch (error) {
-    if (error instanceof RangeError) throw schemaError('', 'the schema is nested too deeply', error);
+    if (error instanceof RangeError)
+      throw schemaError('', 'the schema is nested too deeply', error);
     throw error;
   }
 }
@@ -139,20 +164,24 @@ function pointerOf(walk: Walk): string {
 }
 
 function visit(schema: JsonValue, walk: Walk): void {
-  if (++walk.schemas > walk.limits.schemas) refuse(walk, `more than ${walk.limits.schemas} sub-schemas`);
+  if (++walk.schemas > walk.limits.schemas)
+    refuse(walk, `more than ${walk.limits.schemas} sub-schemas`);
   if (typeof schema === 'boolean') return;
-  if (!isJsonObject(schema)) refuse(walk, `expected a schema (an object or a boolean), got ${describe(schema)}`);
+  if (!isJsonObject(schema))
+    refuse(walk, `expected a schema (an object or a boolean), got ${describe(schema)}`);
   if (Array.isArray(walk.seen)) walk.seen.push(schema);
   else if (walk.seen.has(schema)) return;
   else walk.seen.add(schema);
-  if (walk.depth > walk.limits.depth) refuse(walk, `sub-schemas nested deeper than ${walk.limits.depth}`);
+  if (walk.depth > walk.limits.depth)
+    refuse(walk, `sub-schemas nested deeper than ${walk.limits.depth}`);
   walk.depth++;
   const lone = isLoneReference(schema, walk.dialect);
   for (const key of Object.keys(schema)) {
     const value = schema[key] as JsonValue;
     if (key === 'default' && !lone) walk.hasDefaults = true;
     const kind = walk.dialect.keywords.get(key);
-    // Beside a `$ref` of draft-07 nothing counts, but definitions are still walked: references lead there.
+    // Beside a `$ref` of draft-07 nothing counts, but definitions are still walked: references lead
+    // there.
     if (kind === undefined || (lone && key !== '$ref' && key !== 'definitions')) continue;
     walk.path.push(key);
     visitKeyword(schema, key, kind, value, walk);
@@ -161,7 +190,13 @@ function visit(schema: JsonValue, walk: Walk): void {
   walk.depth--;
 }
 
-function visitKeyword(schema: JsonObject, key: string, kind: string, value: JsonValue, walk: Walk): void {
+function visitKeyword(
+  schema: JsonObject,
+  key: string,
+  kind: string,
+  value: JsonValue,
+  walk: Walk,
+): void {
   const { limits } = walk;
   switch (kind) {
     case 'schema':
@@ -173,7 +208,8 @@ function visitKeyword(schema: JsonObject, key: string, kind: string, value: Json
       else visit(value, walk);
       return;
     case 'schemas':
-      if (!Array.isArray(value) || value.length === 0) refuse(walk, `expected a non-empty array of schemas, got ${describe(value)}`);
+      if (!Array.isArray(value) || value.length === 0)
+        refuse(walk, `expected a non-empty array of schemas, got ${describe(value)}`);
       visitAll(value, walk);
       return;
     case 'schemaMap':
@@ -187,23 +223,27 @@ function visitKeyword(schema: JsonObject, key: string, kind: string, value: Json
       if (typeof value !== 'number') refuse(walk, `expected a number, got ${describe(value)}`);
       return;
     case 'positive':
-      if (typeof value !== 'number' || value <= 0) refuse(walk, `expected a number above 0, got ${describe(value)}`);
+      if (typeof value !== 'number' || value <= 0)
+        refuse(walk, `expected a number above 0, got ${describe(value)}`);
       return;
     case 'count':
-      if (typeof value !== 'number' || value < 0 || !Number.isInteger(value)) refuse(walk, `expected an integer of at least 0, got ${describe(value)}`);
+      if (typeof value !== 'number' || value < 0 || !Number.isInteger(value))
+        refuse(walk, `expected an integer of at least 0, got ${describe(value)}`);
       return;
     case 'boolean':
       if (typeof value !== 'boolean') refuse(walk, `expected a boolean, got ${describe(value)}`);
       if (value && limits.uniqueItems !== POSITIVE_INFINITY) {
         const most = Object.hasOwn(schema, 'maxItems') ? schema.maxItems : undefined;
-        if (typeof most !== 'number' || most > limits.uniqueItems) refuse(walk, `uniqueItems needs a maxItems of at most ${limits.uniqueItems}`);
+        if (typeof most !== 'number' || most > limits.uniqueItems)
+          refuse(walk, `uniqueItems needs a maxItems of at most ${limits.uniqueItems}`);
       }
       return;
     case 'any':
       return;
     case 'array':
       if (!Array.isArray(value)) refuse(walk, `expected an array, got ${describe(value)}`);
-      if (value.length > limits.enum) refuse(walk, `${value.length} values; at most ${limits.enum} are accepted`);
+      if (value.length > limits.enum)
+        refuse(walk, `${value.length} values; at most ${limits.enum} are accepted`);
       return;
     case 'names':
       checkNames(value, walk);
@@ -231,7 +271,8 @@ function visitAll(values: readonly JsonValue[], walk: Walk): void {
 function visitMap(key: string, kind: string, value: JsonValue, walk: Walk): void {
   if (!isJsonObject(value)) refuse(walk, `expected an object of schemas, got ${describe(value)}`);
   const names = Object.keys(value);
-  if (names.length > walk.limits.properties) refuse(walk, `${names.length} members; at most ${walk.limits.properties} are accepted`);
+  if (names.length > walk.limits.properties)
+    refuse(walk, `${names.length} members; at most ${walk.limits.properties} are accepted`);
   for (const name of names) {
     const item = value[name] as JsonValue;
     walk.path.push(name);
@@ -242,23 +283,45 @@ function visitMap(key: string, kind: string, value: JsonValue, walk: Walk): void
   }
 }
 
-const typeNames: ReadonlySet<JsonValue> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
+const typeNames: ReadonlySet<JsonValue> = new Set([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'object',
+  'array',
+  'null',
+]);
 
 function checkType(value: JsonValue, walk: Walk): void {
-  if (typeof value === 'string' ? typeNames.has(value) : Array.isArray(value) && value.length > 0 && value.every((name: JsonValue) => typeNames.has(name))) {
-    if (walk.limits.uniqueTypes && Array.isArray(value) && new Set(value).size < value.length) refuse(walk, 'a type is named more than once');
+  if (
+    typeof value === 'string'
+      ? typeNames.has(value)
+      : Array.isArray(value) &&
+        value.length > 0 &&
+        value.every((name: JsonValue) => typeNames.has(name))
+  ) {
+    if (walk.limits.uniqueTypes && Array.isArray(value) && new Set(value).size < value.length)
+      refuse(walk, 'a type is named more than once');
     return;
   }
-  refuse(walk, `expected string, number, integer, boolean, object, array, null or an array of these, got ${describe(value)}`);
+  refuse(
+    walk,
+    'expected string, number, integer, boolean, object, array, null or an array of these, got ' +
+      `${describe(value)}`,
+  );
 }
 
 function checkNames(value: JsonValue, walk: Walk): void {
-  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string')) refuse(walk, `expected an array of property names, got ${describe(value)}`);
-  if (value.length > walk.limits.enum) refuse(walk, `${value.length} names; at most ${walk.limits.enum} are accepted`);
+  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string'))
+    refuse(walk, `expected an array of property names, got ${describe(value)}`);
+  if (value.length > walk.limits.enum)
+    refuse(walk, `${value.length} names; at most ${walk.limits.enum} are accepted`);
 }
 
 function checkPattern(value: JsonValue, walk: Walk): void {
-  if (typeof value !== 'string') refuse(walk, `expected a regular expression as a string, got ${describe(value)}`);
+  if (typeof value !== 'string')
+    refuse(walk, `expected a regular expression as a string, got ${describe(value)}`);
   try {
     if (isNativePattern(value, walk.patterns)) walk.nativePatterns.push(pointerOf(walk));
   } catch (error) {
@@ -266,17 +329,29 @@ function checkPattern(value: JsonValue, walk: Walk): void {
   }
 }
 
-function visitReference(schema: JsonObject, key: string, kind: string, value: JsonValue, walk: Walk): void {
-  if (kind === 'refused') refuse(walk, `${key} is not supported; use $ref, or $dynamicRef of 2020-12`);
+function visitReference(
+  schema: JsonObject,
+  key: string,
+  kind: string,
+  value: JsonValue,
+  walk: Walk,
+): void {
+  if (kind === 'refused')
+    refuse(walk, `${key} is not supported; use $ref, or $dynamicRef of 2020-12`);
   if (typeof value !== 'string') refuse(walk, `expected a string, got ${describe(value)}`);
   const { plainReferences } = walk.limits;
-  if (plainReferences && kind !== 'reference' && key !== '$anchor') refuse(walk, `${key} is not accepted in a schema from outside`);
+  if (plainReferences && kind !== 'reference' && key !== '$anchor')
+    refuse(walk, `${key} is not accepted in a schema from outside`);
   if (kind === 'id' || kind === 'anchor') {
     walk.identified = true;
     return;
   }
   if (plainReferences && !value.startsWith('#'))
-    refuse(walk, 'only a reference inside the document (`#…`) is accepted; copy the schema that it means into $defs');
+    refuse(
+      walk,
+      'only a reference inside the document (`#…`) is accepted; copy the schema that it means ' +
+        'into $defs',
+    );
   const dynamic = kind === 'dynamicReference';
   if (dynamic) walk.hasDynamicReferences = true;
   walk.references.push({ holder: schema, text: value, pointer: pointerOf(walk), dynamic });

@@ -90,7 +90,10 @@ const later = {
 } as const satisfies Record<string, KeywordKind>;
 
 const draft07: Dialect = { draft: 'draft-07', keywords: new Map(Object.entries(shared)) };
-const draft202012: Dialect = { draft: '2020-12', keywords: new Map(Object.entries({ ...shared, ...later })) };
+const draft202012: Dialect = {
+  draft: '2020-12',
+  keywords: new Map(Object.entries({ ...shared, ...later })),
+};
 
 const dialects: ReadonlyMap<string, Dialect> = new Map([
   ['//json-schema.org/draft-07/schema', draft07],
@@ -102,9 +105,16 @@ const dialects: ReadonlyMap<string, Dialect> = new Map([
 export function dialectOf(schema: JsonValue): Dialect {
   if (!isJsonObject(schema) || !Object.hasOwn(schema, '$schema')) return draft202012;
   const name = schema.$schema;
-  const dialect = typeof name === 'string' ? dialects.get(name.replace(/^https?:/, '').replace(/#$/, '')) : undefined;
+  const dialect =
+    typeof name === 'string'
+      ? dialects.get(name.replace(/^https?:/, '').replace(/#$/, ''))
+      : undefined;
   if (dialect === undefined) {
-    throw schemaError('/$schema', `${describe(name)} is not a dialect that is known here; use draft-07 or 2020-12, or leave $schema out for 2020-12`);
+    throw schemaError(
+      '/$schema',
+      `${describe(name)} is not a dialect that is known here; use draft-07 or 2020-12, or ` +
+        'leave $schema out for 2020-12',
+    );
   }
   return dialect;
 }
@@ -136,7 +146,17 @@ export interface Child {
   readonly inPlace: boolean;
 }
 
-const inPlaceWords: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas', 'dependencies']);
+const inPlaceWords: ReadonlySet<string> = new Set([
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentSchemas',
+  'dependencies',
+]);
 
 /** The direct sub-schemas. For a schema whose keyword values have been checked. */
 export function childrenOf(schema: JsonObject, dialect: Dialect): Child[] {
@@ -145,13 +165,16 @@ export function childrenOf(schema: JsonObject, dialect: Dialect): Child[] {
     const kind = dialect.keywords.get(name);
     const value = schema[name] as JsonValue;
     const inPlace = inPlaceWords.has(name);
-    if (kind === 'schema' || (kind === 'items' && !Array.isArray(value))) found.push({ schema: value, pointer: `/${name}`, inPlace });
+    if (kind === 'schema' || (kind === 'items' && !Array.isArray(value)))
+      found.push({ schema: value, pointer: `/${name}`, inPlace });
     else if ((kind === 'schemas' || kind === 'items') && Array.isArray(value)) {
-      for (const [index, item] of (value as readonly JsonValue[]).entries()) found.push({ schema: item, pointer: `/${name}/${index}`, inPlace });
+      for (const [index, item] of (value as readonly JsonValue[]).entries())
+        found.push({ schema: item, pointer: `/${name}/${index}`, inPlace });
     } else if ((kind === 'schemaMap' || kind === 'dependencies') && isJsonObject(value)) {
       for (const key of Object.keys(value)) {
         const item = value[key] as JsonValue;
-        if (!Array.isArray(item)) found.push({ schema: item, pointer: `/${name}/${escapePointer(key)}`, inPlace });
+        if (!Array.isArray(item))
+          found.push({ schema: item, pointer: `/${name}/${escapePointer(key)}`, inPlace });
       }
     }
   }

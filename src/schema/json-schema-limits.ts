@@ -11,7 +11,9 @@ export interface SchemaLimits extends PatternLimits {
   readonly properties: number;
   /** Members of one `enum`. */
   readonly enum: number;
-  /** Schemas that apply to one value through `allOf`, `$ref` and the like, counted with repetition. */
+  /**
+   * Schemas that apply to one value through `allOf`, `$ref` and the like, counted with repetition.
+   */
   readonly expansion: number;
   /** `uniqueItems` needs a `maxItems` of at most this. */
   readonly uniqueItems: number;

@@ -1,13 +1,22 @@
-/** Schemas that apply to one value through `$ref`, `allOf` and the like: counted, and refused where they never end. */
+/**
+ * Schemas that apply to one value through `$ref`, `allOf` and the like: counted, and refused where
+ * they never end.
+ */
 import { describe } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { childrenOf, type Dialect, isLoneReference, schemaError } from './json-schema-dialect.ts';
 
 /**
- * Refuses a loop of references that never moves on to a part of the value, and more than `limit` schemas, counted with repetition, on one value.
+ * Refuses a loop of references that never moves on to a part of the value, and more than `limit`
+ * schemas, counted with repetition, on one value.
  * @throws MisuseError `invalid_schema`
  */
-export function refuseLoops(schemas: Iterable<JsonObject>, targets: ReadonlyMap<JsonObject, JsonValue>, dialect: Dialect, limit: number): void {
+export function refuseLoops(
+  schemas: Iterable<JsonObject>,
+  targets: ReadonlyMap<JsonObject, JsonValue>,
+  dialect: Dialect,
+  limit: number,
+): void {
   const counts = new Map<JsonObject, number>();
   /** Schemas that are being counted, or have been. */
   const begun = new Set<JsonObject>();
@@ -17,14 +26,24 @@ export function refuseLoops(schemas: Iterable<JsonObject>, targets: ReadonlyMap<
     const known = counts.get(schema);
     if (known !== undefined) return known;
     if (begun.has(schema))
-      throw schemaError('', `references lead in a circle that consumes no input, by way of ${describe(by)}; put one of them under properties or items`);
+      throw schemaError(
+        '',
+        `references lead in a circle that consumes no input, by way of ${describe(by)}; put ` +
+          'one of them under properties or items',
+      );
     begun.add(schema);
     let total = 1;
     const target = targets.get(schema);
     if (target !== undefined) total += expand(target, schema.$ref);
-    if (!isLoneReference(schema, dialect)) for (const child of childrenOf(schema, dialect)) if (child.inPlace) total += expand(child.schema, by);
+    if (!isLoneReference(schema, dialect))
+      for (const child of childrenOf(schema, dialect))
+        if (child.inPlace) total += expand(child.schema, by);
     counts.set(schema, total);
-    if (total > limit) throw schemaError('', `references and combinations apply more than ${limit} schemas to one value`);
+    if (total > limit)
+      throw schemaError(
+        '',
+        `references and combinations apply more than ${limit} schemas to one value`,
+      );
     return total;
   };
   for (const schema of schemas) expand(schema);

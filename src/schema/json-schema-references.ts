@@ -1,6 +1,14 @@
-/** Where `$ref`, `$anchor` and `$id` lead inside one document. Nothing is ever read from outside it. */
+/**
+ * Where `$ref`, `$anchor` and `$id` lead inside one document. Nothing is ever read from outside it.
+ */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { childrenOf, type Dialect, isLoneReference, type JsonSchemaDocument, schemaError } from './json-schema-dialect.ts';
+import {
+  childrenOf,
+  type Dialect,
+  isLoneReference,
+  type JsonSchemaDocument,
+  schemaError,
+} from './json-schema-dialect.ts';
 
 /** One schema resource: the document, or a part of it that has an `$id` of its own. */
 export interface Resource {
@@ -33,7 +41,13 @@ const baseUri = 'schema://document/';
 /** Indexes a document whose keyword values have been checked. */
 export function indexReferences(document: JsonSchemaDocument, dialect: Dialect): References {
   const main = newResource(baseUri, document);
-  const references: References = { main, resources: new Map([[baseUri, main]]), owner: new Map(), ambiguous: new Set(), dialect };
+  const references: References = {
+    main,
+    resources: new Map([[baseUri, main]]),
+    owner: new Map(),
+    ambiguous: new Set(),
+    dialect,
+  };
   indexSchema(document, main, references, '');
   return references;
 }
@@ -43,7 +57,12 @@ function newResource(uri: string, root: JsonSchemaDocument): Resource {
 }
 
 /** The resource that holds the schema. Indexes what is below it, the first time. */
-function indexSchema(schema: JsonValue, parent: Resource, references: References, pointer: string): Resource {
+function indexSchema(
+  schema: JsonValue,
+  parent: Resource,
+  references: References,
+  pointer: string,
+): Resource {
   if (!isJsonObject(schema)) return parent;
   const { dialect, owner } = references;
   const known = owner.get(schema);
@@ -65,7 +84,8 @@ function indexSchema(schema: JsonValue, parent: Resource, references: References
     }
   }
   owner.set(schema, resource);
-  for (const child of childrenOf(schema, dialect)) indexSchema(child.schema, resource, references, pointer + child.pointer);
+  for (const child of childrenOf(schema, dialect))
+    indexSchema(child.schema, resource, references, pointer + child.pointer);
   return resource;
 }
 
@@ -75,9 +95,16 @@ function addAnchor(resource: Resource, name: string, schema: JsonObject): void {
   resource.anchors.set(name, schema);
 }
 
-function openResource(id: string, schema: JsonObject, parent: Resource, references: References, pointer: string): Resource {
+function openResource(
+  id: string,
+  schema: JsonObject,
+  parent: Resource,
+  references: References,
+  pointer: string,
+): Resource {
   const [location, fragment] = splitReference(id);
-  if (fragment !== '' && references.dialect.draft === '2020-12') throw schemaError(`${pointer}/$id`, 'an $id has no fragment; use $anchor');
+  if (fragment !== '' && references.dialect.draft === '2020-12')
+    throw schemaError(`${pointer}/$id`, 'an $id has no fragment; use $anchor');
   let resource = parent;
   if (location !== '') {
     const uri = resolveUri(location, parent.uri, `${pointer}/$id`);
@@ -107,15 +134,28 @@ function resolveUri(location: string, base: string, pointer: string): string {
  * Finds what a reference means, inside the document.
  * @throws MisuseError `invalid_schema` when it leads outside or nowhere.
  */
-export function resolveReference(reference: string, from: Resource, references: References, pointer: string): Target {
+export function resolveReference(
+  reference: string,
+  from: Resource,
+  references: References,
+  pointer: string,
+): Target {
   const [location, fragment] = splitReference(reference);
   let resource = from;
   if (location !== '') {
     const uri = resolveUri(location, from.uri, pointer);
     const found = references.resources.get(uri);
     if (found === undefined)
-      throw schemaError(pointer, 'the reference leads outside the document, and nothing is ever fetched; copy the schema that it means into $defs');
-    if (references.ambiguous.has(uri)) throw schemaError(pointer, 'two schemas of the document have this $id; give them different ones');
+      throw schemaError(
+        pointer,
+        'the reference leads outside the document, and nothing is ever fetched; copy the ' +
+          'schema that it means into $defs',
+      );
+    if (references.ambiguous.has(uri))
+      throw schemaError(
+        pointer,
+        'two schemas of the document have this $id; give them different ones',
+      );
     resource = found;
   }
   let name: string;
@@ -127,23 +167,36 @@ export function resolveReference(reference: string, from: Resource, references: 
   if (name === '') return { schema: resource.root, resource };
   if (name.startsWith('/')) return followPointer(name, resource, references, pointer);
   const schema = resource.anchors.get(name);
-  if (schema === undefined) throw schemaError(pointer, 'the reference leads nowhere: no such anchor in the document');
-  if (resource.ambiguous.has(name)) throw schemaError(pointer, 'two schemas of the document have this anchor; give them different ones');
+  if (schema === undefined)
+    throw schemaError(pointer, 'the reference leads nowhere: no such anchor in the document');
+  if (resource.ambiguous.has(name))
+    throw schemaError(
+      pointer,
+      'two schemas of the document have this anchor; give them different ones',
+    );
   return { schema, resource };
 }
 
-function followPointer(path: string, start: Resource, references: References, pointer: string): Target {
+function followPointer(
+  path: string,
+  start: Resource,
+  references: References,
+  pointer: string,
+): Target {
   let value: JsonValue | undefined = start.root;
   let resource = start;
   for (const part of path.slice(1).split('/')) {
     const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key))
       throw schemaError(pointer, 'the reference leads nowhere: no such place in the document');
-    if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(key)) throw schemaError(pointer, 'the reference leads nowhere: no such place in the document');
+    if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(key))
+      throw schemaError(pointer, 'the reference leads nowhere: no such place in the document');
     value = (value as JsonObject)[key] as JsonValue;
     if (isJsonObject(value)) resource = references.owner.get(value) ?? resource;
   }
-  if (typeof value !== 'boolean' && !isJsonObject(value)) throw schemaError(pointer, 'the reference leads to something that is no schema');
-  // A place that no keyword names may hold a schema too; its own $id and anchors count from here on.
+  if (typeof value !== 'boolean' && !isJsonObject(value))
+    throw schemaError(pointer, 'the reference leads to something that is no schema');
+  // A place that no keyword names may hold a schema too; its own $id and anchors count from here
+  // on.
   return { schema: value, resource: indexSchema(value, resource, references, path) };
 }

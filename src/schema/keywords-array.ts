@@ -1,6 +1,16 @@
 /** Keywords of arrays. */
 import type { JsonValue } from '../json.ts';
-import { type Check, charge, exhausted, fail, holds, isDone, issueCount, typeOf, under } from './compile-context.ts';
+import {
+  type Check,
+  charge,
+  exhausted,
+  fail,
+  holds,
+  isDone,
+  issueCount,
+  typeOf,
+  under,
+} from './compile-context.ts';
 import { chargedText } from './keywords-value.ts';
 
 export interface ArrayShape {
@@ -20,7 +30,9 @@ export function arrayCheck({ prefix, rest, minItems, maxItems, demanded }: Array
   return (value, context) => {
     if (!Array.isArray(value)) {
       if (!demanded) return true;
-      return context.issues === undefined ? false : fail(context, `must be an array, got ${typeOf(value)}`);
+      return context.issues === undefined
+        ? false
+        : fail(context, `must be an array, got ${typeOf(value)}`);
     }
     const items = value as readonly JsonValue[];
     const { length } = items;
@@ -63,7 +75,10 @@ export const uniqueCheck: Check = (value, context) => {
 
 /** `contains` with `minContains` and `maxContains`. */
 export function containsCheck(check: Check, least: number, most: number): Check {
-  const few = least === 1 ? 'must hold at least one item that matches `contains`' : `must hold at least ${least} items that match \`contains\``;
+  const few =
+    least === 1
+      ? 'must hold at least one item that matches `contains`'
+      : `must hold at least ${least} items that match \`contains\``;
   const many = `must hold at most ${most} items that match \`contains\``;
   return (value, context) => {
     if (!Array.isArray(value)) return true;

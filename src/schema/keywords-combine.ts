@@ -30,7 +30,8 @@ export function anyCheck(checks: readonly Check[]): Check {
     const { issues } = context;
     context.issues = undefined;
     let found = false;
-    for (let index = 0; index < checks.length && !found; index++) found = (checks[index] as Check)(value, context);
+    for (let index = 0; index < checks.length && !found; index++)
+      found = (checks[index] as Check)(value, context);
     context.issues = issues;
     return found || failBranches(checks, value, context);
   };
@@ -42,14 +43,20 @@ export function oneCheck(checks: readonly Check[]): Check {
     const { issues } = context;
     context.issues = undefined;
     let count = 0;
-    for (let index = 0; index < checks.length && count < 2; index++) if ((checks[index] as Check)(value, context)) count++;
+    for (let index = 0; index < checks.length && count < 2; index++)
+      if ((checks[index] as Check)(value, context)) count++;
     context.issues = issues;
     if (count === 1) return true;
-    return count === 0 ? failBranches(checks, value, context) : fail(context, 'must match exactly one of the allowed forms, matches several');
+    return count === 0
+      ? failBranches(checks, value, context)
+      : fail(context, 'must match exactly one of the allowed forms, matches several');
   };
 }
 
-/** Reports the one branch that the value was meant for, when there is one: the only one whose faults are all inside the value. */
+/**
+ * Reports the one branch that the value was meant for, when there is one: the only one whose faults
+ * are all inside the value.
+ */
 function failBranches(checks: readonly Check[], value: JsonValue, context: Context): false {
   const { issues } = context;
   if (issues === undefined) return false;
@@ -72,16 +79,26 @@ function failBranches(checks: readonly Check[], value: JsonValue, context: Conte
     return false;
   }
   const unique = [...new Set(expected)];
-  return fail(context, close === 0 && unique.length <= 4 ? unique.join(', or ') : `must match one of ${checks.length} allowed forms`);
+  return fail(
+    context,
+    close === 0 && unique.length <= 4
+      ? unique.join(', or ')
+      : `must match one of ${checks.length} allowed forms`,
+  );
 }
 
 /** `not`. */
 export function notCheck(check: Check): Check {
-  return (value, context) => !holds(check, value, context) || fail(context, 'must not match the schema under `not`');
+  return (value, context) =>
+    !holds(check, value, context) || fail(context, 'must not match the schema under `not`');
 }
 
 /** `if` with `then` and `else`. */
-export function conditionCheck(condition: Check, then: Check | undefined, otherwise: Check | undefined): Check {
+export function conditionCheck(
+  condition: Check,
+  then: Check | undefined,
+  otherwise: Check | undefined,
+): Check {
   return (value, context) => {
     const branch = holds(condition, value, context) ? then : otherwise;
     return branch === undefined || branch(value, context);

@@ -1,6 +1,17 @@
 /** Keywords of objects. */
 import type { JsonObject, JsonValue } from '../json.ts';
-import { type Check, type Context, charge, exhausted, fail, isDone, issueCount, pathSegment, typeOf, under } from './compile-context.ts';
+import {
+  type Check,
+  type Context,
+  charge,
+  exhausted,
+  fail,
+  isDone,
+  issueCount,
+  pathSegment,
+  typeOf,
+  under,
+} from './compile-context.ts';
 import { matches, type Pattern } from './keywords-value.ts';
 
 /** One named member: `properties` and `required` folded together. */
@@ -38,14 +49,19 @@ const plainCodes: ReadonlyMap<string | undefined, number> = new Map([
   ['boolean', 3],
 ]);
 
-/** `properties`, `required`, `patternProperties`, `additionalProperties` and `type: object` in one pass. */
+/**
+ * `properties`, `required`, `patternProperties`, `additionalProperties` and `type: object` in one
+ * pass.
+ */
 export function objectCheck(shape: ObjectShape): Check {
   const { members, patterns, additional, demanded } = shape;
   const size = members.length;
   const cost = 1 + (size >> 3);
   const names = members.map(({ name }) => name);
   const checks = members.map(({ check }) => check);
-  const codes = members.map(({ check, plain }) => (check === undefined ? 0 : plainCodes.get(plain)));
+  const codes = members.map(({ check, plain }) =>
+    check === undefined ? 0 : plainCodes.get(plain),
+  );
   const required = members.map((member) => member.required);
   const declared = members.map((member) => (member.declared ? 1 : 0));
   // A name that every object inherits must be seen to be an own member.
@@ -57,7 +73,9 @@ export function objectCheck(shape: ObjectShape): Check {
   return (value, context) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       if (!demanded) return true;
-      return context.issues === undefined ? false : fail(context, `must be an object, got ${typeOf(value)}`);
+      return context.issues === undefined
+        ? false
+        : fail(context, `must be an object, got ${typeOf(value)}`);
     }
     context.steps -= cost;
     if (context.steps < 0) throw exhausted;
@@ -71,7 +89,10 @@ export function objectCheck(shape: ObjectShape): Check {
     for (let index = 0; index < size; index++) {
       const item = object[names[index] as string];
       // JSON has no undefined, so what is undefined is absent.
-      if (item === undefined || ((polluted || inherited[index] === true) && !Object.hasOwn(object, names[index] as string))) {
+      if (
+        item === undefined ||
+        ((polluted || inherited[index] === true) && !Object.hasOwn(object, names[index] as string))
+      ) {
         if (required[index] === true) return false;
         continue;
       }
@@ -104,7 +125,9 @@ export function objectCheck(shape: ObjectShape): Check {
 }
 
 /** The second pass over the named members. */
-function explainMembers(members: readonly Member[]): (object: JsonObject, context: Context) => boolean {
+function explainMembers(
+  members: readonly Member[],
+): (object: JsonObject, context: Context) => boolean {
   return (object, context) => {
     let valid = true;
     for (const { name, required, check } of members) {
@@ -126,7 +149,10 @@ function explainMembers(members: readonly Member[]): (object: JsonObject, contex
 function restCheck({ members, patterns, additional }: ObjectShape): Check {
   const known = new Set(members.filter((member) => member.declared).map(({ name }) => name));
   const allowed = [...known].slice(0, listed).join(', ');
-  const unknown = known.size === 0 || known.size > listed ? 'is not allowed here' : `is not allowed here; allowed: ${allowed}`;
+  const unknown =
+    known.size === 0 || known.size > listed
+      ? 'is not allowed here'
+      : `is not allowed here; allowed: ${allowed}`;
   return (value, context) => {
     const object = value as JsonObject;
     let valid = true;
@@ -144,7 +170,12 @@ function restCheck({ members, patterns, additional }: ObjectShape): Check {
         if (!pattern.check(object[key] as JsonValue, context)) good = false;
       }
       if (!found && additional === false) good = fail(context, unknown);
-      else if (!found && additional !== undefined && !(additional as Check)(object[key] as JsonValue, context)) good = false;
+      else if (
+        !found &&
+        additional !== undefined &&
+        !(additional as Check)(object[key] as JsonValue, context)
+      )
+        good = false;
       if (good) continue;
       under(context, from, key);
       if (isDone(context)) return false;
@@ -183,7 +214,9 @@ export function namesCheck(check: Check): Check {
 }
 
 /** `dependentRequired`, and the name lists of `dependencies`. */
-export function dependentNamesCheck(lists: readonly (readonly [name: string, needs: readonly string[]])[]): Check {
+export function dependentNamesCheck(
+  lists: readonly (readonly [name: string, needs: readonly string[]])[],
+): Check {
   const told = lists.map(([name]) => `is required where ${JSON.stringify(name)} is given`);
   return (value, context) => {
     if (!isObject(value)) return true;
@@ -191,14 +224,18 @@ export function dependentNamesCheck(lists: readonly (readonly [name: string, nee
     let valid = true;
     for (const [index, [name, needs]] of lists.entries()) {
       if (!Object.hasOwn(value, name)) continue;
-      for (const need of needs) if (!Object.hasOwn(value, need)) valid = fail(context, told[index] as string, pathSegment(need));
+      for (const need of needs)
+        if (!Object.hasOwn(value, need))
+          valid = fail(context, told[index] as string, pathSegment(need));
     }
     return valid;
   };
 }
 
 /** `dependentSchemas`, and the schemas of `dependencies`. */
-export function dependentSchemasCheck(entries: readonly (readonly [name: string, check: Check])[]): Check {
+export function dependentSchemasCheck(
+  entries: readonly (readonly [name: string, check: Check])[],
+): Check {
   return (value, context) => {
     if (!isObject(value)) return true;
     charge(context, 1 + (entries.length >> 3));

@@ -1,6 +1,18 @@
-/** What `unevaluatedProperties` and `unevaluatedItems` need: which members of a valid value its schema has looked at. */
+/**
+ * What `unevaluatedProperties` and `unevaluatedItems` need: which members of a valid value its
+ * schema has looked at.
+ */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { type Check, type Context, charge, fail, holds, isDone, issueCount, under } from './compile-context.ts';
+import {
+  type Check,
+  type Context,
+  charge,
+  fail,
+  holds,
+  isDone,
+  issueCount,
+  under,
+} from './compile-context.ts';
 import type { NamePattern } from './keywords-object.ts';
 import { matches } from './keywords-value.ts';
 
@@ -21,7 +33,11 @@ export function nothingEvaluated(): Evaluated {
 }
 
 /** Marks of `properties`, `patternProperties` and `additionalProperties`. */
-export function markNames(names: readonly string[], patterns: readonly NamePattern[], hasAdditional: boolean): Mark {
+export function markNames(
+  names: readonly string[],
+  patterns: readonly NamePattern[],
+  hasAdditional: boolean,
+): Mark {
   return (value, context, evaluated) => {
     if (!isJsonObject(value)) return;
     if (hasAdditional) evaluated.allNames = true;
@@ -47,7 +63,8 @@ export function markContained(check: Check): Mark {
   return (value, context, evaluated) => {
     if (!Array.isArray(value)) return;
     charge(context, 1 + (value.length >> 1));
-    for (let index = 0; index < value.length; index++) if (holds(check, value[index] as JsonValue, context)) evaluated.indexes.add(index);
+    for (let index = 0; index < value.length; index++)
+      if (holds(check, value[index] as JsonValue, context)) evaluated.indexes.add(index);
   };
 }
 
@@ -60,7 +77,11 @@ export function markWhere(check: Check, mark: Mark): Mark {
 }
 
 /** `unevaluatedProperties` and `unevaluatedItems`, after everything else in their schema. */
-export function unevaluatedCheck(marks: readonly Mark[], names: Check | undefined, items: Check | undefined): Check {
+export function unevaluatedCheck(
+  marks: readonly Mark[],
+  names: Check | undefined,
+  items: Check | undefined,
+): Check {
   return (value, context) => {
     if (typeof value !== 'object' || value === null) return true;
     const isArray = Array.isArray(value);
@@ -80,10 +101,12 @@ export function unevaluatedCheck(marks: readonly Mark[], names: Check | undefine
     };
     if (isArray) {
       const list = value as readonly JsonValue[];
-      for (let index = evaluated.items; index < list.length; index++) if (!evaluated.indexes.has(index) && !test(index, list[index] as JsonValue)) break;
+      for (let index = evaluated.items; index < list.length; index++)
+        if (!evaluated.indexes.has(index) && !test(index, list[index] as JsonValue)) break;
     } else if (!evaluated.allNames) {
       const object = value as JsonObject;
-      for (const key of Object.keys(object)) if (!evaluated.names.has(key) && !test(key, object[key] as JsonValue)) break;
+      for (const key of Object.keys(object))
+        if (!evaluated.names.has(key) && !test(key, object[key] as JsonValue)) break;
     }
     return valid;
   };

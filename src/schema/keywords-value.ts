@@ -28,7 +28,8 @@ export function typeCheck(type: string | readonly string[]): Check {
     const { issues } = context;
     context.issues = undefined;
     let found = false;
-    for (let index = 0; index < tests.length && !found; index++) found = (tests[index] as Check)(value, context);
+    for (let index = 0; index < tests.length && !found; index++)
+      found = (tests[index] as Check)(value, context);
     context.issues = issues;
     return found || failType(context, expected, value);
   };
@@ -42,19 +43,28 @@ function singleTypeCheck(name: string): Check {
       return (value, context) => typeof value === 'number' || failType(context, 'a number', value);
     case 'integer':
       return (value, context) =>
-        Number.isInteger(value) || (typeof value === 'number' ? fail(context, 'must be an integer') : failType(context, 'an integer', value));
+        Number.isInteger(value) ||
+        (typeof value === 'number'
+          ? fail(context, 'must be an integer')
+          : failType(context, 'an integer', value));
     case 'boolean':
-      return (value, context) => typeof value === 'boolean' || failType(context, 'a boolean', value);
+      return (value, context) =>
+        typeof value === 'boolean' || failType(context, 'a boolean', value);
     case 'null':
       return (value, context) => value === null || failType(context, 'null', value);
     case 'array':
       return (value, context) => Array.isArray(value) || failType(context, 'an array', value);
     default:
-      return (value, context) => (typeof value === 'object' && value !== null && !Array.isArray(value)) || failType(context, 'an object', value);
+      return (value, context) =>
+        (typeof value === 'object' && value !== null && !Array.isArray(value)) ||
+        failType(context, 'an object', value);
   }
 }
 
-/** `enum`, and `const` as an enum of one. Equality is by value, whatever the order of an object's members. */
+/**
+ * `enum`, and `const` as an enum of one. Equality is by value, whatever the order of an object's
+ * members.
+ */
 export function enumCheck(values: readonly JsonValue[]): Check {
   const message = enumMessage(values);
   if (values.every((value) => typeof value !== 'object' || value === null)) {
@@ -62,7 +72,9 @@ export function enumCheck(values: readonly JsonValue[]): Check {
       const [only] = values;
       return (value, context) => value === only || fail(context, message);
     }
-    if (values.length <= 4) return (value, context) => (values as readonly unknown[]).includes(value) || fail(context, message);
+    if (values.length <= 4)
+      return (value, context) =>
+        (values as readonly unknown[]).includes(value) || fail(context, message);
   }
   const primitives = new Set<JsonValue>();
   const texts = new Set<string>();
@@ -71,7 +83,8 @@ export function enumCheck(values: readonly JsonValue[]): Check {
     else primitives.add(value);
   }
   return (value, context) => {
-    if (typeof value !== 'object' || value === null) return primitives.has(value) || fail(context, message);
+    if (typeof value !== 'object' || value === null)
+      return primitives.has(value) || fail(context, message);
     if (texts.size === 0) return fail(context, message);
     return texts.has(chargedText(value, context)) || fail(context, message);
   };
@@ -107,14 +120,22 @@ export function numberCheck(get: (name: string) => JsonValue | undefined): Check
   add('maximum', 'at most', (limit) => (value) => value <= limit);
   add('exclusiveMinimum', 'above', (limit) => (value) => value > limit);
   add('exclusiveMaximum', 'below', (limit) => (value) => value < limit);
-  add('multipleOf', 'a multiple of', (limit) => (value, context) => isMultiple(value, limit, context));
+  add(
+    'multipleOf',
+    'a multiple of',
+    (limit) => (value, context) => isMultiple(value, limit, context),
+  );
   if (tests.length === 0) return undefined;
   const [first] = tests as [NumberTest];
-  if (tests.length === 1) return (value, context) => typeof value !== 'number' || first(value, context) || fail(context, messages[0] as string);
+  if (tests.length === 1)
+    return (value, context) =>
+      typeof value !== 'number' || first(value, context) || fail(context, messages[0] as string);
   return (value, context) => {
     if (typeof value !== 'number') return true;
     let valid = true;
-    for (let index = 0; index < tests.length; index++) if (!(tests[index] as NumberTest)(value, context)) valid = fail(context, messages[index] as string);
+    for (let index = 0; index < tests.length; index++)
+      if (!(tests[index] as NumberTest)(value, context))
+        valid = fail(context, messages[index] as string);
     return valid;
   };
 }
@@ -126,7 +147,11 @@ function isMultiple(value: number, divisor: number, context: Context): boolean {
   const [digits, exponent] = decimal(value);
   const [divisorDigits, divisorExponent] = decimal(divisor);
   const least = Math.min(exponent, divisorExponent);
-  return (digits * 10n ** BigInt(exponent - least)) % (divisorDigits * 10n ** BigInt(divisorExponent - least)) === 0n;
+  return (
+    (digits * 10n ** BigInt(exponent - least)) %
+      (divisorDigits * 10n ** BigInt(divisorExponent - least)) ===
+    0n
+  );
 }
 
 function decimal(value: number): readonly [digits: bigint, exponent: number] {
@@ -136,9 +161,15 @@ function decimal(value: number): readonly [digits: bigint, exponent: number] {
 }
 
 /** `minLength`, `maxLength` (in code points) and `pattern`; undefined when there are none. */
-export function stringCheck(minLength: number, maxLength: number, pattern: Pattern | undefined): Check | undefined {
-  if (minLength === 0 && maxLength === Number.POSITIVE_INFINITY && pattern === undefined) return undefined;
-  const short = minLength === 1 ? 'must not be empty' : `must have at least ${minLength} characters`;
+export function stringCheck(
+  minLength: number,
+  maxLength: number,
+  pattern: Pattern | undefined,
+): Check | undefined {
+  if (minLength === 0 && maxLength === Number.POSITIVE_INFINITY && pattern === undefined)
+    return undefined;
+  const short =
+    minLength === 1 ? 'must not be empty' : `must have at least ${minLength} characters`;
   const long = `must have at most ${maxLength} characters`;
   const mismatch = pattern === undefined ? '' : `must match the pattern ${show(pattern.source)}`;
   return (value, context) => {
@@ -147,11 +178,17 @@ export function stringCheck(minLength: number, maxLength: number, pattern: Patte
     const { length } = value;
     if (length < minLength * 2 || length > maxLength) {
       // A code point has one or two units, so only in between must they be counted.
-      const points = length < minLength || length > maxLength * 2 ? length : codePoints(value, context);
+      const points =
+        length < minLength || length > maxLength * 2 ? length : codePoints(value, context);
       if (points < minLength) valid = fail(context, short);
       else if (points > maxLength) valid = fail(context, long);
     }
-    if (pattern !== undefined && (valid || context.issues !== undefined) && !matches(pattern, value, context)) valid = fail(context, mismatch);
+    if (
+      pattern !== undefined &&
+      (valid || context.issues !== undefined) &&
+      !matches(pattern, value, context)
+    )
+      valid = fail(context, mismatch);
     return valid;
   };
 }
@@ -160,7 +197,11 @@ function codePoints(text: string, context: Context): number {
   charge(context, text.length >> 4);
   let count = text.length;
   for (let index = 0; index < text.length - 1; index++) {
-    if ((text.charCodeAt(index) & 0xfc00) === 0xd800 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) count--;
+    if (
+      (text.charCodeAt(index) & 0xfc00) === 0xd800 &&
+      (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00
+    )
+      count--;
   }
   return count;
 }
@@ -169,7 +210,10 @@ function codePoints(text: string, context: Context): number {
 export interface Pattern {
   readonly source: string;
   readonly matcher: Matcher;
-  /** Instructions to pay for with each character. 0 for a pattern that only the native engine can run: nobody knows what that costs. */
+  /**
+   * Instructions to pay for with each character. 0 for a pattern that only the native engine can
+   * run: nobody knows what that costs.
+   */
   readonly weight: number;
 }
 

@@ -1,17 +1,29 @@
-/** Where the references of a schema lead, for whoever shows or walks schemas: by the rules of the validator, and without throwing. */
+/**
+ * Where the references of a schema lead, for whoever shows or walks schemas: by the rules of the
+ * validator, and without throwing.
+ */
 import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { dialectOf } from './json-schema-dialect.ts';
 import { indexReferences, type References, resolveReference } from './json-schema-references.ts';
 
-/** Schemas are frozen, and their references are read many times. Null for one that has none to speak of. */
+/**
+ * Schemas are frozen, and their references are read many times. Null for one that has none to speak
+ * of.
+ */
 const indexed = new WeakMap<JsonObject, References | null>();
 const pointers = new WeakMap<JsonObject, ReadonlyMap<JsonValue, string>>();
 
 /**
- * What a reference means: `#`, a pointer, an `$anchor` or an `$id` of the same document. Undefined where it leads outside or nowhere.
- * @param holder The schema that the reference stands in: an `$id` around it decides where it starts.
+ * What a reference means: `#`, a pointer, an `$anchor` or an `$id` of the same document. Undefined
+ * where it leads outside or nowhere.
+ * @param holder The schema that the reference stands in: an `$id` around it decides where it
+ * starts.
  */
-export function followReference(reference: string, holder: JsonObject, root: JsonObject): JsonValue | undefined {
+export function followReference(
+  reference: string,
+  holder: JsonObject,
+  root: JsonObject,
+): JsonValue | undefined {
   const references = referencesOf(root);
   if (references === undefined) return undefined;
   const { owner, resources } = references;
@@ -51,9 +63,14 @@ function pointersOf(root: JsonObject): ReadonlyMap<JsonValue, string> {
   const found = new Map<JsonValue, string>([[root, '']]);
   // A Map that grows while it is walked is walked to its end.
   for (const [part, pointer] of found) {
-    const entries = Array.isArray(part) ? (part as readonly JsonValue[]).entries() : isJsonObject(part) ? Object.entries(part) : [];
+    const entries = Array.isArray(part)
+      ? (part as readonly JsonValue[]).entries()
+      : isJsonObject(part)
+        ? Object.entries(part)
+        : [];
     for (const [key, child] of entries)
-      if (typeof child === 'object' && child !== null && !found.has(child)) found.set(child, `${pointer}/${escapePointer(String(key))}`);
+      if (typeof child === 'object' && child !== null && !found.has(child))
+        found.set(child, `${pointer}/${escapePointer(String(key))}`);
   }
   return found;
 }

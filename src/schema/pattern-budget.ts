@@ -1,4 +1,7 @@
-/** What the patterns of one schema may cost together: each is compiled once, at the check, so a flood of them must be stopped. */
+/**
+ * What the patterns of one schema may cost together: each is compiled once, at the check, so a
+ * flood of them must be stopped.
+ */
 import { MisuseError } from '../errors.ts';
 import { compilePattern } from '../text/regex.ts';
 
@@ -27,14 +30,17 @@ export interface PatternBudget {
 }
 
 /**
- * Compiles a pattern unless it was met before, and answers whether only the native engine can run it.
- * @throws MisuseError `invalid_schema` when it is no pattern, or the patterns are too many or too complex
+ * Compiles a pattern unless it was met before, and answers whether only the native engine can run
+ * it.
+ * @throws MisuseError `invalid_schema` when it is no pattern, or the patterns are too many or too
+ * complex
  */
 export function isNativePattern(source: string, budget: PatternBudget): boolean {
   const { native, limits, trusted } = budget;
   const known = native.get(source);
   if (known !== undefined) return known;
-  if (native.size >= limits.patterns) throw new MisuseError('invalid_schema', `More than ${limits.patterns} different patterns`);
+  if (native.size >= limits.patterns)
+    throw new MisuseError('invalid_schema', `More than ${limits.patterns} different patterns`);
   // Before it is compiled: that would be paid for by nobody.
   if (budget.shared !== undefined && budget.shared.left < 0) throw overdrawn();
   if (limits.patternSize !== Number.POSITIVE_INFINITY) spend(slowClasses(source), budget);
@@ -48,16 +54,29 @@ function spend(size: number, budget: PatternBudget): void {
   budget.size += size;
   if (budget.shared !== undefined) budget.shared.left -= size;
   if (budget.size > budget.limits.patternSize)
-    throw new MisuseError('invalid_schema', 'The patterns are too complex altogether; use smaller repeat counts and fewer character classes');
+    throw new MisuseError(
+      'invalid_schema',
+      'The patterns are too complex altogether; use smaller repeat counts and fewer character ' +
+        'classes',
+    );
   if (budget.shared !== undefined && budget.shared.left < 0) throw overdrawn();
 }
 
 function overdrawn(): MisuseError {
-  return new MisuseError('invalid_schema', 'The patterns of all schemas that came together are too complex; use fewer and smaller ones');
+  return new MisuseError(
+    'invalid_schema',
+    'The patterns of all schemas that came together are too complex; use fewer and smaller ones',
+  );
 }
 
-/** Some classes are one instruction, but take as long to compile as hundreds: Unicode properties, and any class without regard to case. */
+/**
+ * Some classes are one instruction, but take as long to compile as hundreds: Unicode properties,
+ * and any class without regard to case.
+ */
 function slowClasses(source: string): number {
   const caseless = /\(\?[a-z]*i/.test(source);
-  return 100 * (source.split(/\\p/i).length - 1) + (caseless ? 1_500 * (source.split('[').length - 1) : 0);
+  return (
+    100 * (source.split(/\\p/i).length - 1) +
+    (caseless ? 1_500 * (source.split('[').length - 1) : 0)
+  );
 }

@@ -1,7 +1,10 @@
 /** The kinds of schema that a definition may carry, and the types that follow from them. */
 import type { JsonObject, JsonValue } from '../json.ts';
 
-/** The part of Standard Schema that is read. Declared here, so that any zod, Valibot, ArkType or Effect copy fits. */
+/**
+ * The part of Standard Schema that is read. Declared here, so that any zod, Valibot, ArkType or
+ * Effect copy fits.
+ */
 export interface StandardSchema<In = unknown, Out = In> {
   /** The standard's one property. */
   readonly '~standard': {
@@ -10,7 +13,10 @@ export interface StandardSchema<In = unknown, Out = In> {
     readonly vendor: string;
     /** For the compiler alone; never read. */
     readonly types?: { readonly input: In; readonly output: Out } | undefined;
-    /** Gives `{ value }` or `{ issues }`, at once or as a promise. A throw counts as a schema that does not hold. */
+    /**
+     * Gives `{ value }` or `{ issues }`, at once or as a promise. A throw counts as a schema that
+     * does not hold.
+     */
     readonly validate: (value: unknown, ...rest: never[]) => unknown;
   };
 }
@@ -30,7 +36,10 @@ export interface JsonSchema {
 /** A raw JSON Schema whose TypeScript type was named by {@link jsonSchema}. */
 export type TypedJsonSchema<T> = JsonSchema & { readonly [jsonSchemaType]?: T };
 
-/** Names the static type of a raw JSON Schema. At run time the library still validates by the schema. */
+/**
+ * Names the static type of a raw JSON Schema. At run time the library still validates by the
+ * schema.
+ */
 export function jsonSchema<T>(schema: JsonSchema): TypedJsonSchema<T> {
   return schema as TypedJsonSchema<T>;
 }
@@ -39,7 +48,10 @@ export function jsonSchema<T>(schema: JsonSchema): TypedJsonSchema<T> {
 // biome-ignore lint/suspicious/noExplicitAny: both sides of a Standard Schema are free here; inference reads them.
 export type Schema = StandardSchema<any, any> | JsonSchema;
 
-/** Best-effort static type of a literal JSON Schema; what it does not know is JsonValue. Before defaults are filled in, `Filled` is never. */
+/**
+ * Best-effort static type of a literal JSON Schema; what it does not know is JsonValue. Before
+ * defaults are filled in, `Filled` is never.
+ */
 type FromJson<S, Filled> = S extends { readonly const: infer C }
   ? C
   : S extends { readonly enum: readonly (infer E)[] }
@@ -56,14 +68,22 @@ type FromJson<S, Filled> = S extends { readonly const: infer C }
               ? readonly FromJson<I, Filled>[]
               : S extends { readonly type: 'object'; readonly properties: infer P }
                 ? Flat<
-                    { readonly [K in keyof P as K extends Present<S, P, Filled> ? K : never]: FromJson<P[K], Filled> } & {
-                      readonly [K in keyof P as K extends Present<S, P, Filled> ? never : K]?: FromJson<P[K], Filled>;
+                    {
+                      readonly [K in keyof P as K extends Present<S, P, Filled>
+                        ? K
+                        : never]: FromJson<P[K], Filled>;
+                    } & {
+                      readonly [K in keyof P as K extends Present<S, P, Filled>
+                        ? never
+                        : K]?: FromJson<P[K], Filled>;
                     }
                   >
                 : S extends { readonly type: 'object' }
                   ? JsonObject
                   : JsonValue;
-type Present<S, P, Filled> = (S extends { readonly required: readonly (infer R)[] } ? R : never) | { [K in keyof P]: P[K] extends Filled ? K : never }[keyof P];
+type Present<S, P, Filled> =
+  | (S extends { readonly required: readonly (infer R)[] } ? R : never)
+  | { [K in keyof P]: P[K] extends Filled ? K : never }[keyof P];
 type WithDefault = { readonly default: unknown };
 type FromRaw<S, Filled> = typeof jsonSchemaType extends keyof S
   ? NonNullable<S[typeof jsonSchemaType & keyof S]>

@@ -1,4 +1,7 @@
-/** The only place that knows vendors: turns zod 4, zod 3, any Standard Schema or raw JSON Schema into one frozen JSON Schema. */
+/**
+ * The only place that knows vendors: turns zod 4, zod 3, any Standard Schema or raw JSON Schema
+ * into one frozen JSON Schema.
+ */
 import { createRequire } from 'node:module';
 import { toJSONSchema } from 'zod/v4/core';
 import { describe, MisuseError, messageOf } from '../errors.ts';
@@ -9,17 +12,29 @@ export type SchemaKind = 'zod4' | 'zod3' | 'standard' | 'json';
 export type Direction = 'input' | 'output';
 
 interface Zod4Internals {
-  readonly _zod: { readonly def: { readonly type: string }; readonly version?: { readonly major: number; readonly minor: number } };
+  readonly _zod: {
+    readonly def: { readonly type: string };
+    readonly version?: { readonly major: number; readonly minor: number };
+  };
   readonly meta?: () => Readonly<Record<string, unknown>> | undefined;
   readonly description?: string;
 }
 
-/** Says what a value is, or undefined when it is no schema. A function counts: ArkType's schemas are callable. */
+/**
+ * Says what a value is, or undefined when it is no schema. A function counts: ArkType's schemas are
+ * callable.
+ */
 export function schemaKind(schema: unknown): SchemaKind | undefined {
-  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return undefined;
-  const value = schema as { _zod?: { def?: unknown }; _def?: { typeName?: unknown }; '~standard'?: unknown };
+  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null)
+    return undefined;
+  const value = schema as {
+    _zod?: { def?: unknown };
+    _def?: { typeName?: unknown };
+    '~standard'?: unknown;
+  };
   if (value._zod?.def !== undefined) return 'zod4';
-  if (typeof value._def?.typeName === 'string' && value._def.typeName.startsWith('Zod')) return 'zod3';
+  if (typeof value._def?.typeName === 'string' && value._def.typeName.startsWith('Zod'))
+    return 'zod3';
   if (typeof value['~standard'] === 'object' && value['~standard'] !== null) return 'standard';
   const prototype: unknown = Object.getPrototypeOf(schema);
   return prototype === Object.prototype || prototype === null ? 'json' : undefined;
@@ -33,7 +48,11 @@ export function schemaKind(schema: unknown): SchemaKind | undefined {
 export function toJsonSchema(schema: unknown, direction: Direction, where: string): JsonObject {
   const kind = schemaKind(schema);
   if (kind === undefined) {
-    throw new MisuseError('invalid_schema', `${where}: expected a zod schema, a Standard Schema or a JSON Schema object, got ${describe(schema)}.`);
+    throw new MisuseError(
+      'invalid_schema',
+      `${where}: expected a zod schema, a Standard Schema or a JSON Schema object, got ` +
+        `${describe(schema)}.`,
+    );
   }
   if (kind === 'json') {
     refuseShape(schema as object, where);
@@ -46,13 +65,19 @@ export function toJsonSchema(schema: unknown, direction: Direction, where: strin
     if (error instanceof MisuseError) throw error;
     throw new MisuseError(
       'invalid_schema',
-      `${where}: the ${kind} schema cannot be turned into JSON Schema (${messageOf(error)}). Replace the part that JSON Schema cannot express, or pass a raw JSON Schema.`,
+      `${where}: the ${kind} schema cannot be turned into JSON Schema (${messageOf(error)}). ` +
+        'Replace the part that JSON Schema cannot express, or pass a raw JSON Schema.',
       { cause: error },
     );
   }
 }
 
-function convert(schema: unknown, kind: Exclude<SchemaKind, 'json'>, direction: Direction, where: string): JsonObject {
+function convert(
+  schema: unknown,
+  kind: Exclude<SchemaKind, 'json'>,
+  direction: Direction,
+  where: string,
+): JsonObject {
   if (kind === 'zod4')
     return toJSONSchema(schema as Parameters<typeof toJSONSchema>[0], {
       io: direction,
@@ -61,32 +86,54 @@ function convert(schema: unknown, kind: Exclude<SchemaKind, 'json'>, direction: 
       override: mend,
     }) as JsonObject;
   if (kind === 'zod3') return convertZod3(schema, direction);
-  const standard = (schema as { '~standard': { vendor?: unknown; jsonSchema?: Record<Direction, (options: object) => JsonObject> } })['~standard'];
+  const standard = (
+    schema as {
+      '~standard': {
+        vendor?: unknown;
+        jsonSchema?: Record<Direction, (options: object) => JsonObject>;
+      };
+    }
+  )['~standard'];
   const converter = standard.jsonSchema?.[direction];
   if (typeof converter !== 'function') {
     throw new MisuseError(
       'invalid_schema',
-      `${where}: this ${String(standard.vendor)} schema gives no JSON Schema. Wrap it by the vendor's converter to Standard JSON Schema (Valibot: \`toStandardJsonSchema\`), or pass a raw JSON Schema.`,
+      `${where}: this ${String(standard.vendor)} schema gives no JSON Schema. Wrap it by the ` +
+        `vendor's converter to Standard JSON Schema (Valibot: \`toStandardJsonSchema\`), or ` +
+        'pass a raw JSON Schema.',
     );
   }
-  return { ...Reflect.apply(converter, standard.jsonSchema, [{ target: 'draft-2020-12', libraryOptions: { unrepresentable: 'any' } }]) };
+  return {
+    ...Reflect.apply(converter, standard.jsonSchema, [
+      { target: 'draft-2020-12', libraryOptions: { unrepresentable: 'any' } },
+    ]),
+  };
 }
 
-/** Restores the descriptions that a foreign copy of zod keeps in a registry of its own, and says how a date travels. */
+/**
+ * Restores the descriptions that a foreign copy of zod keeps in a registry of its own, and says how
+ * a date travels.
+ */
 function mend(place: { zodSchema: unknown; jsonSchema: Record<string, unknown> }): void {
   const zodSchema = place.zodSchema as Zod4Internals;
   // From 4.2 on all copies share one registry, and the converter has read it.
   const { version } = zodSchema._zod;
   const isForeign = version === undefined || (version.major === 4 && version.minor < 2);
-  const meta = isForeign ? (zodSchema.meta?.() ?? (zodSchema.description === undefined ? undefined : { description: zodSchema.description })) : undefined;
-  if (meta !== undefined) for (const [key, value] of Object.entries(meta)) place.jsonSchema[key] ??= value;
+  const meta = isForeign
+    ? (zodSchema.meta?.() ??
+      (zodSchema.description === undefined ? undefined : { description: zodSchema.description }))
+    : undefined;
+  if (meta !== undefined)
+    for (const [key, value] of Object.entries(meta)) place.jsonSchema[key] ??= value;
   if (zodSchema._zod.def.type === 'date') {
     place.jsonSchema.type = 'string';
     place.jsonSchema.format = 'date-time';
   }
 }
 
-/** zod 3 goes through its own converter. (That converter answers `{}` for zod 4: never cross them.) */
+/**
+ * zod 3 goes through its own converter. (That converter answers `{}` for zod 4: never cross them.)
+ */
 function convertZod3(schema: unknown, direction: Direction): JsonObject {
   const { zodToJsonSchema } = zod3Converter();
   const json = zodToJsonSchema(schema, {
@@ -103,8 +150,9 @@ interface Zod3Converter {
 }
 
 /**
- * Loaded when the first zod 3 schema is seen: the converter loads all of zod 3, which would double the time that importing this library takes. Tools that
- * trace files follow this spelling; bundlers leave the package outside of the bundle.
+ * Loaded when the first zod 3 schema is seen: the converter loads all of zod 3, which would double
+ * the time that importing this library takes. Tools that trace files follow this spelling; bundlers
+ * leave the package outside of the bundle.
  * @throws MisuseError `missing_dependency`
  */
 function zod3Converter(): Zod3Converter {
@@ -112,11 +160,19 @@ function zod3Converter(): Zod3Converter {
   try {
     return require('zod-to-json-schema') as Zod3Converter;
   } catch (error) {
-    throw packageFault('zod-to-json-schema', 'converts zod 3 schemas', error, '; where the application is bundled, install it beside the bundle');
+    throw packageFault(
+      'zod-to-json-schema',
+      'converts zod 3 schemas',
+      error,
+      '; where the application is bundled, install it beside the bundle',
+    );
   }
 }
 
-/** 2020-12 is what a schema without `$schema` means here and in MCP; saying it costs every model step tokens. */
+/**
+ * 2020-12 is what a schema without `$schema` means here and in MCP; saying it costs every model
+ * step tokens.
+ */
 function withoutDefaultDialect(schema: JsonObject): JsonObject {
   if (schema.$schema !== 'https://json-schema.org/draft/2020-12/schema') return schema;
   const { $schema: _dialect, ...rest } = schema;
@@ -130,7 +186,8 @@ function refuseShape(schema: object, where: string): void {
     if (kind !== undefined && kind !== 'json')
       throw new MisuseError(
         'invalid_schema',
-        `${where}: expected a schema, got an object whose member \`${key}\` is one. Wrap it: \`z.object({ … })\` or what your library calls it.`,
+        `${where}: expected a schema, got an object whose member \`${key}\` is one. Wrap it: ` +
+          `\`z.object({ … })\` or what your library calls it.`,
       );
   }
 }
@@ -141,7 +198,15 @@ function freezeCopy(schema: unknown, where: string): JsonObject {
 
 function copyOf(schema: unknown, where: string): JsonObject {
   const copy = copyJson(schema, { maxDepth: 256, maxValues: 2_000_000 });
-  if (!copy.ok) throw new MisuseError('invalid_schema', `${where}: the schema is not JSON: ${copy.message} at "${copy.path}".`);
-  if (!isJsonObject(copy.value)) throw new MisuseError('invalid_schema', `${where}: expected a JSON Schema object, got ${describe(copy.value)}.`);
+  if (!copy.ok)
+    throw new MisuseError(
+      'invalid_schema',
+      `${where}: the schema is not JSON: ${copy.message} at "${copy.path}".`,
+    );
+  if (!isJsonObject(copy.value))
+    throw new MisuseError(
+      'invalid_schema',
+      `${where}: expected a JSON Schema object, got ${describe(copy.value)}.`,
+    );
   return copy.value;
 }

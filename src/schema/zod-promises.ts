@@ -1,14 +1,27 @@
 /**
- * zod 4 first tries without promises and, where a refinement answers one, drops it and starts anew: the host's code runs twice, and a dropped promise
- * that rejects is nobody's, which ends the process. Schemas with code of the host in them are therefore run with promises allowed from the start.
+ * zod 4 first tries without promises and, where a refinement answers one, drops it and starts anew:
+ * the host's code runs twice, and a dropped promise that rejects is nobody's, which ends the
+ * process. Schemas with code of the host in them are therefore run with promises allowed from the
+ * start.
  */
 
 interface ZodSchema {
   readonly _zod: {
-    readonly def: { readonly type?: unknown; readonly check?: unknown; readonly checks?: readonly unknown[] };
-    run?(payload: { value: unknown; issues: unknown[] }, context: { async: boolean }): Payload | Promise<Payload>;
+    readonly def: {
+      readonly type?: unknown;
+      readonly check?: unknown;
+      readonly checks?: readonly unknown[];
+    };
+    run?(
+      payload: { value: unknown; issues: unknown[] },
+      context: { async: boolean },
+    ): Payload | Promise<Payload>;
   };
-  safeParseAsync?(value: unknown): Promise<{ readonly success: boolean; readonly data?: unknown; readonly error?: { readonly issues: readonly unknown[] } }>;
+  safeParseAsync?(value: unknown): Promise<{
+    readonly success: boolean;
+    readonly data?: unknown;
+    readonly error?: { readonly issues: readonly unknown[] };
+  }>;
 }
 interface Payload {
   readonly value: unknown;
@@ -17,16 +30,23 @@ interface Payload {
 
 const hostCode = new Set<unknown>(['custom', 'transform', 'lazy', 'promise', 'function']);
 
-/** True where a refinement, a transform or a lazy part stands anywhere in the schema, or where that cannot be told. */
+/**
+ * True where a refinement, a transform or a lazy part stands anywhere in the schema, or where that
+ * cannot be told.
+ */
 export function hasHostCode(schema: unknown): boolean {
   const seen = new Set<object>();
   const walk = (value: unknown): boolean => {
     if (typeof value !== 'object' || value === null || seen.has(value)) return false;
     seen.add(value);
     const zod = (value as Partial<ZodSchema>)._zod;
-    if (zod !== undefined) return hostCode.has(zod.def.type) || hostCode.has(zod.def.check) || walk(zod.def);
+    if (zod !== undefined)
+      return hostCode.has(zod.def.type) || hostCode.has(zod.def.check) || walk(zod.def);
     const prototype: unknown = Object.getPrototypeOf(value);
-    return (Array.isArray(value) || prototype === Object.prototype || prototype === null) && Object.values(value).some(walk);
+    return (
+      (Array.isArray(value) || prototype === Object.prototype || prototype === null) &&
+      Object.values(value).some(walk)
+    );
   };
   try {
     return walk(schema);
@@ -35,16 +55,26 @@ export function hasHostCode(schema: unknown): boolean {
   }
 }
 
-/** Validates with promises allowed, and answers in the shape of Standard Schema. `explain` says what is wrong, at the cost of a second run. */
-export function runWithPromises(schema: unknown, value: unknown, explain: (value: unknown) => unknown): unknown {
+/**
+ * Validates with promises allowed, and answers in the shape of Standard Schema. `explain` says what
+ * is wrong, at the cost of a second run.
+ */
+export function runWithPromises(
+  schema: unknown,
+  value: unknown,
+  explain: (value: unknown) => unknown,
+): unknown {
   const zod = schema as ZodSchema;
   if (zod._zod.run === undefined) return explain(value);
   const ran = zod._zod.run({ value, issues: [] }, { async: true });
-  if (!(ran instanceof Promise)) return ran.issues.length === 0 ? { value: ran.value } : explain(value);
+  if (!(ran instanceof Promise))
+    return ran.issues.length === 0 ? { value: ran.value } : explain(value);
   return ran.then(async (settled) => {
     if (settled.issues.length === 0) return { value: settled.value };
     if (typeof zod.safeParseAsync !== 'function') return explain(value);
     const again = await zod.safeParseAsync(value);
-    return again.success ? { value: again.data } : { issues: again.error?.issues ?? [{ message: 'invalid' }] };
+    return again.success
+      ? { value: again.data }
+      : { issues: again.error?.issues ?? [{ message: 'invalid' }] };
   });
 }

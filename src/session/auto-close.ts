@@ -4,7 +4,11 @@ import type { SessionState } from '../state/session-state.ts';
 import { closeSession } from './close.ts';
 
 /** Closes a session by its caller's signal, or when it has been idle. */
-export function closeAutomatically(session: SessionState, signal: AbortSignal | undefined, idleTimeoutMs: number | undefined): void {
+export function closeAutomatically(
+  session: SessionState,
+  signal: AbortSignal | undefined,
+  idleTimeoutMs: number | undefined,
+): void {
   const close = (): void => void closeSession(session);
   // Closing the registry must find it, to give the signal and the timer back.
   session.watch();

@@ -9,15 +9,24 @@ import type { SessionState } from '../state/session-state.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 
 /** How a host tool calls: the session's own way. */
-export type CallByName = (session: SessionState, name: string, input: unknown, options: ReadCallOptions | undefined) => Promise<ToolResult>;
+export type CallByName = (
+  session: SessionState,
+  name: string,
+  input: unknown,
+  options: ReadCallOptions | undefined,
+) => Promise<ToolResult>;
 
 type Draft = { -readonly [K in keyof HostTool]: HostTool[K] };
 
-/** Binds a tool. The object holds no handler: it names the tool, and the session looks it up at each call. */
+/**
+ * Binds a tool. The object holds no handler: it names the tool, and the session looks it up at each
+ * call.
+ */
 export function createHostTool(binding: Binding, call: CallByName): HostTool {
   const { session, entry } = binding;
   const { internals, source } = entry;
-  const { name, description, title, version, annotations, tags, parameters, outputSchema } = entry.definition;
+  const { name, description, title, version, annotations, tags, parameters, outputSchema } =
+    entry.definition;
   const tool: Draft = {
     name,
     description,
@@ -62,9 +71,15 @@ export function readToolArguments(input: unknown, parameters: JsonSchema): unkno
 /** Some orchestrators put the call's id among the arguments. */
 function withoutCallId(input: unknown, parameters: JsonSchema): unknown {
   try {
-    if (typeof input !== 'object' || input === null || !Object.hasOwn(input, '_tool_call_id')) return input;
+    if (typeof input !== 'object' || input === null || !Object.hasOwn(input, '_tool_call_id'))
+      return input;
     const { properties } = parameters;
-    if (typeof properties === 'object' && properties !== null && Object.hasOwn(properties, '_tool_call_id')) return input;
+    if (
+      typeof properties === 'object' &&
+      properties !== null &&
+      Object.hasOwn(properties, '_tool_call_id')
+    )
+      return input;
     const { _tool_call_id: _ignored, ...rest } = input as Record<string, unknown>;
     return rest;
   } catch {

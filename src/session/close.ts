@@ -30,7 +30,11 @@ export function closeSession(state: SessionState): Promise<void> {
     try {
       disposals.push(cleanup());
     } catch (error) {
-      registry.hostFault(error, { sessionId: state.sessionId, source: 'clean-up' }, 'closing a session: a clean-up failed');
+      registry.hostFault(
+        error,
+        { sessionId: state.sessionId, source: 'clean-up' },
+        'closing a session: a clean-up failed',
+      );
     }
   }
   state.atClose = undefined;

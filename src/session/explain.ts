@@ -1,4 +1,6 @@
-/** Explain: what a call would come to, by the code that would decide it, without running anything. */
+/**
+ * Explain: what a call would come to, by the code that would decide it, without running anything.
+ */
 import { jsonDigest } from '../approval/token.ts';
 import { collectSecrets, scrubJson } from '../call/call-secrets.ts';
 import { readInput } from '../call/stages/admit.ts';
@@ -28,7 +30,10 @@ export interface Explanation {
   readonly ruleId?: string;
   /** The layer that decides: `registry`, `profile:<id>`, `session`, `tool`, … */
   readonly source?: string;
-  /** The code that the call would end with before its handler ran; absent where it would run. An ask ends as `approval_denied` only where a person says no. */
+  /**
+   * The code that the call would end with before its handler ran; absent where it would run. An ask
+   * ends as `approval_denied` only where a person says no.
+   */
   readonly code?: ErrorCode;
   /** What each stage and gate said, in order. */
   readonly steps: readonly JsonObject[];
@@ -36,8 +41,15 @@ export interface Explanation {
 
 type Draft = { -readonly [K in keyof Explanation]: Explanation[K] };
 
-/** Explains a name, and an input where one is given. Without an input only what does not depend on it can be told. */
-export async function explain(session: SessionState, name: string, input: unknown): Promise<Explanation> {
+/**
+ * Explains a name, and an input where one is given. Without an input only what does not depend on
+ * it can be told.
+ */
+export async function explain(
+  session: SessionState,
+  name: string,
+  input: unknown,
+): Promise<Explanation> {
   const steps: JsonObject[] = [];
   const draft: Draft = { visible: false, steps };
   const call = new Call(session, name, 'explain', input, undefined, undefined, undefined);
@@ -46,13 +58,20 @@ export async function explain(session: SessionState, name: string, input: unknow
     draft.code = error.code;
     return Object.freeze(draft);
   };
-  if (session.closed || session.registry.closed) return stop('admission', { code: 'session_closed', message: 'The session is closed.', retryable: false });
+  if (session.closed || session.registry.closed)
+    return stop('admission', {
+      code: 'session_closed',
+      message: 'The session is closed.',
+      retryable: false,
+    });
   // Whether the name is listed does not depend on the input.
   const view = session.registry.viewOf(session);
   draft.visible = view.entries.has(name);
   const hiddenBy = view.dropped.find((dropped) => dropped.name === name)?.code;
   if (hiddenBy !== undefined) draft.hiddenBy = hiddenBy;
-  const unlocking = view.prerequisites.filter(({ unlocks }) => unlocks.includes(name)).map(({ tool }) => tool);
+  const unlocking = view.prerequisites
+    .filter(({ unlocks }) => unlocks.includes(name))
+    .map(({ tool }) => tool);
   if (unlocking.length > 0) draft.unlockedBy = unlocking;
   const unreadable = readInput(call);
   if (unreadable !== undefined) return stop('admission', unreadable);
@@ -64,13 +83,17 @@ export async function explain(session: SessionState, name: string, input: unknow
   if (gated !== undefined) return stop('availability', gated);
   collectSecrets(call);
   const invalid = binding.drop === 'denied' ? undefined : await validate(call);
-  // Without an input, what the schema misses says nothing; rules that look at the input then find none.
+  // Without an input, what the schema misses says nothing; rules that look at the input then find
+  // none.
   if (invalid !== undefined) {
     if (input !== undefined) return stop('validation', invalid);
     steps.push({ stage: 'validation', note: 'no input was given' });
   }
   const verdict = await judge(call, steps);
-  draft.decision = scrubJson(call, decisionOf(verdict) as unknown as JsonObject) as unknown as Decision;
+  draft.decision = scrubJson(
+    call,
+    decisionOf(verdict) as unknown as JsonObject,
+  ) as unknown as Decision;
   if (verdict.ruleId !== undefined) draft.ruleId = verdict.ruleId;
   if (verdict.source !== undefined) draft.source = verdict.source;
   if (verdict.effect === 'deny') draft.code = verdict.code ?? 'policy_denied';
@@ -83,7 +106,12 @@ function noteGrant(call: Call, steps: JsonObject[]): void {
   const { session, canonical } = call;
   const { entry } = call.binding as Binding;
   const grant = session.desk?.grants.find(
-    { tool: entry.name, fingerprint: entry.fingerprint, source: entry.source, input: jsonDigest(canonical) },
+    {
+      tool: entry.name,
+      fingerprint: entry.fingerprint,
+      source: entry.source,
+      input: jsonDigest(canonical),
+    },
     session.registry.now(),
   );
   if (grant !== undefined) steps.push({ stage: 'approval', grant: grant as unknown as JsonValue });

@@ -3,7 +3,15 @@ import type { JsonObject } from '../json.ts';
 import type { SessionState } from '../state/session-state.ts';
 
 export function metricsOf(state: SessionState): JsonObject {
-  const totals = { calls: 0, succeeded: 0, failed: 0, rejected: 0, cancelled: 0, pending: 0, denied: 0 };
+  const totals = {
+    calls: 0,
+    succeeded: 0,
+    failed: 0,
+    rejected: 0,
+    cancelled: 0,
+    pending: 0,
+    denied: 0,
+  };
   const byTool = new Map<string, JsonObject>();
   const add = (counters: typeof totals): void => {
     for (const key of Object.keys(totals) as (keyof typeof totals)[]) totals[key] += counters[key];
@@ -21,6 +29,8 @@ export function metricsOf(state: SessionState): JsonObject {
     denyRate: totals.calls === 0 ? 0 : totals.denied / totals.calls,
     lateSettles: state.metrics?.lateSettles ?? 0,
     byTool: Object.fromEntries(byTool),
-    byReason: Object.fromEntries([...(state.metrics?.byReason ?? [])].map(([reason, { count }]) => [reason, count])),
+    byReason: Object.fromEntries(
+      [...(state.metrics?.byReason ?? [])].map(([reason, { count }]) => [reason, count]),
+    ),
   };
 }

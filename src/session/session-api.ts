@@ -16,15 +16,27 @@ import type { Explanation } from './explain.ts';
 
 /** Approvals of one session. */
 export interface Approvals {
-  /** What waits for a person: in this process, and suspended under this session id and principal. `token` only with suspended ones. */
+  /**
+   * What waits for a person: in this process, and suspended under this session id and principal.
+   * `token` only with suspended ones.
+   */
   pending(): Promise<readonly PendingApproval[]>;
-  /** Answers a call that waits on an approver in this process. False when none does. @throws MisuseError `invalid_option` for what is no answer; the question stays open. */
+  /**
+   * Answers a call that waits on an approver in this process. False when none does. @throws
+   * MisuseError `invalid_option` for what is no answer; the question stays open.
+   */
   answer(id: string, answer: ApprovalAnswer): boolean;
-  /** Answers a suspended call, in whichever process; allowed, it runs exactly what was shown. Refused: `approval_timeout`, or `approval_denied` with `token_invalid`, `token_used`, `token_foreign` or `definition_changed`. */
+  /**
+   * Answers a suspended call, in whichever process; allowed, it runs exactly what was shown.
+   * Refused: `approval_timeout`, or `approval_denied` with `token_invalid`, `token_used`,
+   * `token_foreign` or `definition_changed`.
+   */
   resume(token: string, answer: ApprovalAnswer): Promise<ToolResult>;
   /** The standing answers of this session, oldest first; expired and used-up ones are not in it. */
   grants(): readonly Grant[];
-  /** Takes a standing answer back; what it let through stays. False when there is none of this id. */
+  /**
+   * Takes a standing answer back; what it let through stays. False when there is none of this id.
+   */
   revoke(id: string): boolean;
 }
 
@@ -40,7 +52,10 @@ export interface EffectiveTools {
   readonly prerequisites: readonly Prerequisite[];
   /** The registry's revision that this was worked out at. */
   readonly revision: number;
-  /** `sha256:` and hex over names, dropped and prerequisites; two sessions that show the same names for the same reasons have the same. */
+  /**
+   * `sha256:` and hex over names, dropped and prerequisites; two sessions that show the same names
+   * for the same reasons have the same.
+   */
   readonly hash: string;
 }
 
@@ -55,15 +70,28 @@ export interface ToolSession<S = unknown> {
   tool(name: string): HostTool | undefined;
   /** Calls a tool. Never throws, never rejects. */
   readonly call: CallTool;
-  /** How `executeBatch` would group these calls; runs nothing. @throws MisuseError `invalid_option` for what is no list of calls, and for a field that a call does not have. */
+  /**
+   * How `executeBatch` would group these calls; runs nothing. @throws MisuseError `invalid_option`
+   * for what is no list of calls, and for a field that a call does not have.
+   */
   plan(calls: readonly ToolCall[]): BatchPlan;
-  /** Runs a batch by its plan: one result for every call, in observed order. Rejects with a MisuseError `invalid_option` for what is no list of calls, a field that a call does not have, and an unknown option. */
+  /**
+   * Runs a batch by its plan: one result for every call, in observed order. Rejects with a
+   * MisuseError `invalid_option` for what is no list of calls, a field that a call does not have,
+   * and an unknown option.
+   */
   executeBatch(calls: readonly ToolCall[], options?: BatchOptions): Promise<BatchResult>;
   /** The effective set with what is left out, and why. Frozen; ask again after a change. */
   effectiveTools(): EffectiveTools;
-  /** Registers a tool that is visible in this session only. It cannot take a registry tool's name or its twin. */
+  /**
+   * Registers a tool that is visible in this session only. It cannot take a registry tool's name or
+   * its twin.
+   */
   register(definition: AnyTool<S>): ToolRegistration;
-  /** Changes the profile for later calls; the facts and the overrides stay. @throws MisuseError `unknown_profile`, `closed`. */
+  /**
+   * Changes the profile for later calls; the facts and the overrides stay. @throws MisuseError
+   * `unknown_profile`, `closed`.
+   */
   setProfile(id: string): void;
   /** Replaces the session's three lists. Unknown names change nothing and throw. */
   setOverrides(overrides: Overrides): void;
@@ -71,15 +99,18 @@ export interface ToolSession<S = unknown> {
   setFacts(facts: JsonObject): void;
   /** Adds a hook; returns what takes it away. */
   use(hook: Hook): () => void;
-  /** What a call would come to, by the same code, without running it: which rule, why hidden, what unlocks it. Hooks do not run. */
+  /**
+   * What a call would come to, by the same code, without running it: which rule, why hidden, what
+   * unlocks it. Hooks do not run.
+   */
   explain(name: string, input?: unknown): Promise<Explanation>;
   /** What waits for a person, and what was answered for good. */
   readonly approvals: Approvals;
   /** This session's events alone, in order of `seq`. */
   readonly events: Emitter<ToolEvents>;
   /**
-   * Counts since the start: `calls`, `succeeded`, `failed`, `rejected`, `cancelled`, `pending`, `denied`, `denyRate` (0 to 1), `lateSettles`, `byTool`,
-   * `byReason`.
+   * Counts since the start: `calls`, `succeeded`, `failed`, `rejected`, `cancelled`, `pending`,
+   * `denied`, `denyRate` (0 to 1), `lateSettles`, `byTool`, `byReason`.
    */
   metrics(): JsonObject;
   /** Ends what is in flight as `session_closed`, disposes session-scoped handlers. Idempotent. */

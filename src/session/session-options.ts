@@ -41,7 +41,10 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
   readonly hooks?: readonly Hook[] | undefined;
   /** Asks a person. Without one, an ask is a rejection. */
   readonly approver?: Approver | undefined;
-  /** `suspend` ends the call as `approval_pending`, to be resumed by token, also in another process. @default "ask" */
+  /**
+   * `suspend` ends the call as `approval_pending`, to be resumed by token, also in another process.
+   * @default "ask"
+   */
   readonly approvalMode?: 'ask' | 'suspend' | undefined;
   /** Milliseconds a person has. Starts when the approver is asked. @default 300_000 */
   readonly approvalTimeoutMs?: number | undefined;
@@ -49,9 +52,15 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
   readonly repair?: 'off' | 'safe' | undefined;
   /** `masked` hides what handlers throw from the model; events keep it. @default "message" */
   readonly exposeErrors?: 'message' | 'masked' | undefined;
-  /** Where profile and session both give a limit, the tighter holds. @default those of {@link Limits} */
+  /**
+   * Where profile and session both give a limit, the tighter holds. @default those of
+   * {@link Limits}
+   */
   readonly limits?: Limits | undefined;
-  /** Milliseconds without a call, and none in flight, after which the session closes. Off unless set. */
+  /**
+   * Milliseconds without a call, and none in flight, after which the session closes. Off unless
+   * set.
+   */
   readonly idleTimeoutMs?: number | undefined;
   /** Closes the session. */
   readonly signal?: AbortSignal | undefined;
@@ -83,10 +92,20 @@ const none: readonly never[] = Object.freeze([]);
 const empty: JsonObject = Object.freeze({});
 const noLimits: Limits = Object.freeze(Object.create(null) as Limits);
 
-/** Checks everything, names the field, and copies what the host could change later. @throws MisuseError. */
-export function readSessionOptions(options: SessionOptions<never>, registry: RegistryState): SessionSetup {
+/**
+ * Checks everything, names the field, and copies what the host could change later. @throws
+ * MisuseError.
+ */
+export function readSessionOptions(
+  options: SessionOptions<never>,
+  registry: RegistryState,
+): SessionSetup {
   if (typeof options !== 'object' || options === null)
-    throw new MisuseError('invalid_option', `Expected createSession() to be given an object with a \`sessionId\`, got ${describe(options)}.`);
+    throw new MisuseError(
+      'invalid_option',
+      `Expected createSession() to be given an object with a \`sessionId\`, got ` +
+        `${describe(options)}.`,
+    );
   const {
     sessionId,
     cwd = '',
@@ -109,37 +128,60 @@ export function readSessionOptions(options: SessionOptions<never>, registry: Reg
     idleTimeoutMs,
     signal,
   } = readOptions<SessionOptions<unknown>>('createSession', options, known);
-  if (typeof sessionId !== 'string' || sessionId === '' || sessionId.length > 1_024) throw fault('sessionId', 'a string of 1 to 1024 characters', sessionId);
+  if (typeof sessionId !== 'string' || sessionId === '' || sessionId.length > 1_024)
+    throw fault('sessionId', 'a string of 1 to 1024 characters', sessionId);
   if (typeof cwd !== 'string') throw fault('cwd', 'a string', cwd);
-  if (principal !== undefined && (typeof principal !== 'string' || principal === '' || principal.length > 1_024))
+  if (
+    principal !== undefined &&
+    (typeof principal !== 'string' || principal === '' || principal.length > 1_024)
+  )
     throw fault('principal', 'a string of 1 to 1024 characters', principal);
-  if (approver !== undefined && typeof approver !== 'function') throw fault('approver', 'a function', approver);
-  if (approvalMode !== 'ask' && approvalMode !== 'suspend') throw fault('approvalMode', '"ask" or "suspend"', approvalMode);
+  if (approver !== undefined && typeof approver !== 'function')
+    throw fault('approver', 'a function', approver);
+  if (approvalMode !== 'ask' && approvalMode !== 'suspend')
+    throw fault('approvalMode', '"ask" or "suspend"', approvalMode);
   if (repair !== 'off' && repair !== 'safe') throw fault('repair', '"off" or "safe"', repair);
-  if (exposeErrors !== undefined && exposeErrors !== 'message' && exposeErrors !== 'masked') throw fault('exposeErrors', '"message" or "masked"', exposeErrors);
+  if (exposeErrors !== undefined && exposeErrors !== 'message' && exposeErrors !== 'masked')
+    throw fault('exposeErrors', '"message" or "masked"', exposeErrors);
   checkDuration('approvalTimeoutMs', approvalTimeoutMs);
   if (idleTimeoutMs !== undefined) checkDuration('idleTimeoutMs', idleTimeoutMs);
-  if (signal !== undefined && !(typeof signal === 'object' && signal !== null && typeof signal.addEventListener === 'function'))
+  if (
+    signal !== undefined &&
+    !(
+      typeof signal === 'object' &&
+      signal !== null &&
+      typeof signal.addEventListener === 'function'
+    )
+  )
     throw fault('signal', 'an AbortSignal', signal);
   if (approvalMode === 'suspend') {
     if (registry.signer === undefined)
       throw new MisuseError(
         'invalid_option',
-        'createSession: `approvalMode: "suspend"` needs a key to sign tokens with. Give the registry `approvals: { secret }`.',
+        'createSession: `approvalMode: "suspend"` needs a key to sign tokens with. Give the ' +
+          'registry `approvals: { secret }`.',
       );
     if (principal === undefined)
-      throw new MisuseError('invalid_option', 'createSession: `approvalMode: "suspend"` needs a `principal`, to which tokens are bound.');
+      throw new MisuseError(
+        'invalid_option',
+        'createSession: `approvalMode: "suspend"` needs a `principal`, to which tokens are bound.',
+      );
   }
   if (profile !== undefined && !registry.profiles.has(profile)) {
     throw new MisuseError(
       'unknown_profile',
-      `createSession: expected \`profile\` to be one of ${[...registry.profiles.keys()].map((id) => `\`${id}\``).join(', ') || '(none is defined)'}, got ${describe(profile)}.`,
+      `createSession: expected \`profile\` to be one of ` +
+        `${[...registry.profiles.keys()].map((id) => `\`${id}\``).join(', ') || '(none is defined)'}, ` +
+        `got ${describe(profile)}.`,
     );
   }
   return {
     sessionId,
     cwd,
-    environment: environment === undefined ? (empty as Readonly<Record<string, string>>) : readEnvironment(environment),
+    environment:
+      environment === undefined
+        ? (empty as Readonly<Record<string, string>>)
+        : readEnvironment(environment),
     metadata: metadata === undefined ? empty : readObject('metadata', metadata),
     principal,
     services,
@@ -147,7 +189,10 @@ export function readSessionOptions(options: SessionOptions<never>, registry: Reg
     facts: facts === undefined ? empty : readObject('facts', facts),
     overrides: overrides === undefined ? undefined : readOverrides(overrides),
     rules: rules === undefined ? none : compileRules(rules, 'session'),
-    policies: policies === undefined ? none : checkPolicies(policies as readonly Policy<unknown>[], 'session'),
+    policies:
+      policies === undefined
+        ? none
+        : checkPolicies(policies as readonly Policy<unknown>[], 'session'),
     hooks: hooks === undefined ? none : readHooks(hooks),
     approver,
     approvalMode,
@@ -167,19 +212,26 @@ export function changeFacts(before: JsonObject, facts: JsonObject): JsonObject {
 
 /** Three lists of names, copied. Whether the names are known is the registry's to say. */
 export function readOverrides(overrides: Overrides): Overrides {
-  if (typeof overrides !== 'object' || overrides === null) throw fault('overrides', 'an object with enable, disable and force', overrides);
+  if (typeof overrides !== 'object' || overrides === null)
+    throw fault('overrides', 'an object with enable, disable and force', overrides);
   const kept = Object.create(null) as { [K in keyof Overrides]?: readonly string[] };
-  const read = readOptions('createSession: overrides', overrides, ['enable', 'disable', 'force'], { noun: 'list' });
+  const read = readOptions('createSession: overrides', overrides, ['enable', 'disable', 'force'], {
+    noun: 'list',
+  });
   for (const [key, value] of Object.entries(read) as [string, unknown][]) {
     if (value === undefined) continue;
-    if (!Array.isArray(value) || value.some((name) => typeof name !== 'string')) throw fault(`overrides.${key}`, 'an array of tool names', value);
+    if (!Array.isArray(value) || value.some((name) => typeof name !== 'string'))
+      throw fault(`overrides.${key}`, 'an array of tool names', value);
     (kept as Record<string, readonly string[]>)[key] = [...(value as string[])];
   }
   return deepFreeze(kept);
 }
 
-function readEnvironment(environment: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  if (typeof environment !== 'object' || environment === null) throw fault('environment', 'an object of strings', environment);
+function readEnvironment(
+  environment: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  if (typeof environment !== 'object' || environment === null)
+    throw fault('environment', 'an object of strings', environment);
   const copy = new Map<string, string>();
   for (const [key, value] of Object.entries(environment) as [string, unknown][]) {
     if (value === undefined) continue;
@@ -191,21 +243,30 @@ function readEnvironment(environment: Readonly<Record<string, string>>): Readonl
 
 function readObject(field: string, value: unknown): JsonObject {
   const copy = copyJson(value, { maxDepth: 64, maxValues: 100_000 });
-  if (!copy.ok || !isJsonObject(copy.value)) throw fault(field, `a JSON object${copy.ok ? '' : ` (${copy.message} at "${copy.path}")`}`, value);
+  if (!copy.ok || !isJsonObject(copy.value))
+    throw fault(
+      field,
+      `a JSON object${copy.ok ? '' : ` (${copy.message} at "${copy.path}")`}`,
+      value,
+    );
   return deepFreeze(copy.value);
 }
 
 /** A hook of our own that calls the host's. @throws MisuseError for what is no hook. */
 export function readHook(hook: unknown, where = 'use'): Hook {
   if (typeof hook === 'object' && hook !== null) checkSpelling(where, hook, ['before', 'after']);
-  // A hook may be an instance of a class of the host's; what stands on Object.prototype is nobody's.
+  // A hook may be an instance of a class of the host's; what stands on Object.prototype is
+  // nobody's.
   const { before, after } = ownOrInherited(hook);
   if (
     (typeof before !== 'function' && typeof after !== 'function') ||
     (before !== undefined && typeof before !== 'function') ||
     (after !== undefined && typeof after !== 'function')
   ) {
-    throw new MisuseError('invalid_option', `${where}: expected an object with \`before\`, \`after\` or both, got ${describe(hook)}.`);
+    throw new MisuseError(
+      'invalid_option',
+      `${where}: expected an object with \`before\`, \`after\` or both, got ${describe(hook)}.`,
+    );
   }
   return Object.freeze<Hook>({
     ...(before === undefined ? undefined : { before: before.bind(hook) }),
@@ -217,7 +278,11 @@ export function readHook(hook: unknown, where = 'use'): Hook {
 function ownOrInherited(hook: unknown): Partial<Hook> {
   if (typeof hook !== 'object' || hook === null) return {};
   const read = (name: 'before' | 'after'): unknown => {
-    for (let at: object | null = hook; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null)
+    for (
+      let at: object | null = hook;
+      at !== null && at !== Object.prototype;
+      at = Object.getPrototypeOf(at) as object | null
+    )
       if (Object.hasOwn(at, name)) return (hook as Record<string, unknown>)[name];
     return undefined;
   };
@@ -226,15 +291,21 @@ function ownOrInherited(hook: unknown): Partial<Hook> {
 
 function readHooks(hooks: readonly Hook[]): readonly Hook[] {
   if (!Array.isArray(hooks)) throw fault('hooks', 'an array', hooks);
-  return Object.freeze(hooks.map((hook, index) => readHook(hook, `createSession: hooks[${index}]`)));
+  return Object.freeze(
+    hooks.map((hook, index) => readHook(hook, `createSession: hooks[${index}]`)),
+  );
 }
 
 function checkDuration(field: string, value: unknown): void {
-  if (!(typeof value === 'number' && value > 0 && value <= 2 ** 31 - 1)) throw fault(field, 'a number of milliseconds above 0 and at most 2147483647', value);
+  if (!(typeof value === 'number' && value > 0 && value <= 2 ** 31 - 1))
+    throw fault(field, 'a number of milliseconds above 0 and at most 2147483647', value);
 }
 
 function fault(field: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError('invalid_option', `createSession: expected \`${field}\` to be ${expected}, got ${describe(got)}.`);
+  return new MisuseError(
+    'invalid_option',
+    `createSession: expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
+  );
 }
 
 /** The names of a session's options, for what takes them among its own. */

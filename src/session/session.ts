@@ -1,4 +1,7 @@
-/** Sessions: one agent conversation over a registry's shared table. Cheap to make; a tool is bound when it is first asked for. */
+/**
+ * Sessions: one agent conversation over a registry's shared table. Cheap to make; a tool is bound
+ * when it is first asked for.
+ */
 import type { ApprovalAnswer } from '../approval/request.ts';
 import { takeAnswer } from '../approval/wrong-answer.ts';
 import { pendingOf } from '../call/pending-approvals.ts';
@@ -12,7 +15,12 @@ import type { Binding } from '../state/binding.ts';
 import { readCallOptions } from '../state/call-options.ts';
 import { checkDefinition } from '../state/check-definition.ts';
 import { releaseExecutor, retainExecutor } from '../state/executors.ts';
-import { Registration, type ToolRegistration, type ToolTable, tellOrigin } from '../state/registration.ts';
+import {
+  Registration,
+  type ToolRegistration,
+  type ToolTable,
+  tellOrigin,
+} from '../state/registration.ts';
 import { boundSlots } from '../state/session-limits.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { ToolEntry } from '../state/tool-entry.ts';
@@ -31,13 +39,20 @@ import { resumeCall } from './resume.ts';
 import type { Approvals, EffectiveTools, ToolSession } from './session-api.ts';
 import { changeFacts, readHook, readOverrides } from './session-options.ts';
 
-/** Set by the class, the only code that can read the private field: a symbol would lead whoever looks for it to the handlers. */
+/**
+ * Set by the class, the only code that can read the private field: a symbol would lead whoever
+ * looks for it to the handlers.
+ */
 let readState: (session: object) => SessionState | undefined;
 
 /** The state behind a session of this copy, for mounts and surfaces. @throws MisuseError */
 export function stateOf(session: unknown): SessionState {
   const state = typeof session === 'object' && session !== null ? readState(session) : undefined;
-  if (state === undefined) throw new MisuseError('invalid_option', 'Expected a session made by createSession() of this copy of host-tools.');
+  if (state === undefined)
+    throw new MisuseError(
+      'invalid_option',
+      'Expected a session made by createSession() of this copy of host-tools.',
+    );
   return state;
 }
 
@@ -65,7 +80,8 @@ export class Session<S> implements ToolSession<S> {
     const state = this.#state;
     const name = nameOf(tool);
     const binding = state.binding(name);
-    if (binding === undefined || binding.drop !== undefined || binding.entry.internals.internal) return undefined;
+    if (binding === undefined || binding.drop !== undefined || binding.entry.internals.internal)
+      return undefined;
     if (isDefinition(tool) && binding.entry.definition !== tool) return undefined;
     return hostToolOf(binding) as unknown as HostTool<never, never>;
   }
@@ -106,11 +122,15 @@ export class Session<S> implements ToolSession<S> {
     state.checkOpen('register a tool');
     checkDefinition(definition as AnyTool, registry);
     const { name } = definition;
-    const twin = registry.twinOf(name) ?? [...(state.own?.keys() ?? [])].find((other) => nameSkeleton(other) === nameSkeleton(name));
+    const twin =
+      registry.twinOf(name) ??
+      [...(state.own?.keys() ?? [])].find((other) => nameSkeleton(other) === nameSkeleton(name));
     if (twin !== undefined) {
       throw new MisuseError(
         twin === name ? 'duplicate_name' : 'name_conflict',
-        `Session \`${state.sessionId}\`: expected a name that no tool has, got \`${name}\`${twin === name ? '' : `, which could be mistaken for \`${twin}\``}. Choose another name.`,
+        `Session \`${state.sessionId}\`: expected a name that no tool has, got ` +
+          `\`${name}\`${twin === name ? '' : `, which could be mistaken for \`${twin}\``}. ` +
+          'Choose another name.',
       );
     }
     state.own ??= new Map();
@@ -130,7 +150,9 @@ export class Session<S> implements ToolSession<S> {
     if (profile === undefined)
       throw new MisuseError(
         'unknown_profile',
-        `setProfile: expected one of ${[...registry.profiles.keys()].map((one) => `\`${one}\``).join(', ') || '(none is defined)'}, got \`${String(id)}\`.`,
+        'setProfile: expected one of ' +
+          `${[...registry.profiles.keys()].map((one) => `\`${one}\``).join(', ') || '(none is defined)'}, ` +
+          `got \`${String(id)}\`.`,
       );
     state.profileId = id;
     state.profile = profile;
@@ -172,7 +194,10 @@ export class Session<S> implements ToolSession<S> {
   get approvals(): Approvals {
     const state = this.#state;
     return Object.freeze({
-      pending: async () => [...[...(state.desk?.waiting.values() ?? [])].map(({ request }) => request), ...(await pendingOf(state))],
+      pending: async () => [
+        ...[...(state.desk?.waiting.values() ?? [])].map(({ request }) => request),
+        ...(await pendingOf(state)),
+      ],
       answer: (id: string, answer: ApprovalAnswer) => {
         const read = takeAnswer('approvals.answer', answer, state.limits.maxInputBytes);
         return state.desk?.answer(id, read) ?? false;
@@ -239,7 +264,10 @@ function boundTools(state: SessionState): readonly HostTool[] {
     }
     // The same list as before, so that a caller who compares sees that nothing changed.
     const before = state.hostTools;
-    const isSame = before !== undefined && before.length === tools.length && tools.every((tool, index) => tool === before[index]);
+    const isSame =
+      before !== undefined &&
+      before.length === tools.length &&
+      tools.every((tool, index) => tool === before[index]);
     state.hostTools = isSame ? before : Object.freeze(tools);
     state.hostToolsStamp = stamp;
   }
@@ -249,5 +277,6 @@ function boundTools(state: SessionState): readonly HostTool[] {
 /** @throws MisuseError `unknown_tool`. */
 export function checkOverrides(state: SessionState, overrides: Overrides): void {
   const known = new Map<string, unknown>([...state.registry.tools, ...(state.own ?? [])]);
-  for (const list of ['enable', 'disable', 'force'] as const) checkNames(overrides[list], known, `overrides.${list}`);
+  for (const list of ['enable', 'disable', 'force'] as const)
+    checkNames(overrides[list], known, `overrides.${list}`);
 }

@@ -1,4 +1,7 @@
-/** One tool in one session: what applies to it there, worked out when first asked for and again when something changed. */
+/**
+ * One tool in one session: what applies to it there, worked out when first asked for and again when
+ * something changed.
+ */
 
 import type { Effect } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -52,7 +55,10 @@ export class Binding {
   /** Where calls of this binding count once it has been replaced or removed. */
   heir: Counters | undefined;
 
-  /** Calls in flight keep the binding of the definition on which they started; a replaced one hands its counts on. */
+  /**
+   * Calls in flight keep the binding of the definition on which they started; a replaced one hands
+   * its counts on.
+   */
   constructor(session: SessionState, entry: ToolEntry, before?: Binding) {
     this.session = session;
     this.entry = entry;
@@ -72,7 +78,10 @@ export class Binding {
     const { session, entry } = this;
     const { registry, limits } = session;
     const status = registry.toolStatusOf(session, entry);
-    const asks = status.profileAsks || status.rulesAsk || (status.defaultAsks && session.policies.length === 0);
+    const asks =
+      status.profileAsks ||
+      status.rulesAsk ||
+      (status.defaultAsks && session.policies.length === 0);
     // What the host tool shows of approvals follows profile and rules.
     if (asks !== this.asks) this.hostTool = undefined;
     this.asks = asks;
@@ -87,30 +96,46 @@ export class Binding {
     this.knobs = status.knobs;
     this.open = status.open && session.policies.length === 0;
     this.timeoutMs = status.timeoutMs;
-    this.maxOutputChars = Math.min(status.maxOutputChars, limits.maxOutputChars ?? Number.POSITIVE_INFINITY);
+    this.maxOutputChars = Math.min(
+      status.maxOutputChars,
+      limits.maxOutputChars ?? Number.POSITIVE_INFINITY,
+    );
     this.secretive = status.secretive;
-    this.isBounded = entry.slots !== undefined || entry.internals.resourceKey !== undefined || session.slots !== undefined;
+    this.isBounded =
+      entry.slots !== undefined ||
+      entry.internals.resourceKey !== undefined ||
+      session.slots !== undefined;
     this.stamp = stamp;
   }
 
-  /** Goes on with the handler of the binding that it replaces, where both are made by the same `create`. */
+  /**
+   * Goes on with the handler of the binding that it replaces, where both are made by the same
+   * `create`.
+   */
   adopt(before: Binding): void {
     const { handler } = before;
-    if (handler === undefined || before.entry.internals.create !== this.entry.internals.create) return;
+    if (handler === undefined || before.entry.internals.create !== this.entry.internals.create)
+      return;
     before.handler = undefined;
     this.handler = handler;
     handler.entries.add(this.entry);
-    for (const entry of handler.entries) if (entry.inFlight === 0 && entry !== this.entry) handler.entries.delete(entry);
+    for (const entry of handler.entries)
+      if (entry.inFlight === 0 && entry !== this.entry) handler.entries.delete(entry);
   }
 
-  /** The tool was replaced or removed here: its handler is disposed once the calls that run on it have ended. */
+  /**
+   * The tool was replaced or removed here: its handler is disposed once the calls that run on it
+   * have ended.
+   */
   retire(): void {
     if (this.handler === undefined) return;
     const drained = Promise.all([...this.handler.entries].map((entry) => entry.drain()));
     void drained.then(() => this.discard());
   }
 
-  /** Disposes a session-scoped handler that was made; resolves when it has been, however that went. */
+  /**
+   * Disposes a session-scoped handler that was made; resolves when it has been, however that went.
+   */
   discard(): Promise<void> | undefined {
     const { handler } = this;
     const made = handler?.made;
@@ -123,9 +148,21 @@ export class Binding {
     return made
       .then((one) => one.dispose?.())
       .then(undefined, (error: unknown) =>
-        registry.hostFault(error, { sessionId, toolName: this.entry.name, source: 'dispose' }, 'disposing a session-scoped handler failed'),
+        registry.hostFault(
+          error,
+          { sessionId, toolName: this.entry.name, source: 'dispose' },
+          'disposing a session-scoped handler failed',
+        ),
       );
   }
 }
 
-const counterNames = ['calls', 'succeeded', 'failed', 'rejected', 'cancelled', 'pending', 'denied'] as const;
+const counterNames = [
+  'calls',
+  'succeeded',
+  'failed',
+  'rejected',
+  'cancelled',
+  'pending',
+  'denied',
+] as const;

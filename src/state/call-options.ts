@@ -1,4 +1,7 @@
-/** The options of one call: read once, from own members alone, and checked. A call never throws, so that a wrong option ends it as a result. */
+/**
+ * The options of one call: read once, from own members alone, and checked. A call never throws, so
+ * that a wrong option ends it as a result.
+ */
 import type { CallOptions, Surface } from '../context.ts';
 import { describe, messageOf, type ToolError, toolError } from '../errors.ts';
 import { suggestion } from '../options.ts';
@@ -15,7 +18,14 @@ export interface ReadCallOptions {
   readonly fault: ToolError | undefined;
 }
 
-const known = ['callId', 'signal', 'timeoutMs', 'idempotencyKey', 'resourceKey', 'surface'] as const;
+const known = [
+  'callId',
+  'signal',
+  'timeoutMs',
+  'idempotencyKey',
+  'resourceKey',
+  'surface',
+] as const;
 
 const surfaceMembers = [
   'name',
@@ -36,10 +46,15 @@ export function readCallOptions(options: CallOptions | undefined): ReadCallOptio
 }
 
 /**
- * Reads the options that a bound tool or a handler gives. Who asks is for adapters to say, so `surface` is left out: its approver could approve the call.
- * @param strict Whether unknown options are refused. A runtime that holds a bound tool passes options of its own.
+ * Reads the options that a bound tool or a handler gives. Who asks is for adapters to say, so
+ * `surface` is left out: its approver could approve the call.
+ * @param strict Whether unknown options are refused. A runtime that holds a bound tool passes
+ * options of its own.
  */
-export function readToolOptions(options: CallOptions | undefined, strict: boolean): ReadCallOptions | undefined {
+export function readToolOptions(
+  options: CallOptions | undefined,
+  strict: boolean,
+): ReadCallOptions | undefined {
   if (options === undefined || options === null) return undefined;
   return { ...read(options, strict), surface: undefined };
 }
@@ -60,8 +75,12 @@ function read(options: object, strict: boolean): ReadCallOptions {
   }
   try {
     for (const key of Object.keys(options)) {
-      if ((known as readonly string[]).includes(key)) (draft as Record<string, unknown>)[key] = (options as Record<string, unknown>)[key];
-      else if (strict) draft.fault ??= invalid(`Unknown option of a call: \`${key.slice(0, 60)}\`${suggestion(key, known)}`);
+      if ((known as readonly string[]).includes(key))
+        (draft as Record<string, unknown>)[key] = (options as Record<string, unknown>)[key];
+      else if (strict)
+        draft.fault ??= invalid(
+          `Unknown option of a call: \`${key.slice(0, 60)}\`${suggestion(key, known)}`,
+        );
     }
     if (draft.surface !== undefined) draft.surface = readSurface(draft.surface, draft);
     draft.fault ??= wrongOption(draft);
@@ -73,12 +92,22 @@ function read(options: object, strict: boolean): ReadCallOptions {
   return draft;
 }
 
-function wrongOption({ timeoutMs, signal, resourceKey, idempotencyKey, surface }: Draft): ToolError | undefined {
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) return refuse('timeoutMs', 'a number of milliseconds above 0', timeoutMs);
+function wrongOption({
+  timeoutMs,
+  signal,
+  resourceKey,
+  idempotencyKey,
+  surface,
+}: Draft): ToolError | undefined {
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0))
+    return refuse('timeoutMs', 'a number of milliseconds above 0', timeoutMs);
   if (signal !== undefined && !isSignal(signal)) return refuse('signal', 'an AbortSignal', signal);
-  if (resourceKey !== undefined && typeof resourceKey !== 'string') return refuse('resourceKey', 'a string', resourceKey);
-  if (idempotencyKey !== undefined && typeof idempotencyKey !== 'string') return refuse('idempotencyKey', 'a string', idempotencyKey);
-  if (surface !== undefined && typeof surface.name !== 'string') return refuse('surface.name', 'a string', surface.name);
+  if (resourceKey !== undefined && typeof resourceKey !== 'string')
+    return refuse('resourceKey', 'a string', resourceKey);
+  if (idempotencyKey !== undefined && typeof idempotencyKey !== 'string')
+    return refuse('idempotencyKey', 'a string', idempotencyKey);
+  if (surface !== undefined && typeof surface.name !== 'string')
+    return refuse('surface.name', 'a string', surface.name);
   return undefined;
 }
 
@@ -86,22 +115,33 @@ function wrongOption({ timeoutMs, signal, resourceKey, idempotencyKey, surface }
 function isSignal(signal: unknown): boolean {
   if (typeof signal !== 'object' || signal === null) return false;
   const { aborted, addEventListener, removeEventListener } = signal as Partial<AbortSignal>;
-  return typeof aborted === 'boolean' && typeof addEventListener === 'function' && typeof removeEventListener === 'function';
+  return (
+    typeof aborted === 'boolean' &&
+    typeof addEventListener === 'function' &&
+    typeof removeEventListener === 'function'
+  );
 }
 
 /** Own members alone: an approver on `Object.prototype` is none. */
 function readSurface(surface: unknown, draft: Draft): Surface {
   if (typeof surface !== 'object' || surface === null) return { name: surface as string };
-  const unknown = Object.keys(surface).find((key) => !(surfaceMembers as readonly string[]).includes(key));
+  const unknown = Object.keys(surface).find(
+    (key) => !(surfaceMembers as readonly string[]).includes(key),
+  );
   if (unknown !== undefined)
-    draft.fault ??= invalid(`Unknown member of a call's \`surface\`: \`${unknown.slice(0, 60)}\`${suggestion(unknown, surfaceMembers)}`);
+    draft.fault ??= invalid(
+      `Unknown member of a call's \`surface\`: ` +
+        `\`${unknown.slice(0, 60)}\`${suggestion(unknown, surfaceMembers)}`,
+    );
   const own: { [K in keyof Surface]: Surface[K] } = Object.assign(Object.create(null), surface);
   const { name, outside, approver, client, exposeErrors, strictNulls, shownName, started } = own;
   return { name, outside, approver, client, exposeErrors, strictNulls, shownName, started };
 }
 
 function refuse(option: string, expected: string, got: unknown): ToolError {
-  return invalid(`Expected the call's option \`${option}\` to be ${expected}, got ${describe(got)}.`);
+  return invalid(
+    `Expected the call's option \`${option}\` to be ${expected}, got ${describe(got)}.`,
+  );
 }
 
 function invalid(message: string): ToolError {

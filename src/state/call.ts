@@ -28,7 +28,10 @@ export interface Resumed {
 
 const noInput: JsonObject = Object.freeze({});
 
-/** One call. It is its own deadline, slot holder and abort entry, so that none of these is a further object. */
+/**
+ * One call. It is its own deadline, slot holder and abort entry, so that none of these is a further
+ * object.
+ */
 export class Call implements Deadline, Holder, AbortEntry {
   readonly session: SessionState;
   readonly toolName: string;
@@ -131,7 +134,8 @@ export class Call implements Deadline, Holder, AbortEntry {
 
   get idempotencyKey(): string {
     const { more } = this;
-    more.idempotencyKey ??= this.resumed?.idempotencyKey ?? this.options?.idempotencyKey ?? randomUUID();
+    more.idempotencyKey ??=
+      this.resumed?.idempotencyKey ?? this.options?.idempotencyKey ?? randomUUID();
     return more.idempotencyKey;
   }
 

@@ -3,13 +3,17 @@ import { internalsOf } from '../tool/definition.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 import type { RegistryState } from './registry-state.ts';
 
-/** Converts and checks the schemas now, so that nothing fails at listing. @throws MisuseError for a foreign or unusable definition. */
+/**
+ * Converts and checks the schemas now, so that nothing fails at listing. @throws MisuseError for a
+ * foreign or unusable definition.
+ */
 export function checkDefinition(definition: AnyTool, registry: RegistryState): void {
   const { input, output, knobs } = internalsOf(definition);
   const native = [...input.check(), ...(output?.check() ?? []), ...(knobs?.check() ?? [])];
   if (native.length > 0)
     registry.warn(
       { tool: definition.name, patterns: native },
-      'patterns that RE2 cannot express run on the native engine, which a hostile input can hang; rewrite them without lookaround and backreferences',
+      'patterns that RE2 cannot express run on the native engine, which a hostile input can ' +
+        'hang; rewrite them without lookaround and backreferences',
     );
 }

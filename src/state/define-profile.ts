@@ -1,7 +1,14 @@
 /** Defining profiles: checked against the tools, and folded into all that extend them. */
 import { MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
-import { checkLineage, type KnownProfile, type Profile, parentsOf, type ResolvedProfile, resolveProfile } from '../policy/profile.ts';
+import {
+  checkLineage,
+  type KnownProfile,
+  type Profile,
+  parentsOf,
+  type ResolvedProfile,
+  resolveProfile,
+} from '../policy/profile.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { checkKnobs } from './check-knobs.ts';
 import type { RegistryState } from './registry-state.ts';
@@ -14,7 +21,8 @@ export function defineProfile(registry: RegistryState, profile: Profile): void {
   checkProfileTools(resolved, registry.tools);
   const given = deepFreeze(structuredClone(profile));
   checkLineage(given, profiles);
-  if ([...profiles.values()].some((one) => parentsOf(one.given).includes(resolved.id))) setWithHeirs(profiles, { given, resolved });
+  if ([...profiles.values()].some((one) => parentsOf(one.given).includes(resolved.id)))
+    setWithHeirs(profiles, { given, resolved });
   else profiles.set(resolved.id, { given, resolved });
   registry.limitsRate ||= resolved.limits.callsPerMinute !== undefined;
   registry.changed('profile');
@@ -37,14 +45,19 @@ function setWithHeirs(profiles: Map<string, KnownProfile>, profile: KnownProfile
 /** Folds a changed profile into all that extend it, parents before heirs. */
 function resolveHeirs(profiles: Map<string, KnownProfile>, changed: string): void {
   const settled = new Map<string, boolean>([[changed, true]]);
-  // True for what descends from the changed one: settled after its own parents, so that no heir keeps an old one.
+  // True for what descends from the changed one: settled after its own parents, so that no heir
+  // keeps an old one.
   const settle = (id: string): boolean => {
     const known = settled.get(id);
     if (known !== undefined) return known;
     const { given } = profiles.get(id) as KnownProfile;
     // `filter`, not `some`: every parent is settled.
     const touched = parentsOf(given).filter(settle).length > 0;
-    if (touched) profiles.set(id, { given, resolved: resolveProfile(given, (parent) => profiles.get(parent)?.resolved) });
+    if (touched)
+      profiles.set(id, {
+        given,
+        resolved: resolveProfile(given, (parent) => profiles.get(parent)?.resolved),
+      });
     settled.set(id, touched);
     return touched;
   };
@@ -59,7 +72,8 @@ function checkProfileTools(profile: ResolvedProfile, tools: ReadonlyMap<string, 
         const hint = didYouMean(nearestNames(tool.name, tools.keys()));
         throw new MisuseError(
           'unknown_tool',
-          `Profile \`${profile.id}\`: expected \`tools\` to name registered tools, got \`${tool.name}\`.${hint} Register it first, or mark it \`optional\`.`,
+          `Profile \`${profile.id}\`: expected \`tools\` to name registered tools, got ` +
+            `\`${tool.name}\`.${hint} Register it first, or mark it \`optional\`.`,
         );
       }
       continue;

@@ -39,8 +39,11 @@ export function createGathered(): Gathered {
       for (const name of added) names.set(name, names.has(name) ? 'modified' : 'added');
     },
     tools: () => {
-      const of = (kind: 'added' | 'removed' | 'modified'): string[] => [...names].flatMap(([name, one]) => (one === kind ? [name] : []));
-      return names.size === 0 ? undefined : { added: of('added'), removed: of('removed'), modified: of('modified') };
+      const of = (kind: 'added' | 'removed' | 'modified'): string[] =>
+        [...names].flatMap(([name, one]) => (one === kind ? [name] : []));
+      return names.size === 0
+        ? undefined
+        : { added: of('added'), removed: of('removed'), modified: of('modified') };
     },
   };
 }

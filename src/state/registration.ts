@@ -1,7 +1,12 @@
 /** What registering gives back: a handle on one tool, for as long as it is that tool. */
 
 import type { WaitGraph } from '../limits/semaphore.ts';
-import { type DefinitionPatch, type OutsidePlace, patchDefinition, renameDefinition } from '../tool/definition.ts';
+import {
+  type DefinitionPatch,
+  type OutsidePlace,
+  patchDefinition,
+  renameDefinition,
+} from '../tool/definition.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 import { ToolEntry } from './tool-entry.ts';
 
@@ -9,7 +14,9 @@ import { ToolEntry } from './tool-entry.ts';
 export interface ToolRegistration {
   /** The tool's name; no update changes it. */
   readonly name: string;
-  /** All or nothing. Calls in flight finish on the definition they started on. @throws MisuseError */
+  /**
+   * All or nothing. Calls in flight finish on the definition they started on. @throws MisuseError
+   */
   update(patch: DefinitionPatch): void;
   /** Hides the tool and refuses calls (`disabled`) until it is enabled again. */
   disable(): void;
@@ -62,7 +69,12 @@ export class Registration implements ToolRegistration, OutsidePlace {
     const { timeoutMs, requiresApproval } = internals;
     const renamed = definition.name === name ? definition : renameDefinition(definition, name);
     // What an outsider brings anew must not undo what the host has set.
-    this.#succeed(patchDefinition(renamed, { timeoutMs, ...(typeof requiresApproval === 'boolean' ? { requiresApproval } : {}) }));
+    this.#succeed(
+      patchDefinition(renamed, {
+        timeoutMs,
+        ...(typeof requiresApproval === 'boolean' ? { requiresApproval } : {}),
+      }),
+    );
   }
 
   /** Part of {@link OutsidePlace}. */

@@ -15,7 +15,12 @@ import { loggedError, logTo } from '../logging.ts';
 import { readOptions } from '../options.ts';
 import type { Effect } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
-import { type KnownProfile, type Limits, type ResolvedProfile, tightestLimits } from '../policy/profile.ts';
+import {
+  type KnownProfile,
+  type Limits,
+  type ResolvedProfile,
+  tightestLimits,
+} from '../policy/profile.ts';
 import { type CompiledRule, compileRules, type Rule } from '../policy/rules.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import type { ToolResult } from '../result.ts';
@@ -24,7 +29,16 @@ import type { Call } from './call.ts';
 import type { ExecutorUsers } from './executors.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
 import { createIds } from './id-source.ts';
-import { checkDuration, checkPolicies, checkStore, knownOptions, type Logger, misuse, type RegistryOptions, safeClock } from './registry-options.ts';
+import {
+  checkDuration,
+  checkPolicies,
+  checkStore,
+  knownOptions,
+  type Logger,
+  misuse,
+  type RegistryOptions,
+  safeClock,
+} from './registry-options.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { type ToolStatus, toolStatusOf } from './tool-status.ts';
@@ -35,7 +49,12 @@ export interface CallControl {
   expired(call: Call, idleMs?: number): void;
   cancelled(call: Call, reason: unknown): void;
   closed(call: Call): void;
-  callChild(parent: Call, tool: unknown, input: unknown, options: CallOptions | undefined): Promise<ToolResult>;
+  callChild(
+    parent: Call,
+    tool: unknown,
+    input: unknown,
+    options: CallOptions | undefined,
+  ): Promise<ToolResult>;
 }
 
 const none: readonly never[] = Object.freeze([]);
@@ -71,15 +90,23 @@ export class RegistryState {
   readonly deadlines = new Deadlines();
   readonly aborts = new AbortHub();
   readonly waits: WaitGraph = createWaitGraph();
-  /** Searching a thousand names takes a millisecond or two: a flood of made-up names gets no hints. */
+  /**
+   * Searching a thousand names takes a millisecond or two: a flood of made-up names gets no hints.
+   */
   readonly hints = new RateWindow(100, 1_000);
   readonly locks: Locks | undefined;
   readonly hub: EventHub;
-  /** Names of tools that were removed, with the epoch of their removal: sessions that were there before are told so. */
+  /**
+   * Names of tools that were removed, with the epoch of their removal: sessions that were there
+   * before are told so.
+   */
   readonly removed = new Map<string, number>();
   /** Grows with every change of tools; what hosts see. */
   revision = 0;
-  /** Some profile limits calls per minute: sessions count theirs, also while their own profile does not. */
+  /**
+   * Some profile limits calls per minute: sessions count theirs, also while their own profile does
+   * not.
+   */
   limitsRate = false;
   /** Calls that are being started right now, one inside the gates of another. */
   nesting = 0;
@@ -91,7 +118,9 @@ export class RegistryState {
   #layers: readonly RuleLayer[];
   /** Names rules without an id; never reused. */
   #ruleCount: number;
-  /** Sessions that must hear of changes or closing. Weak, but for those that hold something open. */
+  /**
+   * Sessions that must hear of changes or closing. Weak, but for those that hold something open.
+   */
   readonly watchers = new Set<WeakRef<SessionState>>();
   readonly held = new Set<SessionState>();
   readonly #sharedViews = new SharedViews();
@@ -122,11 +151,16 @@ export class RegistryState {
     checkDuration('defaultTimeoutMs', defaultTimeoutMs);
     checkDuration('policyTimeoutMs', policyTimeoutMs);
     checkDuration('graceMs', graceMs);
-    if (effect !== 'allow' && effect !== 'ask' && effect !== 'deny') throw misuse('default', '"allow", "ask" or "deny"', effect);
-    if (locks !== 'session' && locks !== 'registry') throw misuse('locks', '"session" or "registry"', locks);
-    if (!Array.isArray(redact) || redact.some((path) => typeof path !== 'string' || path === '')) throw misuse('redact', 'an array of non-empty paths', redact);
-    if (now !== undefined && typeof now !== 'function') throw misuse('now', 'a function that answers epoch milliseconds', now);
-    if (newId !== undefined && typeof newId !== 'function') throw misuse('newId', 'a function that answers a string', newId);
+    if (effect !== 'allow' && effect !== 'ask' && effect !== 'deny')
+      throw misuse('default', '"allow", "ask" or "deny"', effect);
+    if (locks !== 'session' && locks !== 'registry')
+      throw misuse('locks', '"session" or "registry"', locks);
+    if (!Array.isArray(redact) || redact.some((path) => typeof path !== 'string' || path === ''))
+      throw misuse('redact', 'an array of non-empty paths', redact);
+    if (now !== undefined && typeof now !== 'function')
+      throw misuse('now', 'a function that answers epoch milliseconds', now);
+    if (newId !== undefined && typeof newId !== 'function')
+      throw misuse('newId', 'a function that answers a string', newId);
     this.policies = checkPolicies(policies as readonly Policy<unknown>[], 'registry');
     this.default = effect;
     this.defaultTimeoutMs = defaultTimeoutMs;
@@ -141,7 +175,11 @@ export class RegistryState {
       secret,
       ttlMs = 3_600_000,
       store,
-    } = readOptions<NonNullable<RegistryOptions['approvals']>>('HostToolRegistry: approvals', approvals, ['secret', 'ttlMs', 'store']);
+    } = readOptions<NonNullable<RegistryOptions['approvals']>>(
+      'HostToolRegistry: approvals',
+      approvals,
+      ['secret', 'ttlMs', 'store'],
+    );
     this.ttlMs = ttlMs;
     checkDuration('approvals.ttlMs', this.ttlMs);
     this.signer = approvals === undefined ? undefined : createTokenSigner(secret as Key);
@@ -155,13 +193,17 @@ export class RegistryState {
   /** Rules that touch a tool of this source, in the order in which they came. */
   rulesFor(source: string): readonly CompiledRule[] {
     const rules: CompiledRule[] = [];
-    for (const layer of this.#layers) if (layer.source === undefined || layer.source === source) rules.push(...layer.rules);
+    for (const layer of this.#layers)
+      if (layer.source === undefined || layer.source === source) rules.push(...layer.rules);
     return rules;
   }
 
   /** Adds rules after those that are there; returns what takes them away. */
   addRules(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
-    const added: RuleLayer = { rules: compileRules(rules, layer, source === undefined ? this.#ruleCount : 0), source };
+    const added: RuleLayer = {
+      rules: compileRules(rules, layer, source === undefined ? this.#ruleCount : 0),
+      source,
+    };
     if (source === undefined) this.#ruleCount += added.rules.length;
     this.#layers = [...this.#layers, added];
     this.changed('rules');
@@ -180,7 +222,10 @@ export class RegistryState {
     this.followChange(reason);
   }
 
-  /** Several changes as one: sessions and listeners are told of all of them at the end, and never see the registry in between. */
+  /**
+   * Several changes as one: sessions and listeners are told of all of them at the end, and never
+   * see the registry in between.
+   */
   together<T>(run: () => T): T {
     if (this.#gathered !== undefined) return run();
     const gathered = createGathered();
@@ -249,7 +294,14 @@ export class RegistryState {
     }
     if (!this.hub.hears('tools:changed')) return;
     const { added = none, removed = none, modified = none } = change;
-    const event = { type: 'tools:changed', at: this.now(), added: [...added], removed: [...removed], modified: [...modified], reason: 'registry' };
+    const event = {
+      type: 'tools:changed',
+      at: this.now(),
+      added: [...added],
+      removed: [...removed],
+      modified: [...modified],
+      reason: 'registry',
+    };
     this.hub.emit('tools:changed', deepFreeze(event));
   }
 
@@ -266,7 +318,8 @@ export class RegistryState {
 
   /** Monotonic milliseconds. Looked up at each call, so that test clocks count. */
   monotonic(): number {
-    // Reading the global `performance` runs a getter that costs as much as the clock. Fakes of it come and go with those of `setTimeout`, which is cheap to look at.
+    // Reading the global `performance` runs a getter that costs as much as the clock. Fakes of it
+    // come and go with those of `setTimeout`, which is cheap to look at.
     if (globalThis.setTimeout !== this.#timers) {
       this.#timers = globalThis.setTimeout;
       this.#clock = globalThis.performance;
@@ -274,10 +327,14 @@ export class RegistryState {
     return this.#clock.now();
   }
 
-  /** Remembers that a tool was there; the oldest names are forgotten first. Called right before the change is told. */
+  /**
+   * Remembers that a tool was there; the oldest names are forgotten first. Called right before the
+   * change is told.
+   */
   rememberRemoved(name: string): void {
     this.removed.delete(name);
-    if (this.removed.size >= mostRemoved) this.removed.delete(this.removed.keys().next().value as string);
+    if (this.removed.size >= mostRemoved)
+      this.removed.delete(this.removed.keys().next().value as string);
     this.removed.set(name, this.epoch + 1);
   }
 
@@ -291,10 +348,17 @@ export class RegistryState {
   }
 
   /**
-   * Reports what the host's own code threw, with its stack: `logger.error({ err, ...where }, message)`.
+   * Reports what the host's own code threw, with its stack:
+   * `logger.error({ err, ...where }, message)`.
    * @param scrub Hides the secrets of the call that it was thrown in.
    */
-  hostFault(thrown: unknown, where: object, message: string, scrub?: (text: string) => string): void {
-    if (this.logger !== undefined) logTo(this.logger, 'error', { err: loggedError(thrown, scrub), ...where }, message);
+  hostFault(
+    thrown: unknown,
+    where: object,
+    message: string,
+    scrub?: (text: string) => string,
+  ): void {
+    if (this.logger !== undefined)
+      logTo(this.logger, 'error', { err: loggedError(thrown, scrub), ...where }, message);
   }
 }

@@ -5,7 +5,10 @@ import { Semaphore } from '../limits/semaphore.ts';
 import type { Call } from './call.ts';
 import type { SessionState } from './session-state.ts';
 
-/** Makes the session's slots what its limits say. Once there are slots they stay, without a bound where there is no limit: what runs counts under a limit that comes back. */
+/**
+ * Makes the session's slots what its limits say. Once there are slots they stay, without a bound
+ * where there is no limit: what runs counts under a limit that comes back.
+ */
 export function boundSlots(session: SessionState): void {
   const { maxConcurrentCalls } = session.limits;
   if (session.slots === undefined && maxConcurrentCalls === undefined) return;
@@ -19,7 +22,8 @@ function takenSlots(session: SessionState): Semaphore {
   const slots = new Semaphore(Number.POSITIVE_INFINITY, { waits: registry.waits });
   if (session.inFlight === 0) return slots;
   const running: Call[] = [];
-  for (let { calls: call } = registry; call !== undefined; call = call.next) if (call.session === session && call.state !== 'gates') running.push(call);
+  for (let { calls: call } = registry; call !== undefined; call = call.next)
+    if (call.session === session && call.state !== 'gates') running.push(call);
   // The oldest first: a child passes on the slot of its caller.
   for (const call of running.reverse()) {
     slots.acquire(call, () => {});
@@ -45,7 +49,8 @@ export function locksOf(session: SessionState): Locks {
 export function admitRate(session: SessionState, now: number): number | undefined {
   const { callsPerMinute } = session.limits;
   if (callsPerMinute === undefined) {
-    // A profile without a limit may be left for one with a limit: what was called meanwhile counts there.
+    // A profile without a limit may be left for one with a limit: what was called meanwhile counts
+    // there.
     if (session.registry.limitsRate) session.rate ??= new RateWindow(Number.POSITIVE_INFINITY);
     session.rate?.count(now);
     return undefined;

@@ -1,4 +1,7 @@
-/** What one session knows: options, facts, tools, calls in flight, counters. Small when idle: everything else is made when first needed. */
+/**
+ * What one session knows: options, facts, tools, calls in flight, counters. Small when idle:
+ * everything else is made when first needed.
+ */
 import { ApprovalDesk } from '../approval/desk.ts';
 import { MisuseError } from '../errors.ts';
 import { type ChangeReason, EventHub, type EventType } from '../events.ts';
@@ -38,7 +41,10 @@ export class SessionState {
   stamp = 0;
   #epoch: number;
   closed = false;
-  /** The registry's epoch when the session was created: what was removed before never existed for it. */
+  /**
+   * The registry's epoch when the session was created: what was removed before never existed for
+   * it.
+   */
   readonly bornAt: number;
   /** Names of the session's own tools that were removed. */
   gone: Set<string> | undefined;
@@ -52,7 +58,9 @@ export class SessionState {
   bindings: Map<string, Binding> | undefined;
   /** Tools of this session alone. */
   own: Map<string, ToolEntry> | undefined;
-  /** Calls in flight whose id the caller gave; undefined for one that a batch has still to start. */
+  /**
+   * Calls in flight whose id the caller gave; undefined for one that a batch has still to start.
+   */
   ids: Map<string, Call | undefined> | undefined;
   /** Ids of the batches that are under way, for calls that have ended too. */
   batched: Set<string> | undefined;
@@ -88,7 +96,8 @@ export class SessionState {
     this.overrides = setup.overrides;
     this.hooks = setup.hooks;
     this.profileId = setup.profileId;
-    this.profile = setup.profileId === undefined ? undefined : registry.profiles.get(setup.profileId)?.resolved;
+    this.profile =
+      setup.profileId === undefined ? undefined : registry.profiles.get(setup.profileId)?.resolved;
     this.limits = registry.limitsOf(setup.limits, this.profile);
     boundSlots(this);
     this.#epoch = registry.epoch;
@@ -136,7 +145,9 @@ export class SessionState {
       boundSlots(this);
     }
     // A registry tool that comes later takes the name from a session's tool.
-    for (const [name, entry] of [...(this.own ?? [])].filter(([name]) => registry.skeletons.has(nameSkeleton(name)))) {
+    for (const [name, entry] of [...(this.own ?? [])].filter(([name]) =>
+      registry.skeletons.has(nameSkeleton(name)),
+    )) {
       entry.removed = true;
       this.own?.delete(name);
       void releaseExecutor(entry, registry);
@@ -167,7 +178,8 @@ export class SessionState {
       }
       return undefined;
     }
-    const binding = known !== undefined && known.entry === entry ? known : new Binding(this, entry, known);
+    const binding =
+      known !== undefined && known.entry === entry ? known : new Binding(this, entry, known);
     binding.refresh(stamp);
     if (binding !== known) {
       if (known !== undefined) binding.adopt(known);
@@ -182,7 +194,9 @@ export class SessionState {
     return this.overrides?.disable?.includes(name) === true;
   }
 
-  /** In the profile, or added by an override, or the session's own; without a profile every tool is. */
+  /**
+   * In the profile, or added by an override, or the session's own; without a profile every tool is.
+   */
   isChosen(name: string): boolean {
     const { profile, overrides } = this;
     return (
@@ -200,7 +214,8 @@ export class SessionState {
   }
 
   /**
-   * Emits here and on the registry. Callers ask {@link hears} first, and build nothing that nobody reads.
+   * Emits here and on the registry. Callers ask {@link hears} first, and build nothing that nobody
+   * reads.
    * @param event A fresh object; what it holds is its own or frozen.
    */
   emit(type: Exclude<EventType, 'tools:changed'>, event: object): void {
@@ -219,7 +234,8 @@ export class SessionState {
       (error, type) => this.registry.listenerFailed(error, type),
       (type) => {
         this.watch();
-        if (type === '*' || type === 'tools:changed') this.shown ??= this.registry.viewOf(this).entries;
+        if (type === '*' || type === 'tools:changed')
+          this.shown ??= this.registry.viewOf(this).entries;
       },
     );
     return this.hub;
@@ -268,7 +284,11 @@ export class SessionState {
       const after = this.registry.viewOf(this).entries;
       this.shown = after;
       const change = changeBetween(before, after);
-      if (change !== undefined) this.hub?.emit('tools:changed', deepFreeze({ type: 'tools:changed', at: this.registry.now(), ...change, reason }));
+      if (change !== undefined)
+        this.hub?.emit(
+          'tools:changed',
+          deepFreeze({ type: 'tools:changed', at: this.registry.now(), ...change, reason }),
+        );
     }
     if (this.followers !== undefined) for (const follower of [...this.followers]) follower();
   }
@@ -282,7 +302,15 @@ export class SessionState {
   counters(): SessionMetrics {
     this.metrics ??= {
       calls: 0,
-      unknown: { calls: 0, succeeded: 0, failed: 0, rejected: 0, cancelled: 0, pending: 0, denied: 0 },
+      unknown: {
+        calls: 0,
+        succeeded: 0,
+        failed: 0,
+        rejected: 0,
+        cancelled: 0,
+        pending: 0,
+        denied: 0,
+      },
       lateSettles: 0,
       byReason: new Map(),
     };
@@ -292,6 +320,10 @@ export class SessionState {
   /** @throws MisuseError `closed`. */
   checkOpen(action: string): void {
     if (this.closed || this.registry.closed)
-      throw new MisuseError('closed', `Session \`${this.sessionId}\`: cannot ${action}, because the session is closed. Create another.`);
+      throw new MisuseError(
+        'closed',
+        `Session \`${this.sessionId}\`: cannot ${action}, because the session is closed. ` +
+          'Create another.',
+      );
   }
 }

@@ -1,4 +1,7 @@
-/** One definition as a registry or a session holds it: with its source, its slots and the calls that run on it. */
+/**
+ * One definition as a registry or a session holds it: with its source, its slots and the calls that
+ * run on it.
+ */
 
 import type { JsonObject } from '../json.ts';
 import { Semaphore, type WaitGraph } from '../limits/semaphore.ts';
@@ -40,7 +43,9 @@ export class ToolEntry {
     const { maxConcurrency, outside } = this.internals;
     this.source = outside?.source ?? owner;
     this.place = heir?.place;
-    this.slots = heir?.slots ?? (maxConcurrency === undefined ? undefined : new Semaphore(maxConcurrency, { waits }));
+    this.slots =
+      heir?.slots ??
+      (maxConcurrency === undefined ? undefined : new Semaphore(maxConcurrency, { waits }));
     if (heir !== undefined) this.enabled = heir.enabled;
   }
 
@@ -83,18 +88,23 @@ export class ToolEntry {
 
   /** Hides what the input schema or a redact path marks as secret; undefined when nothing does. */
   inputRedactor(paths: readonly string[]): Redactor | undefined {
-    if (this.#inputRedactor === null) this.#inputRedactor = redactorOf(this.internals.input.json, paths);
+    if (this.#inputRedactor === null)
+      this.#inputRedactor = redactorOf(this.internals.input.json, paths);
     return this.#inputRedactor;
   }
 
   outputRedactor(paths: readonly string[]): Redactor | undefined {
-    if (this.#outputRedactor === null) this.#outputRedactor = redactorOf(this.internals.output?.json, paths);
+    if (this.#outputRedactor === null)
+      this.#outputRedactor = redactorOf(this.internals.output?.json, paths);
     return this.#outputRedactor;
   }
 
   /** Whether any field of input, output or knobs is secret. */
   isSecretive(paths: readonly string[]): boolean {
-    this.#secretive ??= this.inputRedactor(paths) !== undefined || this.outputRedactor(paths) !== undefined || this.knobRedactor(paths) !== undefined;
+    this.#secretive ??=
+      this.inputRedactor(paths) !== undefined ||
+      this.outputRedactor(paths) !== undefined ||
+      this.knobRedactor(paths) !== undefined;
     return this.#secretive;
   }
 
@@ -124,7 +134,11 @@ export class ToolEntry {
 }
 
 /** Most schemas mark nothing; their text says so faster than a walk. */
-function redactorOf(schema: JsonObject | undefined, paths: readonly string[]): Redactor | undefined {
-  if (paths.length === 0 && (schema === undefined || !JSON.stringify(schema).includes('secret"'))) return undefined;
+function redactorOf(
+  schema: JsonObject | undefined,
+  paths: readonly string[],
+): Redactor | undefined {
+  if (paths.length === 0 && (schema === undefined || !JSON.stringify(schema).includes('secret"')))
+    return undefined;
   return createRedactor(schema, paths);
 }

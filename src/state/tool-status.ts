@@ -1,4 +1,7 @@
-/** Where a tool stands: its rules, its knobs, and whether it is dropped. Worked out once for all sessions that see the same. */
+/**
+ * Where a tool stands: its rules, its knobs, and whether it is dropped. Worked out once for all
+ * sessions that see the same.
+ */
 
 import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
 import type { Effect } from '../policy/decision.ts';
@@ -39,7 +42,10 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
   const profileTool = profile?.tools.get(name);
   const touches = (rule: CompiledRule): boolean => rule.appliesTo(summary);
   const registryRules = registry.rulesFor(entry.owner).filter(touches);
-  const sessionRules = profile === undefined && session.rules.length === 0 ? session.rules : [...(profile?.rules ?? []), ...session.rules].filter(touches);
+  const sessionRules =
+    profile === undefined && session.rules.length === 0
+      ? session.rules
+      : [...(profile?.rules ?? []), ...session.rules].filter(touches);
   const knobs = parseKnobs(session, entry, profileTool?.knobs);
   const blocked: Block[] = [];
   if (!entry.enabled || internals.outside?.withdrawn() !== undefined) blocked.push('disabled');
@@ -48,12 +54,19 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
   if (knobs === undefined) blocked.push('knobs_missing');
   const drop = dropCode(
     { requires: internals.requires, blocked },
-    { disabledByOverride: session.isDisabled(name), inProfile: session.isChosen(name), facts: session.facts },
+    {
+      disabledByOverride: session.isDisabled(name),
+      inProfile: session.isChosen(name),
+      facts: session.facts,
+    },
   );
   const effect = strictest(registry.default, profile?.default ?? 'allow');
   const profileAsks = profileTool?.requiresApproval === true;
   const rules = [...registryRules, ...sessionRules];
-  const mayAllow = rules.some((rule) => rule.effect === 'allow') || registry.policies.length > 0 || internals.check !== undefined;
+  const mayAllow =
+    rules.some((rule) => rule.effect === 'allow') ||
+    registry.policies.length > 0 ||
+    internals.check !== undefined;
   const unjudged = rules.length === 0 && registry.policies.length === 0 && effect === 'allow';
   return {
     drop,
@@ -64,9 +77,16 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     rulesAsk: rules.some((rule) => rule.effect === 'ask' && !rule.hasWhen),
     defaultAsks: effect === 'ask' && !mayAllow,
     knobs,
-    open: unjudged && !profileAsks && internals.check === undefined && internals.requiresApproval === false,
+    open:
+      unjudged &&
+      !profileAsks &&
+      internals.check === undefined &&
+      internals.requiresApproval === false,
     timeoutMs: profileTool?.timeoutMs ?? internals.timeoutMs ?? registry.defaultTimeoutMs,
-    maxOutputChars: Math.min(internals.maxOutputChars ?? Number.POSITIVE_INFINITY, profileTool?.maxOutputChars ?? Number.POSITIVE_INFINITY),
+    maxOutputChars: Math.min(
+      internals.maxOutputChars ?? Number.POSITIVE_INFINITY,
+      profileTool?.maxOutputChars ?? Number.POSITIVE_INFINITY,
+    ),
     secretive: entry.isSecretive(registry.redact),
   };
 }
@@ -80,7 +100,11 @@ export function strictest(left: Effect, right: Effect): Effect {
 }
 
 /** The tool's knobs in a profile, frozen; undefined when they are missing. */
-function parseKnobs(session: SessionState, entry: ToolEntry, given: JsonObject | undefined): unknown {
+function parseKnobs(
+  session: SessionState,
+  entry: ToolEntry,
+  given: JsonObject | undefined,
+): unknown {
   const schema = entry.internals.knobs;
   if (schema === undefined) return noKnobs;
   const parsed = schema.validate(given === undefined ? {} : cloneJson(given as JsonValue));
@@ -89,6 +113,10 @@ function parseKnobs(session: SessionState, entry: ToolEntry, given: JsonObject |
   if (parsed.issues === undefined) return deepFreeze(parsed.value);
   const { sessionId, registry } = session;
   if (parsed.fault !== undefined)
-    registry.hostFault(parsed.fault.thrown, { sessionId, toolName: entry.name, source: 'knobs' }, 'the schema `policy.knobs` threw; the tool is not available');
+    registry.hostFault(
+      parsed.fault.thrown,
+      { sessionId, toolName: entry.name, source: 'knobs' },
+      'the schema `policy.knobs` threw; the tool is not available',
+    );
   return undefined;
 }

@@ -1,6 +1,14 @@
-/** What a session is shown: the effective set with the entries behind its names. Computed once for all sessions that see the same. */
+/**
+ * What a session is shown: the effective set with the entries behind its names. Computed once for
+ * all sessions that see the same.
+ */
 import { canonicalJson, deepFreeze, type JsonValue } from '../json.ts';
-import { type Dropped, effectiveSet, type Prerequisite, type ToolSpec } from '../toolset/effective.ts';
+import {
+  type Dropped,
+  effectiveSet,
+  type Prerequisite,
+  type ToolSpec,
+} from '../toolset/effective.ts';
 
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -18,7 +26,9 @@ export interface View {
   readonly keyed: ReadonlySet<string>;
 }
 
-/** What sessions that see the same share: where each tool stands, and the view once somebody lists. */
+/**
+ * What sessions that see the same share: where each tool stands, and the view once somebody lists.
+ */
 export interface SharedView {
   readonly statuses: Map<ToolEntry, ToolStatus>;
   view: View | undefined;
@@ -39,11 +49,18 @@ export class SharedViews {
       this.#views.clear();
       this.#epoch = registry.epoch;
     }
-    if ((session.own !== undefined && session.own.size > 0) || session.rules.length > 0) return { statuses: new Map(), view: undefined };
+    if ((session.own !== undefined && session.own.size > 0) || session.rules.length > 0)
+      return { statuses: new Map(), view: undefined };
     const key =
-      session.profileId === undefined && session.overrides === undefined && Object.keys(session.facts).length === 0
+      session.profileId === undefined &&
+      session.overrides === undefined &&
+      Object.keys(session.facts).length === 0
         ? ''
-        : canonicalJson([session.profileId ?? null, session.facts, (session.overrides ?? null) as JsonValue]);
+        : canonicalJson([
+            session.profileId ?? null,
+            session.facts,
+            (session.overrides ?? null) as JsonValue,
+          ]);
     let outlook = this.#views.get(key);
     if (outlook === undefined) {
       outlook = { statuses: new Map(), view: undefined };
@@ -81,14 +98,26 @@ export function computeView(session: SessionState): View {
     };
     specs.set(name, spec);
   }
-  for (const name of profile?.tools.keys() ?? []) if (!specs.has(name) && entryOf(name) === undefined) specs.set(name, { name, blocked: ['not_registered'] });
-  const chosen = profile === undefined ? undefined : [...profile.tools.keys(), ...(session.own?.keys() ?? [])].filter((name) => specs.has(name));
+  for (const name of profile?.tools.keys() ?? [])
+    if (!specs.has(name) && entryOf(name) === undefined)
+      specs.set(name, { name, blocked: ['not_registered'] });
+  const chosen =
+    profile === undefined
+      ? undefined
+      : [...profile.tools.keys(), ...(session.own?.keys() ?? [])].filter((name) => specs.has(name));
   const { overrides } = session;
-  const visible = (names: readonly string[] | undefined): readonly string[] => (names ?? []).filter((name) => specs.has(name));
+  const visible = (names: readonly string[] | undefined): readonly string[] =>
+    (names ?? []).filter((name) => specs.has(name));
   const { names, dropped, prerequisites, hash } = effectiveSet({
     tools: [...specs.values()],
     ...(chosen === undefined ? {} : { profile: chosen }),
-    overrides: { session: { enable: visible(overrides?.enable), disable: visible(overrides?.disable), force: visible(overrides?.force) } },
+    overrides: {
+      session: {
+        enable: visible(overrides?.enable),
+        disable: visible(overrides?.disable),
+        force: visible(overrides?.force),
+      },
+    },
     facts: session.facts,
   });
   const entries = new Map<string, ToolEntry>();
@@ -106,12 +135,18 @@ export function computeView(session: SessionState): View {
 export function changeBetween(
   before: ReadonlyMap<string, ToolEntry>,
   after: ReadonlyMap<string, ToolEntry>,
-): { readonly added: string[]; readonly removed: string[]; readonly modified: string[] } | undefined {
+):
+  | { readonly added: string[]; readonly removed: string[]; readonly modified: string[] }
+  | undefined {
   if (before === after) return undefined;
   const added = [...after.keys()].filter((name) => !before.has(name));
   const removed = [...before.keys()].filter((name) => !after.has(name));
-  const modified = [...after].filter(([name, entry]) => before.has(name) && before.get(name) !== entry).map(([name]) => name);
-  return added.length + removed.length + modified.length > 0 ? { added, removed, modified } : undefined;
+  const modified = [...after]
+    .filter(([name, entry]) => before.has(name) && before.get(name) !== entry)
+    .map(([name]) => name);
+  return added.length + removed.length + modified.length > 0
+    ? { added, removed, modified }
+    : undefined;
 }
 
 function deepFreezeView(view: View): View {

@@ -19,7 +19,10 @@ export function recordEvents(source: { readonly events: Emitter<ToolEvents> }): 
   const stop = source.events.on('*', (event) => void events.push(event));
   return Object.freeze({
     events,
-    of: <T extends EventType>(type: T) => events.filter((event): event is Extract<AnyEvent, { readonly type: T }> => event.type === type),
+    of: <T extends EventType>(type: T) =>
+      events.filter(
+        (event): event is Extract<AnyEvent, { readonly type: T }> => event.type === type,
+      ),
     clear: () => {
       events.length = 0;
     },

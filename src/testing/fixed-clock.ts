@@ -3,15 +3,24 @@
 import { describe } from '../errors.ts';
 import { MisuseError } from '../index.ts';
 
-/** Give `now` to a registry. Timeouts are no business of it: they run on a monotonic clock, which a test runner's fake timers drive. */
+/**
+ * Give `now` to a registry. Timeouts are no business of it: they run on a monotonic clock, which a
+ * test runner's fake timers drive.
+ */
 export interface FixedClock {
   /** Epoch milliseconds. Bound, so that it can be passed on. */
   readonly now: () => number;
-  /** Moves the clock by `ms`, back where negative; gives the new time. @throws MisuseError for what is no finite number. */
+  /**
+   * Moves the clock by `ms`, back where negative; gives the new time. @throws MisuseError for what
+   * is no finite number.
+   */
   readonly advance: (ms: number) => number;
 }
 
-/** @param startMs - Epoch milliseconds. The default is 2026-01-01T00:00:00Z. @throws MisuseError for what is no finite number. */
+/**
+ * @param startMs - Epoch milliseconds. The default is 2026-01-01T00:00:00Z. @throws MisuseError for
+ * what is no finite number.
+ */
 export function fixedClock(startMs: number = Date.UTC(2026, 0, 1)): FixedClock {
   let time = checkTime('startMs', startMs);
   return Object.freeze({
@@ -25,5 +34,9 @@ export function fixedClock(startMs: number = Date.UTC(2026, 0, 1)): FixedClock {
 
 function checkTime(field: string, value: number): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw new MisuseError('invalid_option', `fixedClock: expected \`${field}\` to be a finite number of milliseconds, got ${describe(value)}.`);
+  throw new MisuseError(
+    'invalid_option',
+    `fixedClock: expected \`${field}\` to be a finite number of milliseconds, got ` +
+      `${describe(value)}.`,
+  );
 }

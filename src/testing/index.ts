@@ -1,24 +1,49 @@
-/** The testing kit's public list. Imports no test runner: what it gives are plain values and data. */
+/**
+ * The testing kit's public list. Imports no test runner: what it gives are plain values and data.
+ */
 
 // Ports of the relay and of approvals
 export type { RelayBus } from '../relay/ports/bus.ts';
-export type { DueItem, LeaseHolder, LogEntry, RelayStore, StoredValue } from '../relay/ports/store.ts';
+export type {
+  DueItem,
+  LeaseHolder,
+  LogEntry,
+  RelayStore,
+  StoredValue,
+} from '../relay/ports/store.ts';
 export { approvalStoreConformance } from './conformance/approval-store-conformance.ts';
 export { busConformance } from './conformance/bus-conformance.ts';
 export type { CoordinatorConformanceOptions } from './conformance/coordinator-conformance.ts';
 export { coordinatorConformance } from './conformance/coordinator-conformance.ts';
-export type { ConformanceRule, ConformanceTarget, CoordinatorFeature } from './conformance/coordinator-conformance-rule.ts';
+export type {
+  ConformanceRule,
+  ConformanceTarget,
+  CoordinatorFeature,
+} from './conformance/coordinator-conformance-rule.ts';
 export type { PortRule } from './conformance/port-rule.ts';
 export { storeConformance } from './conformance/store-conformance.ts';
 // Surfaces
-export type { SurfaceAnswer, SurfaceConformanceOptions, SurfaceFeature, SurfaceRule, SurfaceUnderTest } from './conformance/surface-conformance.ts';
+export type {
+  SurfaceAnswer,
+  SurfaceConformanceOptions,
+  SurfaceFeature,
+  SurfaceRule,
+  SurfaceUnderTest,
+} from './conformance/surface-conformance.ts';
 export { surfaceConformance, surfaceFeatures } from './conformance/surface-conformance.ts';
 // Coordinators
-export type { MountRecord, TestCancellation, TestCoordinatorOptions } from './coordinator/coordinator.ts';
+export type {
+  MountRecord,
+  TestCancellation,
+  TestCoordinatorOptions,
+} from './coordinator/coordinator.ts';
 export { TestCoordinator } from './coordinator/coordinator.ts';
 export type { ApprovalStub, StubAnswer } from './coordinator/coordinator-approval.ts';
 export type { TestHooks } from './coordinator/coordinator-hooks.ts';
-export type { TestNodeBinding, TestNodeBindingOptions } from './coordinator/coordinator-node-binding.ts';
+export type {
+  TestNodeBinding,
+  TestNodeBindingOptions,
+} from './coordinator/coordinator-node-binding.ts';
 export { createTestNodeBinding } from './coordinator/coordinator-node-binding.ts';
 export type { RecordedEvent } from './coordinator/event-recorder-coordinator.ts';
 export { EventRecorder } from './coordinator/event-recorder-coordinator.ts';
@@ -30,13 +55,25 @@ export { fixedClock } from './fixed-clock.ts';
 export type { AnyObject, MockCall, MockSpies, MockTool, MockToolConfig } from './mock-tool.ts';
 export { mockTool } from './mock-tool.ts';
 // Models, clocks, ids
-export type { ScriptedAnswer, ScriptedCall, ScriptedModel, ScriptedRequest, ScriptedTurn } from './scripted-model.ts';
+export type {
+  ScriptedAnswer,
+  ScriptedCall,
+  ScriptedModel,
+  ScriptedRequest,
+  ScriptedTurn,
+} from './scripted-model.ts';
 export { scriptedModel } from './scripted-model.ts';
 export { sequentialIds } from './sequential-ids.ts';
 // Tapes: recording and replaying
 export type { TapeRecording } from './tape/record-tape.ts';
 export { recordTape } from './tape/record-tape.ts';
-export type { TapeMismatch, TapeReplay, TapeReport, TapeUnconsumed, TapeUndeclared } from './tape/replay-tape.ts';
+export type {
+  TapeMismatch,
+  TapeReplay,
+  TapeReport,
+  TapeUnconsumed,
+  TapeUndeclared,
+} from './tape/replay-tape.ts';
 export { replayTape } from './tape/replay-tape.ts';
 // Tapes: what they hold; test sessions
 export type { Tape, TapeCall, TapeFailure, TapeSuccess, TapeTool } from './tape/tape.ts';

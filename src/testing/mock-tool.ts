@@ -1,4 +1,7 @@
-/** Mocks: real definitions whose handler is scripted and whose calls are recorded. They pass every gate that other tools pass. */
+/**
+ * Mocks: real definitions whose handler is scripted and whose calls are recorded. They pass every
+ * gate that other tools pass.
+ */
 
 import { describe } from '../errors.ts';
 import type {
@@ -21,18 +24,33 @@ import { createDefinition, toolFieldNames } from '../surface-port.ts';
 /** The parameters of a mock that names none: any object. */
 export type AnyObject = TypedJsonSchema<JsonObject>;
 
-/** At most one of `output`, `error` and `handler`; the rest is what `defineTool` takes, all of it optional but the name. */
-export interface MockToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S, R>
-  extends Partial<Omit<ToolSpecBase<Name, P, OS, KS, S>, 'name'>> {
+/**
+ * At most one of `output`, `error` and `handler`; the rest is what `defineTool` takes, all of it
+ * optional but the name.
+ */
+export interface MockToolConfig<
+  Name extends string,
+  P extends Schema,
+  OS extends Schema | undefined,
+  KS extends Schema | undefined,
+  S,
+  R,
+> extends Partial<Omit<ToolSpecBase<Name, P, OS, KS, S>, 'name'>> {
   /** As `defineTool` takes it. */
   name: Name;
   /** What each call gives. @default "Success" */
   output?: R;
-  /** How each call fails: a text or `{ message, reason?, … }` as by `fail()`, an Error as by a throw. */
+  /**
+   * How each call fails: a text or `{ message, reason?, … }` as by `fail()`, an Error as by a
+   * throw.
+   */
   error?: string | Failure | Error;
   /** Computes each call's outcome. */
   handler?: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
-  /** Milliseconds that the handler waits first, on a timer that fake timers drive; the end of the call ends the wait. @default no wait */
+  /**
+   * Milliseconds that the handler waits first, on a timer that fake timers drive; the end of the
+   * call ends the wait. @default no wait
+   */
   delayMs?: number;
 }
 
@@ -44,7 +62,9 @@ export interface MockCall<I = unknown> {
   readonly context: ToolContext;
 }
 
-/** What a mock remembers. A call that a gate refused never reached the handler, and is not in it. */
+/**
+ * What a mock remembers. A call that a gate refused never reached the handler, and is not in it.
+ */
 export interface MockSpies<I = unknown> {
   /** In order. A copy: what was read before does not grow. */
   readonly calls: readonly MockCall<I>[];
@@ -57,10 +77,19 @@ export interface MockSpies<I = unknown> {
 }
 
 /** A real definition that remembers the calls of its handler. */
-export type MockTool<Name extends string = string, I = unknown, O = unknown, K = unknown, S = unknown, P = I> = HostToolDefinition<Name, I, O, K, S> &
-  MockSpies<P>;
+export type MockTool<
+  Name extends string = string,
+  I = unknown,
+  O = unknown,
+  K = unknown,
+  S = unknown,
+  P = I,
+> = HostToolDefinition<Name, I, O, K, S> & MockSpies<P>;
 
-/** @throws MisuseError for whatever `defineTool` refuses, for more than one of `output`, `error` and `handler`, and for a `delayMs` that is no duration. */
+/**
+ * @throws MisuseError for whatever `defineTool` refuses, for more than one of `output`, `error` and
+ * `handler`, and for a `delayMs` that is no duration.
+ */
 export function mockTool<
   const Name extends string,
   const P extends Schema = AnyObject,
@@ -68,20 +97,44 @@ export function mockTool<
   const KS extends Schema | undefined = undefined,
   S = unknown,
   R = string,
->(config: MockToolConfig<Name, P, OS, KS, S, R>): MockTool<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S, ParsedOf<P>> {
-  const { output, error, handler, delayMs, ...rest } = readOptions('mockTool', config as MockToolConfig<Name, P, OS, KS, S, unknown>, mockFields, {
-    code: 'invalid_definition',
-    noun: 'field',
-  });
+>(
+  config: MockToolConfig<Name, P, OS, KS, S, R>,
+): MockTool<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S, ParsedOf<P>> {
+  const { output, error, handler, delayMs, ...rest } = readOptions(
+    'mockTool',
+    config as MockToolConfig<Name, P, OS, KS, S, unknown>,
+    mockFields,
+    {
+      code: 'invalid_definition',
+      noun: 'field',
+    },
+  );
   const { name } = rest;
   const fault = (expected: string, got: string): MisuseError =>
-    new MisuseError('invalid_definition', `Mock tool \`${String(name)}\`: expected ${expected}, got ${got}.`);
-  const given = Object.entries({ output, error, handler }).filter(([, value]) => value !== undefined);
-  if (given.length > 1) throw fault('at most one of `output`, `error` and `handler`', given.map(([key]) => `\`${key}\``).join(' and '));
-  if (handler !== undefined && typeof handler !== 'function') throw fault('`handler` to be a function', describe(handler));
-  if (error !== undefined && typeof error !== 'string' && (typeof error !== 'object' || error === null))
+    new MisuseError(
+      'invalid_definition',
+      `Mock tool \`${String(name)}\`: expected ${expected}, got ${got}.`,
+    );
+  const given = Object.entries({ output, error, handler }).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (given.length > 1)
+    throw fault(
+      'at most one of `output`, `error` and `handler`',
+      given.map(([key]) => `\`${key}\``).join(' and '),
+    );
+  if (handler !== undefined && typeof handler !== 'function')
+    throw fault('`handler` to be a function', describe(handler));
+  if (
+    error !== undefined &&
+    typeof error !== 'string' &&
+    (typeof error !== 'object' || error === null)
+  )
     throw fault('`error` to be a text, { message, reason? } or an Error', describe(error));
-  if (delayMs !== undefined && !(typeof delayMs === 'number' && delayMs >= 0 && delayMs <= longestDelay))
+  if (
+    delayMs !== undefined &&
+    !(typeof delayMs === 'number' && delayMs >= 0 && delayMs <= longestDelay)
+  )
     throw fault(`\`delayMs\` to be a number from 0 to ${longestDelay}`, describe(delayMs));
 
   const calls: MockCall[] = [];
@@ -93,7 +146,9 @@ export function mockTool<
   };
   const run = (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>): unknown => {
     calls.push(Object.freeze({ input, context: context as ToolContext }));
-    return delayMs === undefined ? outcome(input, context) : delayed(delayMs, context.signal, () => outcome(input, context));
+    return delayMs === undefined
+      ? outcome(input, context)
+      : delayed(delayMs, context.signal, () => outcome(input, context));
   };
   const spies: PropertyDescriptorMap = {
     calls: { get: () => Object.freeze([...calls]) },
@@ -135,5 +190,10 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 function isGenerator(value: unknown): value is AsyncGenerator {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && typeof (value as { next?: unknown }).next === 'function';
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Symbol.asyncIterator in value &&
+    typeof (value as { next?: unknown }).next === 'function'
+  );
 }

@@ -1,11 +1,16 @@
-/** A model that says what the test wrote down: the `generate` of a host loop, without a provider. */
+/**
+ * A model that says what the test wrote down: the `generate` of a host loop, without a provider.
+ */
 
 import { describe } from '../errors.ts';
 import { MisuseError, type ToolCall } from '../index.ts';
 import { readOptions } from '../options.ts';
 import type { GenerateAnswer, GenerateRequest } from '../workflow/index.ts';
 
-/** What a turn is asked with: a host loop's request, or one made by hand, which needs no signal and may show any tools that have a name. */
+/**
+ * What a turn is asked with: a host loop's request, or one made by hand, which needs no signal and
+ * may show any tools that have a name.
+ */
 export type ScriptedRequest = Omit<GenerateRequest, 'tools' | 'signal'> & {
   /** What the model may call. */
   readonly tools: readonly { readonly name: string; readonly description?: string | undefined }[];
@@ -13,11 +18,21 @@ export type ScriptedRequest = Omit<GenerateRequest, 'tools' | 'signal'> & {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A call as it is scripted: an `id` that is not given is `call-1`, `call-2` in the order in which they are answered. */
+/**
+ * A call as it is scripted: an `id` that is not given is `call-1`, `call-2` in the order in which
+ * they are answered.
+ */
 export type ScriptedCall = Omit<ToolCall, 'id'> & { readonly id?: string | undefined };
 
-/** A turn as it is scripted. A string is its text; an Error is thrown, as by a provider that is down; a function answers by what it is told. */
-export type ScriptedTurn = string | Error | ScriptedAnswer | ((request: ScriptedRequest) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
+/**
+ * A turn as it is scripted. A string is its text; an Error is thrown, as by a provider that is
+ * down; a function answers by what it is told.
+ */
+export type ScriptedTurn =
+  | string
+  | Error
+  | ScriptedAnswer
+  | ((request: ScriptedRequest) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
 
 /** A turn as data. At least one of both is given. */
 export interface ScriptedAnswer {
@@ -37,15 +52,21 @@ export interface ScriptedModel {
 }
 
 /**
- * Plays `turns` in order, one a request. A request whose `signal` is aborted rejects with the signal's reason and takes no turn.
- * A request beyond the last turn rejects with a MisuseError that says so.
+ * Plays `turns` in order, one a request. A request whose `signal` is aborted rejects with the
+ * signal's reason and takes no turn. A request beyond the last turn rejects with a MisuseError that
+ * says so.
  * @throws MisuseError at once for a turn that is none.
  */
 export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
-  if (!Array.isArray(turns)) throw new MisuseError('invalid_option', `scriptedModel: expected an array of turns, got ${describe(turns)}.`);
+  if (!Array.isArray(turns))
+    throw new MisuseError(
+      'invalid_option',
+      `scriptedModel: expected an array of turns, got ${describe(turns)}.`,
+    );
   const script: readonly ScriptedTurn[] = [...turns];
   for (const [index, turn] of script.entries())
-    if (!(turn instanceof Error) && typeof turn !== 'function') readTurn(turn, `turn ${index + 1}`, ', a function or an Error');
+    if (!(turn instanceof Error) && typeof turn !== 'function')
+      readTurn(turn, `turn ${index + 1}`, ', a function or an Error');
   const requests: ScriptedRequest[] = [];
   let taken = 0;
   let calls = 0;
@@ -57,7 +78,8 @@ export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
     if (turn === undefined) {
       throw new MisuseError(
         'invalid_option',
-        `scriptedModel: the script is exhausted: it has ${script.length} turn(s), and turn ${script.length + 1} was asked for. Script one more, such as a closing text.`,
+        `scriptedModel: the script is exhausted: it has ${script.length} turn(s), and turn ` +
+          `${script.length + 1} was asked for. Script one more, such as a closing text.`,
       );
     }
     taken += 1;
@@ -66,7 +88,14 @@ export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
     const { text, toolCalls } = readTurn(given, `the answer of turn ${taken}`);
     return {
       ...(text === undefined ? {} : { text }),
-      ...(toolCalls === undefined ? {} : { toolCalls: toolCalls.map((call) => ({ ...structuredClone(call), id: call.id ?? nextId() })) }),
+      ...(toolCalls === undefined
+        ? {}
+        : {
+            toolCalls: toolCalls.map((call) => ({
+              ...structuredClone(call),
+              id: call.id ?? nextId(),
+            })),
+          }),
     };
   };
   const nextId = (): string => {
@@ -84,18 +113,43 @@ export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
 function readTurn(turn: unknown, place: string, also = ''): ScriptedAnswer {
   if (typeof turn === 'string') return { text: turn };
   const fault = (expected: string, got: unknown): MisuseError =>
-    new MisuseError('invalid_option', `scriptedModel: expected ${place} to ${expected}, got ${describe(got)}.`);
-  if (typeof turn !== 'object' || turn === null) throw fault(`be a text, { text?, toolCalls? }${also}`, turn);
-  const { text, toolCalls } = readOptions<ScriptedAnswer>(`scriptedModel: ${place}`, turn, ['text', 'toolCalls'], { noun: 'field' });
+    new MisuseError(
+      'invalid_option',
+      `scriptedModel: expected ${place} to ${expected}, got ${describe(got)}.`,
+    );
+  if (typeof turn !== 'object' || turn === null)
+    throw fault(`be a text, { text?, toolCalls? }${also}`, turn);
+  const { text, toolCalls } = readOptions<ScriptedAnswer>(
+    `scriptedModel: ${place}`,
+    turn,
+    ['text', 'toolCalls'],
+    { noun: 'field' },
+  );
   if (text !== undefined && typeof text !== 'string') throw fault('have a string as `text`', text);
   if (toolCalls === undefined) return { text };
   if (!Array.isArray(toolCalls)) throw fault('have an array as `toolCalls`', toolCalls);
-  return { text, toolCalls: toolCalls.map((call: unknown, index) => readCall(call, `call ${index + 1} of ${place}`, fault)) };
+  return {
+    text,
+    toolCalls: toolCalls.map((call: unknown, index) =>
+      readCall(call, `call ${index + 1} of ${place}`, fault),
+    ),
+  };
 }
 
-function readCall(call: unknown, place: string, fault: (expected: string, got: unknown) => MisuseError): ScriptedCall {
-  if (typeof call !== 'object' || call === null) throw fault('have tool calls of the form { id?, name, arguments? }', call);
-  const { name, ...rest } = readOptions(`scriptedModel: ${place}`, call as ScriptedCall, ['id', 'name', 'arguments', 'resourceKey'], { noun: 'field' });
-  if (typeof name !== 'string') throw fault('have tool calls of the form { id?, name, arguments? }', call);
+function readCall(
+  call: unknown,
+  place: string,
+  fault: (expected: string, got: unknown) => MisuseError,
+): ScriptedCall {
+  if (typeof call !== 'object' || call === null)
+    throw fault('have tool calls of the form { id?, name, arguments? }', call);
+  const { name, ...rest } = readOptions(
+    `scriptedModel: ${place}`,
+    call as ScriptedCall,
+    ['id', 'name', 'arguments', 'resourceKey'],
+    { noun: 'field' },
+  );
+  if (typeof name !== 'string')
+    throw fault('have tool calls of the form { id?, name, arguments? }', call);
   return { name, ...rest };
 }

@@ -1,6 +1,9 @@
 /** Ids that a test can write down. */
 
-/** A `newId` that counts from 1: `call-1`, `call-2`. Each one made counts for itself. @default prefix "call" */
+/**
+ * A `newId` that counts from 1: `call-1`, `call-2`. Each one made counts for itself. @default
+ * prefix "call"
+ */
 export function sequentialIds(prefix = 'call'): () => string {
   let count = 0;
   return () => {

@@ -1,5 +1,12 @@
 /** A session for tests: its own registry, ids that can be written down. */
-import { type AnyTool, HostToolRegistry, type Profile, type RegistryOptions, type SessionOptions, type ToolSession } from '../index.ts';
+import {
+  type AnyTool,
+  HostToolRegistry,
+  type Profile,
+  type RegistryOptions,
+  type SessionOptions,
+  type ToolSession,
+} from '../index.ts';
 import { readOptions } from '../options.ts';
 import { sessionOptionNames } from '../surface-port.ts';
 import { sequentialIds } from './sequential-ids.ts';
@@ -14,7 +21,10 @@ export type TestSessionOptions<S = unknown> = Omit<SessionOptions<S>, 'sessionId
     readonly tools?: readonly AnyTool<S>[] | undefined;
     /** Defined in this order. @default none */
     readonly profiles?: readonly Profile[] | undefined;
-    /** The id of one of `profiles`, or a profile, which is then defined too. @default none: every tool is effective */
+    /**
+     * The id of one of `profiles`, or a profile, which is then defined too. @default none: every
+     * tool is effective
+     */
     readonly profile?: string | Profile | undefined;
     /** @default "test-session" */
     readonly sessionId?: string | undefined;
@@ -41,16 +51,27 @@ const ofRegistry = [
 
 const optionNames = ['tools', 'profiles', ...ofRegistry, ...sessionOptionNames];
 
-/** Makes a registry with `tools` and `profiles`, and a session over it. @throws MisuseError as the registry and `createSession` do. */
-export function createTestSession<S = unknown>(options: TestSessionOptions<S> = {} as TestSessionOptions<S>): TestSession<S> {
+/**
+ * Makes a registry with `tools` and `profiles`, and a session over it. @throws MisuseError as the
+ * registry and `createSession` do.
+ */
+export function createTestSession<S = unknown>(
+  options: TestSessionOptions<S> = {} as TestSessionOptions<S>,
+): TestSession<S> {
   const {
     tools = [],
     profiles = [],
     profile,
     sessionId = 'test-session',
     ...rest
-  } = readOptions('createTestSession', options as TestSessionOptions & Record<string, unknown>, optionNames);
-  const forRegistry = Object.assign(Object.create(null) as Record<string, unknown>, { newId: sequentialIds() });
+  } = readOptions(
+    'createTestSession',
+    options as TestSessionOptions & Record<string, unknown>,
+    optionNames,
+  );
+  const forRegistry = Object.assign(Object.create(null) as Record<string, unknown>, {
+    newId: sequentialIds(),
+  });
   const forSession = Object.assign(Object.create(null) as Record<string, unknown>, { sessionId });
   for (const [key, value] of Object.entries(rest)) {
     if (value === undefined) continue;
@@ -61,8 +82,12 @@ export function createTestSession<S = unknown>(options: TestSessionOptions<S> = 
   registry.registerAll(tools as readonly AnyTool<S>[]);
   for (const one of profiles) registry.defineProfile(one);
   if (typeof profile === 'object' && profile !== null) registry.defineProfile(profile);
-  if (profile !== undefined) forSession.profile = typeof profile === 'object' && profile !== null ? profile.id : profile;
+  if (profile !== undefined)
+    forSession.profile = typeof profile === 'object' && profile !== null ? profile.id : profile;
   const session = registry.createSession(forSession as unknown as SessionOptions<S>);
   // The session itself, not a wrapper: whatever takes a session takes it.
-  return Object.defineProperty(session, 'registry', { value: registry, enumerable: true }) as TestSession<S>;
+  return Object.defineProperty(session, 'registry', {
+    value: registry,
+    enumerable: true,
+  }) as TestSession<S>;
 }

@@ -5,7 +5,10 @@ const anyOne = -2;
 const surrogate = /[\ud800-\udfff]/;
 const loneSurrogate = /\p{Cs}/u;
 
-/** What comparing a text with a glob gave. `over_budget`: it would have taken too many steps to find out, which only a text made for it does. */
+/**
+ * What comparing a text with a glob gave. `over_budget`: it would have taken too many steps to find
+ * out, which only a text made for it does.
+ */
 export type GlobAnswer = boolean | 'over_budget';
 
 /** Counts steps, for tests. */
@@ -13,22 +16,33 @@ export interface GlobTally {
   steps: number;
 }
 
-/** Most steps that are spent on a text of so many UTF-16 units. An ordinary text takes about two steps for each of its characters. */
+/**
+ * Most steps that are spent on a text of so many UTF-16 units. An ordinary text takes about two
+ * steps for each of its characters.
+ */
 export function globBudget(textLength: number): number {
   return 10_000 + 8 * textLength;
 }
 
-/** Up to this product of both lengths the engine's own search is bounded well enough; its worst case is the product. */
+/**
+ * Up to this product of both lengths the engine's own search is bounded well enough; its worst case
+ * is the product.
+ */
 const nativeProduct = 10_000_000;
 
 /**
- * Compiles a glob to a test of whole texts. `*` stands for any run of any characters, also none, line breaks and `/` included;
- * `?` for exactly one character (a code point). Every other character stands for itself: there is no escape, no class, no brace.
- * Case-sensitive, compared code point by code point without normalisation. Steps are bounded by {@link globBudget}: the text may come from a model. Over it
- * the caller decides: what forbids must take that for a match, what permits for none.
+ * Compiles a glob to a test of whole texts. `*` stands for any run of any characters, also none,
+ * line breaks and `/` included; `?` for exactly one character (a code point). Every other character
+ * stands for itself: there is no escape, no class, no brace. Case-sensitive, compared code point by
+ * code point without normalisation. Steps are bounded by {@link globBudget}: the text may come from
+ * a model. Over it the caller decides: what forbids must take that for a match, what permits for
+ * none.
  */
 export function compileGlob(glob: string): (text: string, tally?: GlobTally) => GlobAnswer {
-  const literal = glob.includes('?') || loneSurrogate.test(glob) ? undefined : compileLiteralParts(glob.split('*'));
+  const literal =
+    glob.includes('?') || loneSurrogate.test(glob)
+      ? undefined
+      : compileLiteralParts(glob.split('*'));
   const pattern: number[] = [];
   for (const char of glob) {
     if (char === '*') {
@@ -36,10 +50,15 @@ export function compileGlob(glob: string): (text: string, tally?: GlobTally) => 
     } else pattern.push(char === '?' ? anyOne : (char.codePointAt(0) as number));
   }
   return (text, tally) =>
-    literal !== undefined && glob.length * text.length <= nativeProduct ? literal(text) : matchPoints(pattern, points(text), globBudget(text.length), tally);
+    literal !== undefined && glob.length * text.length <= nativeProduct
+      ? literal(text)
+      : matchPoints(pattern, points(text), globBudget(text.length), tally);
 }
 
-/** The same for a caller that needs a yes or a no: `overBudget` says what a text over the budget counts as, a match where matching restricts and none where it permits. */
+/**
+ * The same for a caller that needs a yes or a no: `overBudget` says what a text over the budget
+ * counts as, a match where matching restricts and none where it permits.
+ */
 export function globTest(glob: string, overBudget: boolean): (text: string) => boolean {
   const matches = compileGlob(glob);
   return (text) => {
@@ -48,7 +67,10 @@ export function globTest(glob: string, overBudget: boolean): (text: string) => b
   };
 }
 
-/** Only `*`: a start, an end, and parts in between that are found one after the other. Well-formed parts can only match at character boundaries. */
+/**
+ * Only `*`: a start, an end, and parts in between that are found one after the other. Well-formed
+ * parts can only match at character boundaries.
+ */
 function compileLiteralParts(parts: readonly string[]): (text: string) => boolean {
   const head = parts[0] ?? '';
   if (parts.length === 1) return (text) => text === head;
@@ -75,8 +97,15 @@ function points(text: string): readonly number[] {
   return list;
 }
 
-/** The earliest place for each part is always right, so only the latest star is ever returned to. */
-function matchPoints(pattern: readonly number[], text: readonly number[], budget: number, tally: GlobTally | undefined): GlobAnswer {
+/**
+ * The earliest place for each part is always right, so only the latest star is ever returned to.
+ */
+function matchPoints(
+  pattern: readonly number[],
+  text: readonly number[],
+  budget: number,
+  tally: GlobTally | undefined,
+): GlobAnswer {
   let at = 0;
   let sign = 0;
   let afterStar = -1;

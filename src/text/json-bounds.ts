@@ -1,12 +1,14 @@
-/** How much there may be in JSON from outside, counted in its text before anything is built from it. */
+/**
+ * How much there may be in JSON from outside, counted in its text before anything is built from it.
+ */
 
 /** Bounds of a text. */
 export interface JsonBounds {
   /** Deepest nesting of arrays and objects. */
   readonly maxDepth: number;
   /**
-   * Most values. An empty array or object counts as two. A member whose key the text has not had before counts as five, since engines
-   * take about that long to make one.
+   * Most values. An empty array or object counts as two. A member whose key the text has not had
+   * before counts as five, since engines take about that long to make one.
    */
   readonly maxValues: number;
 }
@@ -17,13 +19,22 @@ export type JsonExcess = 'depth' | 'values';
 /** What a member with a new key counts beside its value. */
 const newKey = 4;
 
-/** What the text has too much of; undefined where it is within the bounds, or is no JSON. Stops where a bound is passed. */
+/**
+ * What the text has too much of; undefined where it is within the bounds, or is no JSON. Stops
+ * where a bound is passed.
+ */
 export function excessOf(text: string, bounds: JsonBounds): JsonExcess | undefined {
   return createJsonCount(bounds)(text);
 }
 
-/** Counts a text that comes in pieces, none of which begins or ends within a string: each call takes the next piece, and answers as {@link excessOf} does. */
-export function createJsonCount({ maxDepth, maxValues }: JsonBounds): (piece: string) => JsonExcess | undefined {
+/**
+ * Counts a text that comes in pieces, none of which begins or ends within a string: each call takes
+ * the next piece, and answers as {@link excessOf} does.
+ */
+export function createJsonCount({
+  maxDepth,
+  maxValues,
+}: JsonBounds): (piece: string) => JsonExcess | undefined {
   const keys = new Set<string>();
   let depth = 0;
   // Each comma comes with one more value, and each bracket with the array or object itself.

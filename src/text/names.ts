@@ -12,24 +12,37 @@ const refusals: readonly (readonly [test: (name: string) => boolean, expected: s
   [(name) => /\p{Cs}/u.test(name), 'to have no lone surrogate'],
   [(name) => /[\p{Cc}\p{Zl}\p{Zp}]/u.test(name), 'to have no control character or line break'],
   [(name) => /\p{Bidi_Control}/u.test(name), 'to have no bidirectional control character'],
-  // U+2800 is a braille pattern without dots; tags, variation selectors, joiners and fillers are default-ignorable.
-  [(name) => /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u2800]/u.test(name), 'to have no invisible character'],
+  // U+2800 is a braille pattern without dots; tags, variation selectors, joiners and fillers are
+  // default-ignorable.
+  [
+    (name) => /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u2800]/u.test(name),
+    'to have no invisible character',
+  ],
   [(name) => /(?! )\p{Zs}/u.test(name), 'to have no white space but the plain space'],
   [(name) => name.normalize('NFC') !== name, 'to be in Unicode normal form NFC'],
   [(name) => name === '__proto__', 'not to be the reserved word `__proto__`'],
 ];
 
 /**
- * Checks a tool's name and returns it as it is: nothing is mended. A name is a non-blank text of 1 to 1024 UTF-16 units in NFC, without
- * white space at its ends and without control, bidirectional or invisible characters, exotic spaces and lone surrogates.
- * Words such as `constructor` are ordinary names; `__proto__` is not.
+ * Checks a tool's name and returns it as it is: nothing is mended. A name is a non-blank text of 1
+ * to 1024 UTF-16 units in NFC, without white space at its ends and without control, bidirectional
+ * or invisible characters, exotic spaces and lone surrogates. Words such as `constructor` are
+ * ordinary names; `__proto__` is not.
  * @throws MisuseError `invalid_definition`
  */
 export function checkToolName(name: unknown): string {
-  if (typeof name !== 'string') throw new MisuseError('invalid_definition', `Expected tool \`name\` to be a string, got ${describe(name)}`);
+  if (typeof name !== 'string')
+    throw new MisuseError(
+      'invalid_definition',
+      `Expected tool \`name\` to be a string, got ${describe(name)}`,
+    );
   if (name.length <= maxNameLength && name !== '__proto__' && plainAscii.test(name)) return name;
   for (const [refused, expected] of refusals) {
-    if (refused(name)) throw new MisuseError('invalid_definition', `Expected tool \`name\` ${expected}, got ${show(name)} (${name.length} characters)`);
+    if (refused(name))
+      throw new MisuseError(
+        'invalid_definition',
+        `Expected tool \`name\` ${expected}, got ${show(name)} (${name.length} characters)`,
+      );
   }
   return name;
 }
@@ -41,8 +54,9 @@ function show(name: string): string {
 }
 
 /**
- * Look-alikes of Latin letters, pairs of (others, Latin). A letter whose two cases look like different Latin letters
- * (`Ν` and `ν`: N and v; `Υ` and `υ`: Y and u) goes by its looks, not by its case.
+ * Look-alikes of Latin letters, pairs of (others, Latin). A letter whose two cases look like
+ * different Latin letters (`Ν` and `ν`: N and v; `Υ` and `υ`: Y and u) goes by its looks, not by
+ * its case.
  */
 const lookAlikes = new Map<string, string>();
 for (const [others, latin] of [
@@ -76,7 +90,10 @@ for (const [others, latin] of [
   for (const other of others) lookAlikes.set(other, latin);
 }
 
-/** What each ASCII character is for a reader in a hurry: case, `-` and `_`, `0` and `O`, and the class of `1`, `l`, `I` (therefore also `L` and `i`) fall together. */
+/**
+ * What each ASCII character is for a reader in a hurry: case, `-` and `_`, `0` and `O`, and the
+ * class of `1`, `l`, `I` (therefore also `L` and `i`) fall together.
+ */
 const asciiFold: readonly string[] = Array.from({ length: 128 }, (_, code) => {
   const char = String.fromCharCode(code).toLowerCase();
   if (char === '-') return '_';
@@ -86,8 +103,10 @@ const asciiFold: readonly string[] = Array.from({ length: 128 }, (_, code) => {
 });
 
 /**
- * A key that is equal for names which a person or a model would take for one another: twins by case, `-` and `_`, NFKC, and a small table of
- * look-alikes (Cyrillic, Greek and fullwidth look-alikes of Latin letters, dashes, `0`/`O`, `1`/`l`/`I`). Not all of UTS 39. Never shown, only compared.
+ * A key that is equal for names which a person or a model would take for one another: twins by
+ * case, `-` and `_`, NFKC, and a small table of look-alikes (Cyrillic, Greek and fullwidth
+ * look-alikes of Latin letters, dashes, `0`/`O`, `1`/`l`/`I`). Not all of UTS 39. Never shown, only
+ * compared.
  */
 export function nameSkeleton(name: string): string {
   let skeleton = '';
@@ -99,7 +118,10 @@ export function nameSkeleton(name: string): string {
   return skeleton;
 }
 
-/** How a name with letters of other scripts looks in Latin ones; undefined where it holds none. For matching what a rule means, never for display. */
+/**
+ * How a name with letters of other scripts looks in Latin ones; undefined where it holds none. For
+ * matching what a rule means, never for display.
+ */
 export function latinForm(name: string): string | undefined {
   for (let index = 0; index < name.length; index++) {
     if (name.charCodeAt(index) < 128) continue;
@@ -111,23 +133,29 @@ export function latinForm(name: string): string | undefined {
 }
 
 function wideSkeleton(name: string): string {
-  // Decomposed, so that a look-alike with an accent is found too; folded through upper case, so that ß and SS, ſ and s meet.
+  // Decomposed, so that a look-alike with an accent is found too; folded through upper case, so
+  // that ß and SS, ſ and s meet.
   const folded = fold(name.normalize('NFKD')).toUpperCase().toLowerCase().normalize('NFKD');
   return fold(folded);
 }
 
 function fold(text: string): string {
   let folded = '';
-  for (const char of text) folded += lookAlikes.get(char) ?? asciiFold[char.codePointAt(0) as number] ?? char;
+  for (const char of text)
+    folded += lookAlikes.get(char) ?? asciiFold[char.codePointAt(0) as number] ?? char;
   return folded;
 }
 
-/** Character comparisons that one search may cost; candidates beyond it are not compared. Some tens of milliseconds at worst. */
+/**
+ * Character comparisons that one search may cost; candidates beyond it are not compared. Some tens
+ * of milliseconds at worst.
+ */
 const searchBudget = 3_000_000;
 
 /**
- * The candidates that `name` was probably meant to be, best first: twins, then by edit distance (a swap of neighbours counts as one; at most a third
- * of the name and at most 3), then names that contain the other one. Equal ones by code unit, so the order of the candidates does not matter.
+ * The candidates that `name` was probably meant to be, best first: twins, then by edit distance (a
+ * swap of neighbours counts as one; at most a third of the name and at most 3), then names that
+ * contain the other one. Equal ones by code unit, so the order of the candidates does not matter.
  * Cost is bounded whatever the name and the candidates are.
  * @param max most names returned. @default 3
  */
@@ -159,7 +187,10 @@ function contains(a: string, b: string): boolean {
   return short.length >= 4 && long.includes(short);
 }
 
-/** Optimal string alignment distance from one text, or `bound + 1` where it is greater. Only the diagonal band that can stay within the bound is computed. */
+/**
+ * Optimal string alignment distance from one text, or `bound + 1` where it is greater. Only the
+ * diagonal band that can stay within the bound is computed.
+ */
 function distanceFrom(from: string, bound: number): (to: string) => number {
   const far = bound + 1;
   const width = from.length + bound + 3;
@@ -179,7 +210,12 @@ function distanceFrom(from: string, bound: number): (to: string) => number {
         const other = to.charCodeAt(column - 1);
         let cost = (last[column - 1] as number) + (code === other ? 0 : 1);
         cost = Math.min(cost, (row[column - 1] as number) + 1, (last[column] as number) + 1, far);
-        if (at > 1 && column > 1 && code === to.charCodeAt(column - 2) && from.charCodeAt(at - 2) === other)
+        if (
+          at > 1 &&
+          column > 1 &&
+          code === to.charCodeAt(column - 2) &&
+          from.charCodeAt(at - 2) === other
+        )
           cost = Math.min(cost, (beforeLast[column - 2] as number) + 1);
         row[column] = cost;
         if (cost < best) best = cost;
@@ -194,7 +230,9 @@ function distanceFrom(from: string, bound: number): (to: string) => number {
 
 /** ` Did you mean …?` for the end of a message, or nothing where no name is near. */
 export function didYouMean(near: readonly string[]): string {
-  return near.length === 0 ? '' : ` Did you mean ${near.map((name) => `\`${name}\``).join(' or ')}?`;
+  return near.length === 0
+    ? ''
+    : ` Did you mean ${near.map((name) => `\`${name}\``).join(' or ')}?`;
 }
 
 /** Whatever a caller names a tool by: a name, or anything that has one. "" where there is none. */

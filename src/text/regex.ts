@@ -9,7 +9,10 @@ export interface Matcher {
 }
 
 export interface PatternOptions {
-  /** The host's own pattern: one that the linear engine cannot express runs on the native engine. A pattern from outside is refused instead. */
+  /**
+   * The host's own pattern: one that the linear engine cannot express runs on the native engine. A
+   * pattern from outside is refused instead.
+   */
   readonly trusted: boolean;
 }
 
@@ -17,7 +20,10 @@ export interface CompiledPattern {
   readonly matcher: Matcher;
   /** True when the native, backtracking engine runs it: only a trusted pattern can. */
   readonly native: boolean;
-  /** About how many instructions the pattern has: a match costs at most this for each character. 0 when native. */
+  /**
+   * About how many instructions the pattern has: a match costs at most this for each character. 0
+   * when native.
+   */
   readonly size: number;
 }
 
@@ -25,12 +31,17 @@ export interface CompiledPattern {
 export const maxUntrustedPattern = 512;
 
 /**
- * Compiles an ECMAScript pattern, unanchored and by code points, to a matcher that cannot backtrack.
- * @throws MisuseError `invalid_schema` when the pattern is no regular expression, or is untrusted and too long or beyond the linear engine.
+ * Compiles an ECMAScript pattern, unanchored and by code points, to a matcher that cannot
+ * backtrack.
+ * @throws MisuseError `invalid_schema` when the pattern is no regular expression, or is untrusted
+ * and too long or beyond the linear engine.
  */
 export function compilePattern(source: string, options: PatternOptions): CompiledPattern {
   if (!options.trusted && source.length > maxUntrustedPattern) {
-    throw new MisuseError('invalid_schema', `The pattern has ${source.length} characters; at most ${maxUntrustedPattern} are accepted`);
+    throw new MisuseError(
+      'invalid_schema',
+      `The pattern has ${source.length} characters; at most ${maxUntrustedPattern} are accepted`,
+    );
   }
   const shown = source.length > 80 ? `${source.slice(0, 77)}...` : source;
   try {
@@ -41,19 +52,23 @@ export function compilePattern(source: string, options: PatternOptions): Compile
       try {
         return { matcher: new RegExp(source, 'u'), native: true, size: 0 };
       } catch (cause) {
-        throw new MisuseError('invalid_schema', `\`${shown}\` is not a regular expression`, { cause });
+        throw new MisuseError('invalid_schema', `\`${shown}\` is not a regular expression`, {
+          cause,
+        });
       }
     }
     const reason = error instanceof Error ? error.message : 'unknown syntax';
     throw new MisuseError(
       'invalid_schema',
-      `The pattern \`${shown}\` cannot run in linear time (${reason}). Lookahead, lookbehind and backreferences are not supported`,
+      `The pattern \`${shown}\` cannot run in linear time (${reason}). Lookahead, lookbehind ` +
+        'and backreferences are not supported',
       { cause: error },
     );
   }
 }
 
-const spaces = '\\t\\n\\v\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
+const spaces =
+  '\\t\\n\\v\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
 const notSpaces =
   '\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}';
 
@@ -100,8 +115,9 @@ const categories: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Rewrites what ECMAScript and RE2 read differently: white space, the dot, long names of Unicode properties.
- * What RE2 would give another meaning than ECMAScript (`\A`, `\z`, `\Q`, POSIX classes) is refused by throwing.
+ * Rewrites what ECMAScript and RE2 read differently: white space, the dot, long names of Unicode
+ * properties. What RE2 would give another meaning than ECMAScript (`\A`, `\z`, `\Q`, POSIX classes)
+ * is refused by throwing.
  */
 function toLinear(source: string): string {
   let out = '';
@@ -117,8 +133,11 @@ function toLinear(source: string): string {
         out += inClass ? set : `[${set}]`;
       } else if (next === 'p' || next === 'P') {
         const end = source.indexOf('}', index);
-        if (source[index + 1] !== '{' || end < 0) throw new Error(`\\${next} without a property name`);
-        const name = source.slice(index + 2, end).replace(/^(?:General_Category|gc|Script|sc)=/, '');
+        if (source[index + 1] !== '{' || end < 0)
+          throw new Error(`\\${next} without a property name`);
+        const name = source
+          .slice(index + 2, end)
+          .replace(/^(?:General_Category|gc|Script|sc)=/, '');
         out += `\\${next}{${categories.get(name) ?? name}}`;
         index = end;
       } else if ('AzZQECGaR'.includes(next)) {
@@ -127,7 +146,8 @@ function toLinear(source: string): string {
         out += char + next;
       }
     } else if (inClass) {
-      if (char === '[' && source[index + 1] === ':') throw new Error('POSIX classes are not ECMAScript');
+      if (char === '[' && source[index + 1] === ':')
+        throw new Error('POSIX classes are not ECMAScript');
       // A bare bracket in a class is a literal.
       out += char === '[' ? '\\[' : char;
       if (char === ']') inClass = false;

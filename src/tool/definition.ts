@@ -1,4 +1,7 @@
-/** Definitions: what a tool is. Opaque and frozen; what could run it lives in a WeakMap that only the library reads. */
+/**
+ * Definitions: what a tool is. Opaque and frozen; what could run it lives in a WeakMap that only
+ * the library reads.
+ */
 import { createHash } from 'node:crypto';
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo, ToolContext } from '../context.ts';
@@ -22,15 +25,23 @@ export interface MadeHandler {
 export interface OutsidePlace {
   /** Whether the definition is withdrawn, or stands again: listings follow. */
   changed(): void;
-  /** Puts a later definition of the same tool in its place. What the host has set on the tool stays. */
+  /**
+   * Puts a later definition of the same tool in its place. What the host has set on the tool stays.
+   */
   replace(definition: AnyTool): void;
 }
 
 /** What ties a definition from outside, such as an imported one, to where it came from. */
 export interface OutsideOrigin {
-  /** Who brought it, such as `mcp:files`: its source for rules, approvals and events, whoever registers it. */
+  /**
+   * Who brought it, such as `mcp:files`: its source for rules, approvals and events, whoever
+   * registers it.
+   */
   readonly source: string;
-  /** Why the definition is not to be called now, as a `reason`; undefined while it stands. Asked at each call. */
+  /**
+   * Why the definition is not to be called now, as a `reason`; undefined while it stands. Asked at
+   * each call.
+   */
   withdrawn(): string | undefined;
   /** Told of each place that takes the definition up. The place is to be held weakly. */
   stands(place: OutsidePlace): void;
@@ -43,10 +54,15 @@ export interface ToolInternals {
   readonly output: BoundSchema | undefined;
   readonly knobs: BoundSchema | undefined;
   readonly handler: RawHandler | undefined;
-  readonly create: ((session: Omit<CallInfo, 'callId' | 'toolName'>) => MaybePromise<MadeHandler>) | undefined;
+  readonly create:
+    | ((session: Omit<CallInfo, 'callId' | 'toolName'>) => MaybePromise<MadeHandler>)
+    | undefined;
   readonly executor: Executor | undefined;
   readonly check: ((call: PolicyCall<unknown, unknown, unknown>) => unknown) | undefined;
-  readonly requiresApproval: boolean | ApprovalPrompt | ((input: unknown, context: CallInfo) => unknown);
+  readonly requiresApproval:
+    | boolean
+    | ApprovalPrompt
+    | ((input: unknown, context: CallInfo) => unknown);
   readonly timeoutMs: number | undefined;
   readonly idleTimeoutMs: number | undefined;
   readonly requires: readonly FactRule[];
@@ -119,7 +135,12 @@ function fingerprintOf(definition: AnyTool): string {
   if (fingerprint === undefined) {
     const { name, description, version, annotations } = definition;
     const { input, output } = internalsOf(definition);
-    const identity: Record<string, JsonValue> = { name, description, parameters: input.json, annotations: annotations as JsonObject };
+    const identity: Record<string, JsonValue> = {
+      name,
+      description,
+      parameters: input.json,
+      annotations: annotations as JsonObject,
+    };
     if (output !== undefined) identity.outputSchema = output.json;
     if (version !== undefined) identity.version = version;
     fingerprint = `sha256:${createHash('sha256').update(canonicalJson(identity)).digest('hex')}`;
@@ -128,17 +149,26 @@ function fingerprintOf(definition: AnyTool): string {
   return fingerprint;
 }
 
-/** The private half of a definition of this copy. @throws MisuseError `foreign_definition` for another copy's, `invalid_definition` for anything else. */
+/**
+ * The private half of a definition of this copy. @throws MisuseError `foreign_definition` for
+ * another copy's, `invalid_definition` for anything else.
+ */
 export function internalsOf(definition: unknown): ToolInternals {
-  const found = typeof definition === 'object' && definition !== null ? internals.get(definition) : undefined;
+  const found =
+    typeof definition === 'object' && definition !== null ? internals.get(definition) : undefined;
   if (found !== undefined) return found;
   if (typeof definition === 'object' && definition !== null && definitionBrand in definition) {
     throw new MisuseError(
       'foreign_definition',
-      `The definition of \`${String((definition as { name?: unknown }).name)}\` was made by another installed copy of host-tools. Deduplicate the dependency, so that defineTool and the registry come from one copy.`,
+      `The definition of \`${String((definition as { name?: unknown }).name)}\` was made by ` +
+        'another installed copy of host-tools. Deduplicate the dependency, so that defineTool ' +
+        'and the registry come from one copy.',
     );
   }
-  throw new MisuseError('invalid_definition', `Expected a definition made by defineTool(), got ${describe(definition)}.`);
+  throw new MisuseError(
+    'invalid_definition',
+    `Expected a definition made by defineTool(), got ${describe(definition)}.`,
+  );
 }
 
 /** True for a definition that this copy made. */
@@ -146,8 +176,15 @@ export function isDefinition(value: unknown): value is AnyTool {
   return typeof value === 'object' && value !== null && internals.has(value);
 }
 
-/** Freezes a definition and remembers its private half: `rest`, which must be the caller's own, is kept. `extras` are further properties, such as a mock's spies. */
-export function seal(face: DefinitionFace, rest: Omit<ToolInternals, 'definition'> & { definition?: AnyTool }, extras?: PropertyDescriptorMap): AnyTool {
+/**
+ * Freezes a definition and remembers its private half: `rest`, which must be the caller's own, is
+ * kept. `extras` are further properties, such as a mock's spies.
+ */
+export function seal(
+  face: DefinitionFace,
+  rest: Omit<ToolInternals, 'definition'> & { definition?: AnyTool },
+  extras?: PropertyDescriptorMap,
+): AnyTool {
   const definition = new Definition(face);
   if (extras !== undefined) Object.defineProperties(definition, extras);
   rest.definition = definition as unknown as AnyTool;
@@ -165,7 +202,10 @@ export interface DefinitionPatch {
   readonly requiresApproval?: boolean | undefined;
 }
 
-/** A definition like another, but for a patch. Same handler, same schemas; the fingerprint follows the description. @throws MisuseError, and changes nothing, when the patch is bad. */
+/**
+ * A definition like another, but for a patch. Same handler, same schemas; the fingerprint follows
+ * the description. @throws MisuseError, and changes nothing, when the patch is bad.
+ */
 export function patchDefinition(definition: AnyTool, patch: DefinitionPatch): AnyTool {
   const base = internalsOf(definition);
   const { name } = definition;
@@ -173,23 +213,51 @@ export function patchDefinition(definition: AnyTool, patch: DefinitionPatch): An
     if (key !== 'description' && key !== 'timeoutMs' && key !== 'requiresApproval')
       throw new MisuseError(
         'invalid_definition',
-        `Tool \`${name}\`: \`update\` changes description, timeoutMs and requiresApproval only, got \`${key}\`. Replace the definition for anything else.`,
+        `Tool \`${name}\`: \`update\` changes description, timeoutMs and requiresApproval ` +
+          `only, got \`${key}\`. Replace the definition for anything else.`,
       );
   }
-  const { description = definition.description, timeoutMs = base.timeoutMs, requiresApproval } = patch;
+  const {
+    description = definition.description,
+    timeoutMs = base.timeoutMs,
+    requiresApproval,
+  } = patch;
   if (typeof description !== 'string' || description.trim() === '')
-    throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`description\` to be a non-blank string, got ${describe(description)}.`);
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= longestTimeoutMs))
     throw new MisuseError(
       'invalid_definition',
-      `Tool \`${name}\`: expected \`timeoutMs\` to be a number of milliseconds above 0 and at most ${longestTimeoutMs}, got ${describe(timeoutMs)}.`,
+      `Tool \`${name}\`: expected \`description\` to be a non-blank string, got ` +
+        `${describe(description)}.`,
+    );
+  if (
+    timeoutMs !== undefined &&
+    !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= longestTimeoutMs)
+  )
+    throw new MisuseError(
+      'invalid_definition',
+      `Tool \`${name}\`: expected \`timeoutMs\` to be a number of milliseconds above 0 and at ` +
+        `most ${longestTimeoutMs}, got ${describe(timeoutMs)}.`,
     );
   if (requiresApproval !== undefined && typeof requiresApproval !== 'boolean')
-    throw new MisuseError('invalid_definition', `Tool \`${name}\`: expected \`requiresApproval\` to be a boolean, got ${describe(requiresApproval)}.`);
-  return seal({ ...faceOf(definition), description }, { ...base, timeoutMs, requiresApproval: requiresApproval ?? base.requiresApproval });
+    throw new MisuseError(
+      'invalid_definition',
+      `Tool \`${name}\`: expected \`requiresApproval\` to be a boolean, got ` +
+        `${describe(requiresApproval)}.`,
+    );
+  return seal(
+    { ...faceOf(definition), description },
+    { ...base, timeoutMs, requiresApproval: requiresApproval ?? base.requiresApproval },
+  );
 }
 
-function faceOf({ name, description, title, version, category, annotations, tags }: AnyTool): DefinitionFace {
+function faceOf({
+  name,
+  description,
+  title,
+  version,
+  category,
+  annotations,
+  tags,
+}: AnyTool): DefinitionFace {
   return { name, description, title, version, category, annotations, tags };
 }
 

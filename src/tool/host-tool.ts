@@ -1,4 +1,7 @@
-/** Host tools: one definition bound to one session. What an agent runtime gets; every call of it goes through the spine. */
+/**
+ * Host tools: one definition bound to one session. What an agent runtime gets; every call of it
+ * goes through the spine.
+ */
 import type { CallOptions } from '../context.ts';
 import type { ToolResult } from '../result.ts';
 import type { JsonSchema } from '../schema/schema.ts';
@@ -26,12 +29,21 @@ export interface HostTool<I = unknown, O = unknown> {
   readonly parameters: JsonSchema;
   /** The same object as `inputSchema`. */
   getSchema(): JsonSchema;
-  /** The output as JSON Schema, where it is declared. An output that violates it is `invalid_output`. */
+  /**
+   * The output as JSON Schema, where it is declared. An output that violates it is
+   * `invalid_output`.
+   */
   readonly outputSchema?: JsonSchema;
   /** True also where it depends on the input. */
   readonly requiresApproval: boolean;
-  /** The definition's: `sha256:` and hex. Changes with everything that tokens and grants are bound to. */
+  /**
+   * The definition's: `sha256:` and hex. Changes with everything that tokens and grants are bound
+   * to.
+   */
   readonly fingerprint: string;
-  /** Calls the tool. `input` may be a JSON string; a `_tool_call_id` in it is ignored. Never throws, never rejects. */
+  /**
+   * Calls the tool. `input` may be a JSON string; a `_tool_call_id` in it is ignored. Never throws,
+   * never rejects.
+   */
   execute(input: I, options?: CallOptions): Promise<ToolResult<O>>;
 }

@@ -14,7 +14,10 @@ export interface ToolCall {
   readonly name: string;
   /** The input; may be JSON text. @default {} */
   readonly arguments?: unknown;
-  /** Beats the tool's own in the plan of its batch. What holds over batches is the tool's key on the final input. */
+  /**
+   * Beats the tool's own in the plan of its batch. What holds over batches is the tool's key on the
+   * final input.
+   */
   readonly resourceKey?: string | undefined;
 }
 
@@ -41,10 +44,13 @@ export interface BatchPlan {
 }
 
 /**
- * A call that is not parallel-safe is a group of its own; a resource key that is already in the group opens a new one; anything else joins.
- * Unknown and ineffective calls are rejected and split nothing; of a repeated id the first is planned. `effective` absent = all tools.
- * Pure and deterministic: what is planned is told by names and keys, so arguments and the order of an object's members change nothing.
- * @throws MisuseError `duplicate_name` for two specs of one name; `invalid_option` for what is no call or no spec, and for a field that neither has.
+ * A call that is not parallel-safe is a group of its own; a resource key that is already in the
+ * group opens a new one; anything else joins. Unknown and ineffective calls are rejected and split
+ * nothing; of a repeated id the first is planned. `effective` absent = all tools. Pure and
+ * deterministic: what is planned is told by names and keys, so arguments and the order of an
+ * object's members change nothing.
+ * @throws MisuseError `duplicate_name` for two specs of one name; `invalid_option` for what is no
+ * call or no spec, and for a field that neither has.
  */
 export function planBatch(
   calls: readonly ToolCall[],
@@ -74,7 +80,10 @@ export function planOf(
   };
 }
 
-/** Apart from the plan, whose `hash` keeps what it reads: variables that a closure shares are dear in a loop. */
+/**
+ * Apart from the plan, whose `hash` keeps what it reads: variables that a closure shares are dear
+ * in a loop.
+ */
 function group(
   calls: readonly ToolCall[],
   byName: ReadonlyMap<string, ToolSpec>,
@@ -91,7 +100,16 @@ function group(
     const spec = byName.get(name);
     const isRepeated = seen.size === seen.add(id).size;
     if (isRepeated || spec === undefined || allowed?.has(name) === false) {
-      planned.push({ id, name, accepted: false, code: isRepeated ? 'duplicate_call_id' : spec === undefined ? 'tool_not_found' : 'tool_not_available' });
+      planned.push({
+        id,
+        name,
+        accepted: false,
+        code: isRepeated
+          ? 'duplicate_call_id'
+          : spec === undefined
+            ? 'tool_not_found'
+            : 'tool_not_available',
+      });
       continue;
     }
     planned.push({ id, name, accepted: true });
@@ -112,25 +130,41 @@ function group(
   return { groups, planned };
 }
 
-const callFields = ['id', 'name', 'arguments', 'resourceKey'] as const satisfies readonly (keyof ToolCall)[];
+const callFields = [
+  'id',
+  'name',
+  'arguments',
+  'resourceKey',
+] as const satisfies readonly (keyof ToolCall)[];
 
 /**
- * The calls of a batch, each with its own members alone, read once. A field that a call does not have is refused: the arguments of a model under another name
- * would be left out, and the tool would run with its defaults.
+ * The calls of a batch, each with its own members alone, read once. A field that a call does not
+ * have is refused: the arguments of a model under another name would be left out, and the tool
+ * would run with its defaults.
  * @param where What was called, for messages.
  * @throws MisuseError `invalid_option`
  */
 export function readCalls(calls: unknown, where: string): ToolCall[] {
-  if (!Array.isArray(calls)) throw new MisuseError('invalid_option', `${where}: expected \`calls\` to be an array of calls, got ${describe(calls)}.`);
+  if (!Array.isArray(calls))
+    throw new MisuseError(
+      'invalid_option',
+      `${where}: expected \`calls\` to be an array of calls, got ${describe(calls)}.`,
+    );
   const read: ToolCall[] = [];
   // By index: the holes of a sparse array are no calls.
-  for (let index = 0; index < calls.length; index++) read.push(readCall(calls[index], index, where));
+  for (let index = 0; index < calls.length; index++)
+    read.push(readCall(calls[index], index, where));
   return read;
 }
 
 function readCall(call: unknown, index: number, where: string): ToolCall {
   if (typeof call !== 'object' || call === null || Array.isArray(call))
-    throw callFault(where, index, '', `expected { id, name, arguments, resourceKey? }, got ${describe(call)}.`);
+    throw callFault(
+      where,
+      index,
+      '',
+      `expected { id, name, arguments, resourceKey? }, got ${describe(call)}.`,
+    );
   const given = call as Readonly<Record<string, unknown>>;
   let id: unknown;
   let name: unknown;
@@ -151,13 +185,25 @@ function readCall(call: unknown, index: number, where: string): ToolCall {
         resourceKey = given.resourceKey;
         break;
       default:
-        throw callFault(where, index, '', `unknown field \`${key.slice(0, 60)}\`${suggestion(key, callFields)}`);
+        throw callFault(
+          where,
+          index,
+          '',
+          `unknown field \`${key.slice(0, 60)}\`${suggestion(key, callFields)}`,
+        );
     }
   }
-  if (typeof id !== 'string') throw callFault(where, index, '.id', `expected a string, got ${describe(id)}.`);
-  if (typeof name !== 'string') throw callFault(where, index, '.name', `expected a string, got ${describe(name)}.`);
+  if (typeof id !== 'string')
+    throw callFault(where, index, '.id', `expected a string, got ${describe(id)}.`);
+  if (typeof name !== 'string')
+    throw callFault(where, index, '.name', `expected a string, got ${describe(name)}.`);
   if (resourceKey !== undefined && typeof resourceKey !== 'string')
-    throw callFault(where, index, '.resourceKey', `expected a string, got ${describe(resourceKey)}.`);
+    throw callFault(
+      where,
+      index,
+      '.resourceKey',
+      `expected a string, got ${describe(resourceKey)}.`,
+    );
   return { id, name, arguments: args as JsonValue, resourceKey };
 }
 
@@ -165,8 +211,16 @@ function callFault(where: string, index: number, field: string, text: string): M
   return new MisuseError('invalid_option', `${where}: \`calls[${index}]${field}\`: ${text}`);
 }
 
-function readSpecs(tools: readonly ToolSpec[] | ReadonlyMap<string, ToolSpec>): ReadonlyMap<string, ToolSpec> {
-  if (typeof tools === 'object' && tools !== null && !isArray(tools) && typeof tools.get === 'function') return tools;
+function readSpecs(
+  tools: readonly ToolSpec[] | ReadonlyMap<string, ToolSpec>,
+): ReadonlyMap<string, ToolSpec> {
+  if (
+    typeof tools === 'object' &&
+    tools !== null &&
+    !isArray(tools) &&
+    typeof tools.get === 'function'
+  )
+    return tools;
   planSpecs(tools as never, 'tools');
   return specsByName(tools as readonly ToolSpec[], 'planBatch');
 }

@@ -1,4 +1,7 @@
-/** Which tools a model is shown: a pure, deterministic function of tools, profile, overrides and facts. */
+/**
+ * Which tools a model is shown: a pure, deterministic function of tools, profile, overrides and
+ * facts.
+ */
 import { createHash } from 'node:crypto';
 import { MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
@@ -14,7 +17,10 @@ export interface ToolSpec {
   readonly description?: string | undefined;
   /** Its JSON Schema. */
   readonly parameters?: JsonObject | undefined;
-  /** Every one of these facts must hold, else the tool is dropped as `fact_unmet:<fact>`. @default none */
+  /**
+   * Every one of these facts must hold, else the tool is dropped as `fact_unmet:<fact>`. @default
+   * none
+   */
   readonly requires?: readonly FactRule[] | undefined;
   /** The facts that running it brings about. @default none */
   readonly provides?: readonly string[] | undefined;
@@ -30,7 +36,10 @@ export interface ToolSpec {
 /** Drop codes that are not worked out from the spec: whoever makes it says so. */
 export type Block = 'disabled' | 'denied' | 'not_registered' | 'knobs_missing';
 
-/** Lists of names that change the profile's choice for a session or a run. `force` equals `enable`; neither beats `disable`, and nothing beats a gate. */
+/**
+ * Lists of names that change the profile's choice for a session or a run. `force` equals `enable`;
+ * neither beats `disable`, and nothing beats a gate.
+ */
 export interface Overrides {
   /** Names to add to the profile's choice. */
   readonly enable?: readonly string[] | undefined;
@@ -57,7 +66,9 @@ export interface EffectiveInput {
   /** Names in order. Absent: every tool given. */
   readonly profile?: readonly string[] | undefined;
   /** Added and taken away, for the session and for the run; both scopes count alike. */
-  readonly overrides?: { readonly session?: Overrides | undefined; readonly run?: Overrides | undefined } | undefined;
+  readonly overrides?:
+    | { readonly session?: Overrides | undefined; readonly run?: Overrides | undefined }
+    | undefined;
   /** Flat, with dotted keys. */
   readonly facts?: JsonObject | undefined;
   /** Absent: everything that passes the gates is shown. */
@@ -68,7 +79,10 @@ export interface EffectiveInput {
 export interface Dropped {
   /** The tool's name. */
   readonly name: string;
-  /** The first that applies: `disabled`, `denied`, `not_in_profile`, `fact_unmet:<fact>`, `not_registered`, `knobs_missing`, `tool_budget`, `token_budget`. */
+  /**
+   * The first that applies: `disabled`, `denied`, `not_in_profile`, `fact_unmet:<fact>`,
+   * `not_registered`, `knobs_missing`, `tool_budget`, `token_budget`.
+   */
   readonly code: string;
 }
 /** A fact that dropped tools wait for and an effective tool provides. */
@@ -80,7 +94,10 @@ export interface Prerequisite {
   /** The dropped tools that wait for it. */
   readonly unlocks: readonly string[];
 }
-/** Which tools a model is shown, and why not the others. Every tool given is in `names` or in `dropped`, once. */
+/**
+ * Which tools a model is shown, and why not the others. Every tool given is in `names` or in
+ * `dropped`, once.
+ */
 export interface EffectiveSet {
   /** Profile order, then extras by code unit. */
   readonly names: readonly string[];
@@ -93,12 +110,19 @@ export interface EffectiveSet {
 }
 
 /** The first fact that a tool requires and that does not hold. */
-export function unmetFact(requires: readonly FactRule[] | undefined, facts: JsonObject): string | undefined {
+export function unmetFact(
+  requires: readonly FactRule[] | undefined,
+  facts: JsonObject,
+): string | undefined {
   if (requires === undefined) return undefined;
   for (const rule of requires) {
     const value = own(facts, rule.fact);
-    const { in: among, equals } = ownMembers<{ readonly in?: readonly unknown[]; readonly equals?: unknown }>(rule);
-    const holds = among === undefined ? equals !== undefined && equals === value : among.includes(value);
+    const { in: among, equals } = ownMembers<{
+      readonly in?: readonly unknown[];
+      readonly equals?: unknown;
+    }>(rule);
+    const holds =
+      among === undefined ? equals !== undefined && equals === value : among.includes(value);
     if (!holds) return rule.fact;
   }
   return undefined;
@@ -111,8 +135,14 @@ export interface ToolState {
   readonly facts: JsonObject;
 }
 
-/** Why a tool is not effective, or undefined when it is. The one place that knows the order of the codes. */
-export function dropCode(spec: Pick<ToolSpec, 'requires' | 'blocked'>, standing: ToolState): string | undefined {
+/**
+ * Why a tool is not effective, or undefined when it is. The one place that knows the order of the
+ * codes.
+ */
+export function dropCode(
+  spec: Pick<ToolSpec, 'requires' | 'blocked'>,
+  standing: ToolState,
+): string | undefined {
   const blocked = own(spec, 'blocked');
   if (standing.disabledByOverride || blocked?.includes('disabled') === true) return 'disabled';
   if (blocked?.includes('denied') === true) return 'denied';
@@ -124,11 +154,15 @@ export function dropCode(spec: Pick<ToolSpec, 'requires' | 'blocked'>, standing:
   return undefined;
 }
 
-/** {@link EffectiveSet} of an input that was checked, or that the library made itself. @throws MisuseError `unknown_tool`, `duplicate_name` */
+/**
+ * {@link EffectiveSet} of an input that was checked, or that the library made itself. @throws
+ * MisuseError `unknown_tool`, `duplicate_name`
+ */
 export function effectiveSet(input: EffectiveInput): EffectiveSet {
   const { tools, profile, overrides, facts = {}, budget } = ownMembers(input);
   const byName = specsByName(tools, 'computeEffective');
-  const check = (names: readonly string[] | undefined, where: string): void => checkNames(names, byName, where);
+  const check = (names: readonly string[] | undefined, where: string): void =>
+    checkNames(names, byName, where);
   check(profile, 'profile');
   const required = budget === undefined ? undefined : own(budget, 'required');
   check(required, 'budget.required');
@@ -152,38 +186,68 @@ export function effectiveSet(input: EffectiveInput): EffectiveSet {
   const dropped: Dropped[] = [];
   for (const name of ordered) {
     const spec = byName.get(name) as ToolSpec;
-    const code = dropCode(spec, { disabledByOverride: disabled.has(name), inProfile: chosen.has(name), facts });
+    const code = dropCode(spec, {
+      disabledByOverride: disabled.has(name),
+      inProfile: chosen.has(name),
+      facts,
+    });
     if (code === undefined) names.push(name);
     else dropped.push({ name, code });
   }
   const kept = budget === undefined ? names : withinBudget(names, byName, budget, dropped);
   const prerequisites = findPrerequisites(kept, dropped, byName);
-  const hash = digest({ names: kept, dropped: dropped as unknown as JsonValue, prerequisites: prerequisites as unknown as JsonValue });
+  const hash = digest({
+    names: kept,
+    dropped: dropped as unknown as JsonValue,
+    prerequisites: prerequisites as unknown as JsonValue,
+  });
   return { names: kept, dropped, prerequisites, hash };
 }
 
 /** @throws MisuseError `duplicate_name`: which of two specs would count is nobody's guess. */
-export function specsByName(tools: readonly ToolSpec[], action: string): ReadonlyMap<string, ToolSpec> {
+export function specsByName(
+  tools: readonly ToolSpec[],
+  action: string,
+): ReadonlyMap<string, ToolSpec> {
   const byName = new Map<string, ToolSpec>();
   for (const tool of tools) {
     if (byName.has(tool.name))
-      throw new MisuseError('duplicate_name', `${action}: expected one spec a tool, got two of \`${tool.name}\`. Give each name once.`);
+      throw new MisuseError(
+        'duplicate_name',
+        `${action}: expected one spec a tool, got two of \`${tool.name}\`. Give each name once.`,
+      );
     byName.set(tool.name, tool);
   }
   return byName;
 }
 
 /** @throws MisuseError `unknown_tool` naming the nearest known names. */
-export function checkNames(names: readonly string[] | undefined, known: { has(name: string): boolean; keys(): Iterable<string> }, where: string): void {
+export function checkNames(
+  names: readonly string[] | undefined,
+  known: { has(name: string): boolean; keys(): Iterable<string> },
+  where: string,
+): void {
   for (const name of names ?? []) {
     if (known.has(name)) continue;
     const hint = didYouMean(nearestNames(name, known.keys()));
-    throw new MisuseError('unknown_tool', `\`${where}\`: expected names of known tools, got \`${name}\`.${hint}`);
+    throw new MisuseError(
+      'unknown_tool',
+      `\`${where}\`: expected names of known tools, got \`${name}\`.${hint}`,
+    );
   }
 }
 
-function withinBudget(names: readonly string[], byName: ReadonlyMap<string, ToolSpec>, budget: EffectiveBudget, dropped: Dropped[]): string[] {
-  const { maxTools = Number.POSITIVE_INFINITY, maxTokens = Number.POSITIVE_INFINITY, required = [] } = ownMembers(budget);
+function withinBudget(
+  names: readonly string[],
+  byName: ReadonlyMap<string, ToolSpec>,
+  budget: EffectiveBudget,
+  dropped: Dropped[],
+): string[] {
+  const {
+    maxTools = Number.POSITIVE_INFINITY,
+    maxTokens = Number.POSITIVE_INFINITY,
+    required = [],
+  } = ownMembers(budget);
   const must = new Set(required);
   const taken = new Set(names.filter((name) => must.has(name)));
   const costOf = (name: string): number => tokenCost(byName.get(name) as ToolSpec);
@@ -208,7 +272,11 @@ function tokenCost(spec: ToolSpec): number {
   return Math.ceil(JSON.stringify({ name, description, parameters }).length / 4);
 }
 
-function findPrerequisites(names: readonly string[], dropped: readonly Dropped[], byName: ReadonlyMap<string, ToolSpec>): Prerequisite[] {
+function findPrerequisites(
+  names: readonly string[],
+  dropped: readonly Dropped[],
+  byName: ReadonlyMap<string, ToolSpec>,
+): Prerequisite[] {
   const waiting = new Map<string, string[]>();
   for (const { name, code } of dropped) {
     if (!code.startsWith('fact_unmet:')) continue;

@@ -12,13 +12,19 @@ export function mergeFacts(facts: JsonObject, changes: JsonObject): JsonObject {
 }
 
 /**
- * What turns the facts in `known` into those in `told`, as changes to merge. A key that neither `told` nor `before` has is left alone:
- * somebody else's fact; one that `before` had and `told` has not was deleted.
+ * What turns the facts in `known` into those in `told`, as changes to merge. A key that neither
+ * `told` nor `before` has is left alone: somebody else's fact; one that `before` had and `told` has
+ * not was deleted.
  */
 export function factChanges(known: JsonObject, told: JsonObject, before: JsonObject): JsonObject {
   const changes = new Map<string, JsonValue>();
   for (const [key, value] of Object.entries(told))
-    if (!Object.hasOwn(known, key) || canonicalJson(known[key] as JsonValue) !== canonicalJson(value)) changes.set(key, value);
-  for (const key of Object.keys(before)) if (!Object.hasOwn(told, key) && Object.hasOwn(known, key)) changes.set(key, null);
+    if (
+      !Object.hasOwn(known, key) ||
+      canonicalJson(known[key] as JsonValue) !== canonicalJson(value)
+    )
+      changes.set(key, value);
+  for (const key of Object.keys(before))
+    if (!Object.hasOwn(told, key) && Object.hasOwn(known, key)) changes.set(key, null);
   return Object.fromEntries(changes);
 }

@@ -1,4 +1,7 @@
-/** Reading what an object itself has: what a careless merge put on `Object.prototype` is no field of a tool, a call or an event. */
+/**
+ * Reading what an object itself has: what a careless merge put on `Object.prototype` is no field of
+ * a tool, a call or an event.
+ */
 
 /** The object's own member; undefined where it has none. */
 export function own<T extends object, K extends keyof T>(object: T, key: K): T[K] | undefined {

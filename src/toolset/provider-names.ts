@@ -1,15 +1,22 @@
-/** Names as a provider takes them: every tool under a name that is legal there, and the way back. Pure. */
+/**
+ * Names as a provider takes them: every tool under a name that is legal there, and the way back.
+ * Pure.
+ */
 import { createHash } from 'node:crypto';
 import { describe, MisuseError } from '../errors.ts';
 import { readOptions } from '../options.ts';
 
 /** What a provider takes for a name. */
 export interface ProviderNameOptions {
-  /** What a legal name matches; a host's own expression, trusted as code is. Its flags count, its `lastIndex` is neither read nor moved. @default /^[A-Za-z0-9_-]{1,64}$/ */
+  /**
+   * What a legal name matches; a host's own expression, trusted as code is. Its flags count, its
+   * `lastIndex` is neither read nor moved. @default /^[A-Za-z0-9_-]{1,64}$/
+   */
   readonly pattern?: RegExp | undefined;
   /**
-   * Most characters (UTF-16 units) of a name. A whole number from 1 to 1024. @default what `pattern` leaves room for; where that is more
-   * than 64, a legal name may be longer and a changed one is cut at 64
+   * Most characters (UTF-16 units) of a name. A whole number from 1 to 1024. @default what
+   * `pattern` leaves room for; where that is more than 64, a legal name may be longer and a changed
+   * one is cut at 64
    */
   readonly maxLength?: number | undefined;
 }
@@ -29,12 +36,18 @@ const firstDigits = 8;
 const mostDigits = 64;
 
 /**
- * Gives every tool name a name that the provider takes. A legal name keeps itself. In another one each illegal character becomes `_`, and it is cut to length;
- * where that meets a legal name or another changed one, all changed ones of that meeting end in a piece of their own name's SHA-256. So a tool's name there
- * depends on the set of names alone, not on their order. A repeated name is one entry.
- * @throws MisuseError `invalid_option` for an empty name, one with a lone surrogate, options that are none or unknown, and where the rule leaves no room for distinct names.
+ * Gives every tool name a name that the provider takes. A legal name keeps itself. In another one
+ * each illegal character becomes `_`, and it is cut to length; where that meets a legal name or
+ * another changed one, all changed ones of that meeting end in a piece of their own name's SHA-256.
+ * So a tool's name there depends on the set of names alone, not on their order. A repeated name is
+ * one entry.
+ * @throws MisuseError `invalid_option` for an empty name, one with a lone surrogate, options that
+ * are none or unknown, and where the rule leaves no room for distinct names.
  */
-export function toProviderNames(names: readonly string[], options?: ProviderNameOptions): ProviderNames {
+export function toProviderNames(
+  names: readonly string[],
+  options?: ProviderNameOptions,
+): ProviderNames {
   const rule = readRule(options);
   const given = readNames(names);
   const shown = new Map<string, string>();
@@ -54,7 +67,9 @@ export function toProviderNames(names: readonly string[], options?: ProviderName
   const contested: Contested[] = [];
   for (const [base, group] of groups) {
     if (group.length === 1 && !taken.has(base)) shown.set(group[0] as string, base);
-    else for (const name of group) contested.push({ name, base, hash: createHash('sha256').update(name).digest('hex') });
+    else
+      for (const name of group)
+        contested.push({ name, base, hash: createHash('sha256').update(name).digest('hex') });
   }
   for (const name of shown.values()) taken.add(name);
   tellApart(contested, taken, rule, shown);
@@ -75,11 +90,23 @@ interface Contested {
   readonly hash: string;
 }
 
-/** Longer and longer suffixes, for all at once, until each is alone: who is named first does not matter. */
-function tellApart(contested: readonly Contested[], taken: Set<string>, rule: Rule, shown: Map<string, string>): void {
+/**
+ * Longer and longer suffixes, for all at once, until each is alone: who is named first does not
+ * matter.
+ */
+function tellApart(
+  contested: readonly Contested[],
+  taken: Set<string>,
+  rule: Rule,
+  shown: Map<string, string>,
+): void {
   const most = Math.min(mostDigits, rule.maxLength - 1 - rule.mark.length);
   let open = contested;
-  for (let digits = Math.min(firstDigits, most); open.length > 0 && digits <= most && digits > 0; digits++) {
+  for (
+    let digits = Math.min(firstDigits, most);
+    open.length > 0 && digits <= most && digits > 0;
+    digits++
+  ) {
     const wanted = new Map<string, Contested[]>();
     const left: Contested[] = [];
     for (const one of open) {
@@ -111,9 +138,16 @@ interface Rule {
 }
 
 function readRule(options: ProviderNameOptions | undefined): Rule {
-  const { pattern = /^[A-Za-z0-9_-]{1,64}$/, maxLength } = readOptions('toProviderNames', options, ['pattern', 'maxLength']);
-  if (Object.prototype.toString.call(pattern) !== '[object RegExp]') throw misuse('pattern', 'a RegExp', pattern);
-  if (maxLength !== undefined && !(Number.isInteger(maxLength) && maxLength >= 1 && maxLength <= longestName))
+  const { pattern = /^[A-Za-z0-9_-]{1,64}$/, maxLength } = readOptions('toProviderNames', options, [
+    'pattern',
+    'maxLength',
+  ]);
+  if (Object.prototype.toString.call(pattern) !== '[object RegExp]')
+    throw misuse('pattern', 'a RegExp', pattern);
+  if (
+    maxLength !== undefined &&
+    !(Number.isInteger(maxLength) && maxLength >= 1 && maxLength <= longestName)
+  )
     throw misuse('maxLength', `a whole number from 1 to ${longestName}`, maxLength);
   // A copy: `g` and `y` keep a place between two tests, which is the host's to keep.
   const own = new RegExp(pattern);
@@ -126,7 +160,13 @@ function readRule(options: ProviderNameOptions | undefined): Rule {
     let allowed = known.get(character);
     if (allowed === undefined) {
       // Alone, or after a letter: many rules want a letter first.
-      allowed = [character, `a${character}`, `A${character}`, `_${character}`, `a${character}a`].some(matches);
+      allowed = [
+        character,
+        `a${character}`,
+        `A${character}`,
+        `_${character}`,
+        `a${character}a`,
+      ].some(matches);
       known.set(character, allowed);
     }
     return allowed;
@@ -142,7 +182,8 @@ function readRule(options: ProviderNameOptions | undefined): Rule {
 
 /** How long names may grow under a pattern that sets its own limit. */
 function longestOf(matches: (text: string) => boolean): number {
-  for (let length = usualLength; length > 0; length--) if (['a', 'A', '_'].some((character) => matches(character.repeat(length)))) return length;
+  for (let length = usualLength; length > 0; length--)
+    if (['a', 'A', '_'].some((character) => matches(character.repeat(length)))) return length;
   return usualLength;
 }
 
@@ -150,14 +191,20 @@ function readNames(names: readonly string[]): ReadonlySet<string> {
   if (!Array.isArray(names)) throw misuse('names', 'an array of tool names', names);
   for (const name of names as readonly unknown[]) {
     if (typeof name !== 'string' || name === '') throw misuse('names', 'non-empty strings', name);
-    if (/\p{Surrogate}/u.test(name)) throw misuse('names', 'strings without lone surrogates', JSON.stringify(name));
+    if (/\p{Surrogate}/u.test(name))
+      throw misuse('names', 'strings without lone surrogates', JSON.stringify(name));
   }
   return new Set(names);
 }
 
-/** The name with its illegal characters replaced, cut to length; with something before it where the rule wants another beginning. */
+/**
+ * The name with its illegal characters replaced, cut to length; with something before it where the
+ * rule wants another beginning.
+ */
 function legalBase(name: string, rule: Rule): string {
-  const mended = Array.from(name, (character) => (rule.allowsInside(character) ? character : rule.mark)).join('');
+  const mended = Array.from(name, (character) =>
+    rule.allowsInside(character) ? character : rule.mark,
+  ).join('');
   for (const start of ['', rule.mark, 'tool_', 't']) {
     const base = cutToFit(start + mended, '', rule);
     if (base !== undefined) return base;
@@ -180,12 +227,17 @@ function cutToFit(text: string, suffix: string, rule: Rule): string | undefined 
 }
 
 function misuse(field: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError('invalid_option', `toProviderNames: expected \`${field}\` to be ${expected}, got ${describe(got)}.`);
+  return new MisuseError(
+    'invalid_option',
+    `toProviderNames: expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
+  );
 }
 
 function noName({ name }: { readonly name: string }, { pattern, maxLength }: Rule): MisuseError {
   return new MisuseError(
     'invalid_option',
-    `toProviderNames: no name of its own can be made for ${JSON.stringify(name.slice(0, 100))} under ${String(pattern)} within ${maxLength} characters. Give a wider \`pattern\` or \`maxLength\`, or rename the tool.`,
+    'toProviderNames: no name of its own can be made for ' +
+      `${JSON.stringify(name.slice(0, 100))} under ${String(pattern)} within ${maxLength} ` +
+      `characters. Give a wider \`pattern\` or \`maxLength\`, or rename the tool.`,
   );
 }

@@ -1,4 +1,7 @@
-/** Rules for JSON from outside: each looks at one value and throws a MisuseError that names the place. */
+/**
+ * Rules for JSON from outside: each looks at one value and throws a MisuseError that names the
+ * place.
+ */
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, frozenJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { readOptions } from '../options.ts';
@@ -6,7 +9,9 @@ import { checkToolName } from '../text/names.ts';
 import type { Block } from './effective.ts';
 import { own, ownMembers } from './own.ts';
 
-/** What an event or a state may hold: deeper than any output, large enough for thousands of tools. */
+/**
+ * What an event or a state may hold: deeper than any output, large enough for thousands of tools.
+ */
 export const eventLimits = { maxDepth: 1_024, maxValues: 10_000_000 };
 
 /** A rule for one field: returns, or throws a MisuseError that names the place. */
@@ -26,7 +31,8 @@ export const object: Check = (value, at) => {
 /** A null would mean that the fact is not there. */
 export const factsRule: Check = (value, at) => {
   object(value, at);
-  for (const [key, fact] of Object.entries(value as JsonObject)) if (fact === null) throw wrong(`${at}.${key}`, 'no null', fact);
+  for (const [key, fact] of Object.entries(value as JsonObject))
+    if (fact === null) throw wrong(`${at}.${key}`, 'no null', fact);
 };
 export const amount: Check = (value, at) => {
   if (typeof value !== 'number' || !(value >= 0)) throw wrong(at, 'a number from 0', value);
@@ -50,13 +56,27 @@ export const profiles: Check = (value, at) => {
   object(value, at);
   for (const [id, list] of Object.entries(value as JsonObject)) names(list, `${at}.${id}`);
 };
-export const budget = fields({ maxTools: optional(amount), maxTokens: optional(amount), required: optional(strings) });
+export const budget = fields({
+  maxTools: optional(amount),
+  maxTokens: optional(amount),
+  required: optional(strings),
+});
 export const factRules = list((value, at) => {
-  const { in: among, equals } = checkFields(value, { fact: text, equals: any, in: optional(list(any)) }, at);
-  if (among === undefined && equals === undefined) throw wrong(at, '`equals` or `in` beside `fact`', value);
+  const { in: among, equals } = checkFields(
+    value,
+    { fact: text, equals: any, in: optional(list(any)) },
+    at,
+  );
+  if (among === undefined && equals === undefined)
+    throw wrong(at, '`equals` or `in` beside `fact`', value);
 });
 /** A word that nobody knows would block nothing. */
-const blocks: ReadonlySet<unknown> = new Set<Block>(['disabled', 'denied', 'not_registered', 'knobs_missing']);
+const blocks: ReadonlySet<unknown> = new Set<Block>([
+  'disabled',
+  'denied',
+  'not_registered',
+  'knobs_missing',
+]);
 function block(value: JsonValue | undefined, at: string): void {
   if (!blocks.has(value)) throw wrong(at, `one of ${[...blocks].join(', ')}`, value);
 }
@@ -81,13 +101,18 @@ export const specFields: Readonly<Record<string, Check>> = {
   tokens: optional(amount),
   blocked: optional(list(block)),
 };
-/** Specs that are computed with: their names are texts, and need not be such as a registry takes. */
-export const planSpecs = list((value, at) => void checkFields(value, { name: text, ...specFields }, at));
+/**
+ * Specs that are computed with: their names are texts, and need not be such as a registry takes.
+ */
+export const planSpecs = list(
+  (value, at) => void checkFields(value, { name: text, ...specFields }, at),
+);
 export const calls = list(
   fields({
     id: text,
     name: (value, at) => {
-      // A model may ask for anything: an empty name is a call that ends as `tool_not_found`, not a broken event.
+      // A model may ask for anything: an empty name is a call that ends as `tool_not_found`, not a
+      // broken event.
       if (typeof value !== 'string') throw wrong(at, 'a string', value);
     },
     arguments: any,
@@ -105,12 +130,17 @@ export const toolResult: Check = (value, at) => {
 
 export function copied(value: unknown, what: string): JsonValue {
   const copy = copyJson(value, eventLimits);
-  if (!copy.ok) throw new MisuseError('invalid_option', `Expected ${what} to be JSON, got ${copy.message} at \`${copy.path}\`.`);
+  if (!copy.ok)
+    throw new MisuseError(
+      'invalid_option',
+      `Expected ${what} to be JSON, got ${copy.message} at \`${copy.path}\`.`,
+    );
   return frozenJson(copy.value);
 }
 
 /**
- * Checks an object that may have these fields and no others: a misspelt one would leave open what it was to close.
+ * Checks an object that may have these fields and no others: a misspelt one would leave open what
+ * it was to close.
  * @returns Its own members, in an object that inherits nothing.
  */
 export function checkFields<Name extends string>(
@@ -119,8 +149,14 @@ export function checkFields<Name extends string>(
   at: string,
 ): Partial<Readonly<Record<Name, JsonValue>>> {
   object(value, at);
-  const members: Partial<Record<Name, JsonValue>> = readOptions(`\`${at}\``, value as Record<Name, JsonValue>, Object.keys(checks), { noun: 'field' });
-  for (const [key, check] of Object.entries(checks) as [Name, Check][]) check(members[key], `${at}.${key}`);
+  const members: Partial<Record<Name, JsonValue>> = readOptions(
+    `\`${at}\``,
+    value as Record<Name, JsonValue>,
+    Object.keys(checks),
+    { noun: 'field' },
+  );
+  for (const [key, check] of Object.entries(checks) as [Name, Check][])
+    check(members[key], `${at}.${key}`);
   return members;
 }
 
@@ -137,10 +173,19 @@ export function optional(check: Check): Check {
 export function list(check: Check): Check {
   return (value, at) => {
     if (!Array.isArray(value)) throw wrong(at, 'an array', value);
-    for (const [index, item] of (value as readonly JsonValue[]).entries()) check(item, `${at}[${index}]`);
+    for (const [index, item] of (value as readonly JsonValue[]).entries())
+      check(item, `${at}[${index}]`);
   };
 }
 
-export function wrong(at: string, expected: string, got: JsonValue | undefined, said = false): MisuseError {
-  return new MisuseError('invalid_option', `\`${at}\`: expected ${expected}, got ${said ? String(got) : describe(got)}.`);
+export function wrong(
+  at: string,
+  expected: string,
+  got: JsonValue | undefined,
+  said = false,
+): MisuseError {
+  return new MisuseError(
+    'invalid_option',
+    `\`${at}\`: expected ${expected}, got ${said ? String(got) : describe(got)}.`,
+  );
 }

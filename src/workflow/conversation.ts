@@ -36,7 +36,10 @@ export interface GenerateRequest {
 export interface GenerateAnswer {
   /** What it says. @default none */
   readonly text?: string | undefined;
-  /** What it calls; names are tool ids. Each has an id of its own among these: a later turn may use the id again. @default none */
+  /**
+   * What it calls; names are tool ids. Each has an id of its own among these: a later turn may use
+   * the id again. @default none
+   */
   readonly toolCalls?: readonly ToolCall[] | undefined;
 }
 
@@ -49,28 +52,58 @@ export function readInput(input: string | readonly Message[]): Message[] {
   if (!Array.isArray(input)) throw wrongInput('input', 'a string or an array of messages', input);
   return input.map((message: unknown, index): Message => {
     const copy = copyJson(message, eventLimits);
-    if (!copy.ok) throw wrongInput(`input[${index}]${copy.path.replaceAll('/', '.')}`, 'JSON', copy.message, true);
+    if (!copy.ok)
+      throw wrongInput(
+        `input[${index}]${copy.path.replaceAll('/', '.')}`,
+        'JSON',
+        copy.message,
+        true,
+      );
     const { value } = copy;
     if (!isJsonObject(value)) throw wrongInput(`input[${index}]`, 'a message', value);
-    if (!roles.has(value.role)) throw wrongInput(`input[${index}].role`, 'one of system, user, assistant, tool', value.role);
-    if (typeof value.content !== 'string') throw wrongInput(`input[${index}].content`, 'a string', value.content);
+    if (!roles.has(value.role))
+      throw wrongInput(`input[${index}].role`, 'one of system, user, assistant, tool', value.role);
+    if (typeof value.content !== 'string')
+      throw wrongInput(`input[${index}].content`, 'a string', value.content);
     return frozenJson(value) as unknown as Message;
   });
 }
 
-const roles: ReadonlySet<unknown> = new Set<Message['role']>(['system', 'user', 'assistant', 'tool']);
+const roles: ReadonlySet<unknown> = new Set<Message['role']>([
+  'system',
+  'user',
+  'assistant',
+  'tool',
+]);
 
 function wrongInput(field: string, expected: string, got: unknown, said = false): MisuseError {
-  return new MisuseError('invalid_option', `runHostLoop: expected \`${field}\` to be ${expected}, got ${said ? String(got) : describe(got)}.`);
+  return new MisuseError(
+    'invalid_option',
+    `runHostLoop: expected \`${field}\` to be ${expected}, got ` +
+      `${said ? String(got) : describe(got)}.`,
+  );
 }
 
-/** What a model's turn came to, or the fault in it. @throws TypeError, and MisuseError for a field that an answer does not have. */
+/**
+ * What a model's turn came to, or the fault in it. @throws TypeError, and MisuseError for a field
+ * that an answer does not have.
+ */
 export function readAnswer(answer: unknown): GenerateAnswer {
-  if (typeof answer !== 'object' || answer === null) throw new TypeError(`expected { text?, toolCalls? }, got ${describe(answer)}`);
+  if (typeof answer !== 'object' || answer === null)
+    throw new TypeError(`expected { text?, toolCalls? }, got ${describe(answer)}`);
   // A misspelt `toolCalls` would end the run as if the model had called nothing.
-  const { text, toolCalls } = readOptions<{ text?: unknown; toolCalls?: unknown }>('its answer', answer, ['text', 'toolCalls'], { noun: 'field' });
-  if (text !== undefined && text !== null && typeof text !== 'string') throw new TypeError(`expected \`text\` to be a string, got ${describe(text)}`);
+  const { text, toolCalls } = readOptions<{ text?: unknown; toolCalls?: unknown }>(
+    'its answer',
+    answer,
+    ['text', 'toolCalls'],
+    { noun: 'field' },
+  );
+  if (text !== undefined && text !== null && typeof text !== 'string')
+    throw new TypeError(`expected \`text\` to be a string, got ${describe(text)}`);
   if (toolCalls !== undefined && toolCalls !== null && !Array.isArray(toolCalls))
     throw new TypeError(`expected \`toolCalls\` to be an array, got ${describe(toolCalls)}`);
-  return { text: text ?? '', toolCalls: (toolCalls as readonly ToolCall[] | null | undefined) ?? [] };
+  return {
+    text: text ?? '',
+    toolCalls: (toolCalls as readonly ToolCall[] | null | undefined) ?? [],
+  };
 }

@@ -9,7 +9,13 @@ import { effectiveOf, type WorkflowOptions, type WorkflowState } from './workflo
  * @throws MisuseError `invalid_option`, `duplicate_name`, `unknown_tool`, `unknown_profile`
  */
 export function createWorkflow(options: WorkflowOptions): WorkflowState {
-  const { tools, profiles = {}, profile = null, facts = {}, budget = null } = readWorkflowOptions(options);
+  const {
+    tools,
+    profiles = {},
+    profile = null,
+    facts = {},
+    budget = null,
+  } = readWorkflowOptions(options);
   const state: WorkflowState = {
     version: 1,
     tools,

@@ -1,15 +1,36 @@
-/** The loop between a model and a session, with a workflow that says what is listed, what runs beside what, and when it is over. */
+/**
+ * The loop between a model and a session, with a workflow that says what is listed, what runs
+ * beside what, and when it is over.
+ */
 
 import { describe, messageOf } from '../errors.ts';
-import { isMisuseError, type JsonObject, MisuseError, serializeOutput, type ToolSession } from '../index.ts';
+import {
+  isMisuseError,
+  type JsonObject,
+  MisuseError,
+  serializeOutput,
+  type ToolSession,
+} from '../index.ts';
 import { readOptions } from '../options.ts';
 import { stateOf } from '../surface-port.ts';
 import { factChanges } from '../toolset/facts.ts';
-import { type Generate, type GenerateAnswer, type Message, readAnswer, readInput } from './conversation.ts';
+import {
+  type Generate,
+  type GenerateAnswer,
+  type Message,
+  readAnswer,
+  readInput,
+} from './conversation.ts';
 import { readEvent } from './read-event.ts';
 import { readState } from './read-state.ts';
 import { reduceRead } from './reduce.ts';
-import type { CallOutcome, LlmGenerate, ToolCallsObserved, WorkflowCommand, WorkflowEvent } from './workflow-events.ts';
+import type {
+  CallOutcome,
+  LlmGenerate,
+  ToolCallsObserved,
+  WorkflowCommand,
+  WorkflowEvent,
+} from './workflow-events.ts';
 import type { Reduction, WorkflowState } from './workflow-state.ts';
 
 /** What a host loop is made of. */
@@ -17,8 +38,9 @@ export interface HostLoopOptions {
   /** Which tools are listed, and the plan. Its names are those of the session. */
   readonly workflow: WorkflowState;
   /**
-   * What the calls run in, through every gate. Facts that it lacks are set from the workflow, but for those that it had when a loop over it ended and has lost since;
-   * its own are told to the workflow before each turn.
+   * What the calls run in, through every gate. Facts that it lacks are set from the workflow, but
+   * for those that it had when a loop over it ended and has lost since; its own are told to the
+   * workflow before each turn.
    */
   readonly session: ToolSession;
   /** The model. */
@@ -29,40 +51,61 @@ export interface HostLoopOptions {
   readonly signal?: AbortSignal | undefined;
   /** How often the model is asked at most. From 1. @default 16 */
   readonly maxTurns?: number | undefined;
-  /** The run's id, its profile, or the provider whose profile it takes. @default the workflow's profile */
-  readonly run?: { readonly runId?: string | undefined; readonly profile?: string | undefined; readonly provider?: string | undefined } | undefined;
   /**
-   * Told of each event as it was applied, with the state after it: to store a log while the run goes on. A promise is waited for before anything else happens,
-   * so that a log is ahead of what it tells of. What it throws or rejects with stops the loop as `failed`.
+   * The run's id, its profile, or the provider whose profile it takes. @default the workflow's
+   * profile
+   */
+  readonly run?:
+    | {
+        /** The id of the run. @default a new one */
+        readonly runId?: string | undefined;
+        /** The id of the profile. */
+        readonly profile?: string | undefined;
+        /** The provider whose profile is used. */
+        readonly provider?: string | undefined;
+      }
+    | undefined;
+  /**
+   * Told of each event as it was applied, with the state after it: to store a log while the run
+   * goes on. A promise is waited for before anything else happens, so that a log is ahead of what
+   * it tells of. What it throws or rejects with stops the loop as `failed`.
    */
   readonly onEvent?: ((event: WorkflowEvent, state: WorkflowState) => unknown) | undefined;
 }
 
 /** What a host loop came to. */
 export interface HostLoopResult {
-  /** The workflow afterwards: without an active run, or as it was given where it had one (`run_already_active`). */
+  /**
+   * The workflow afterwards: without an active run, or as it was given where it had one
+   * (`run_already_active`).
+   */
   readonly state: WorkflowState;
   /** The whole conversation, the input included. */
   readonly messages: readonly Message[];
   /** Every call in observed order, refused ones included. */
   readonly results: readonly CallOutcome[];
   /**
-   * Every event that was applied, in order: `replay(workflow, events)` gives `state`, `writeTrace(workflow, events)` the log.
-   * They hold arguments and results as they went to and fro, with whatever is secret in them.
+   * Every event that was applied, in order: `replay(workflow, events)` gives `state`,
+   * `writeTrace(workflow, events)` the log. They hold arguments and results as they went to and
+   * fro, with whatever is secret in them.
    */
   readonly events: readonly WorkflowEvent[];
   /** `completed`: the model called nothing more. `max_turns`: it still wanted to. */
   readonly stopped: 'completed' | 'max_turns' | 'cancelled' | 'failed';
-  /** Why it failed: a refused event's code, `session_closed`, `generate_failed`, or `loop_failed` for what the session or `onEvent` threw. */
+  /**
+   * Why it failed: a refused event's code, `session_closed`, `generate_failed`, or `loop_failed`
+   * for what the session or `onEvent` threw.
+   */
   readonly error?: { readonly code: string; readonly message: string };
 }
 
 type Ending = Pick<HostLoopResult, 'stopped' | 'error'>;
 
 /**
- * Runs a conversation to its end: asks the model, runs what it calls through the session by the workflow's plan, tells it the results, until it calls nothing more.
- * Resolves, whatever the model and the tools do; the run is over then, in every case. What `generate` and `onEvent` throw is told to the registry's logger as
- * `err`. Once the session is closed, the model is not asked again.
+ * Runs a conversation to its end: asks the model, runs what it calls through the session by the
+ * workflow's plan, tells it the results, until it calls nothing more. Resolves, whatever the model
+ * and the tools do; the run is over then, in every case. What `generate` and `onEvent` throw is
+ * told to the registry's logger as `err`. Once the session is closed, the model is not asked again.
  * @throws MisuseError at once for options that are none.
  */
 export function runHostLoop(options: HostLoopOptions): Promise<HostLoopResult> {
@@ -79,7 +122,10 @@ export function runHostLoop(options: HostLoopOptions): Promise<HostLoopResult> {
   });
 }
 
-async function converse({ workflow, session, generate, messages, maxTurns, onEvent, run }: Start, signal: AbortSignal): Promise<HostLoopResult> {
+async function converse(
+  { workflow, session, generate, messages, maxTurns, onEvent, run }: Start,
+  signal: AbortSignal,
+): Promise<HostLoopResult> {
   const inSession = stateOf(session);
   const results: CallOutcome[] = [];
   const events: WorkflowEvent[] = [];
@@ -95,7 +141,11 @@ async function converse({ workflow, session, generate, messages, maxTurns, onEve
   };
 
   const report = (thrown: unknown, source: 'generate' | 'onEvent'): void =>
-    inSession.registry.hostFault(thrown, { sessionId: session.sessionId, source }, `\`${source}\` of a host loop failed`);
+    inSession.registry.hostFault(
+      thrown,
+      { sessionId: session.sessionId, source },
+      `\`${source}\` of a host loop failed`,
+    );
 
   /** Applies an event that is a copy already. */
   const send = async (event: WorkflowEvent): Promise<readonly WorkflowCommand[]> => {
@@ -106,7 +156,13 @@ async function converse({ workflow, session, generate, messages, maxTurns, onEve
       if (command.type !== 'batch_settled') continue;
       for (const outcome of command.results) {
         results.push(outcome);
-        messages.push(Object.freeze({ role: 'tool', toolCallId: outcome.callId, content: serializeOutput(outcome.result) }));
+        messages.push(
+          Object.freeze({
+            role: 'tool',
+            toolCallId: outcome.callId,
+            content: serializeOutput(outcome.result),
+          }),
+        );
       }
     }
     try {
@@ -133,13 +189,19 @@ async function converse({ workflow, session, generate, messages, maxTurns, onEve
     const { facts } = inSession;
     const changes = factChanges(state.facts, facts, sessionFacts);
     sessionFacts = facts;
-    if (Object.keys(changes).length > 0) await send(read({ type: 'facts_updated', facts: changes }));
+    if (Object.keys(changes).length > 0)
+      await send(read({ type: 'facts_updated', facts: changes }));
   };
 
-  /** What the session has lost since the last loop goes first: a door that was shut in between is not opened again. */
+  /**
+   * What the session has lost since the last loop goes first: a door that was shut in between is
+   * not opened again.
+   */
   const joinFacts = async (): Promise<void> => {
     await mirrorFacts();
-    const missing = Object.entries(state.facts).filter(([key]) => !Object.hasOwn(inSession.facts, key));
+    const missing = Object.entries(state.facts).filter(
+      ([key]) => !Object.hasOwn(inSession.facts, key),
+    );
     // A closed session takes no facts.
     if (missing.length === 0 || inSession.closed) return;
     session.setFacts(Object.fromEntries(missing));
@@ -149,11 +211,19 @@ async function converse({ workflow, session, generate, messages, maxTurns, onEve
   const askModel = async ({ tools, toolNames, runId }: LlmGenerate): Promise<GenerateAnswer> => {
     signal.throwIfAborted();
     if (inSession.closed) {
-      refused = { code: 'session_closed', message: 'The session was closed, so that nothing can be called any more.' };
+      refused = {
+        code: 'session_closed',
+        message: 'The session was closed, so that nothing can be called any more.',
+      };
       throw new Error(refused.message);
     }
     try {
-      return readAnswer(await unlessAborted(async () => generate({ messages: [...messages], tools, toolNames, runId, signal }), signal));
+      return readAnswer(
+        await unlessAborted(
+          async () => generate({ messages: [...messages], tools, toolNames, runId, signal }),
+          signal,
+        ),
+      );
     } catch (error) {
       if (!signal.aborted) report(error, 'generate');
       refused = { code: 'generate_failed', message: `\`generate\` failed: ${messageOf(error)}` };
@@ -161,8 +231,12 @@ async function converse({ workflow, session, generate, messages, maxTurns, onEve
     }
   };
 
-  /** Runs the groups of a batch one after another; ends with the commands of its last settlement. */
-  const settleBatch = async (observed: readonly WorkflowCommand[]): Promise<readonly WorkflowCommand[]> => {
+  /**
+   * Runs the groups of a batch one after another; ends with the commands of its last settlement.
+   */
+  const settleBatch = async (
+    observed: readonly WorkflowCommand[],
+  ): Promise<readonly WorkflowCommand[]> => {
     let commands = observed;
     for (;;) {
       const group = commands.find((command) => command.type === 'execute_calls');
@@ -170,9 +244,12 @@ async function converse({ workflow, session, generate, messages, maxTurns, onEve
       const batch = await session.executeBatch(group.calls, { signal });
       const last = batch.results.length - 1;
       for (const [index, { callId, result }] of batch.results.entries()) {
-        // Before the last settlement, which asks for the next turn: a fact that a call brought about opens tools at once.
+        // Before the last settlement, which asks for the next turn: a fact that a call brought
+        // about opens tools at once.
         if (index === last) await mirrorFacts();
-        commands = await send(read({ type: 'tool_call_settled', batchId: group.batchId, callId, result }));
+        commands = await send(
+          read({ type: 'tool_call_settled', batchId: group.batchId, callId, result }),
+        );
       }
       signal.throwIfAborted();
     }
@@ -195,7 +272,8 @@ async function converse({ workflow, session, generate, messages, maxTurns, onEve
         return { stopped: 'completed' };
       }
       const observed = read({ type: 'tool_calls_observed', calls: toolCalls }) as ToolCallsObserved;
-      // What changed while the model was thinking holds for the next turn: this one is judged by what the model was shown.
+      // What changed while the model was thinking holds for the next turn: this one is judged by
+      // what the model was shown.
       await mirrorFacts();
       // Calls stand in the conversation only with their results.
       messages.push(Object.freeze({ role: 'assistant', content: text, toolCalls: observed.calls }));
@@ -205,7 +283,13 @@ async function converse({ workflow, session, generate, messages, maxTurns, onEve
 
   const failed = (error: unknown): Ending => {
     if (signal.aborted) return { stopped: 'cancelled' };
-    return { stopped: 'failed', error: refused ?? { code: isMisuseError(error) ? error.code : 'loop_failed', message: messageOf(error) } };
+    return {
+      stopped: 'failed',
+      error: refused ?? {
+        code: isMisuseError(error) ? error.code : 'loop_failed',
+        message: messageOf(error),
+      },
+    };
   };
 
   let ending = await talk().catch(failed);
@@ -221,7 +305,9 @@ async function converse({ workflow, session, generate, messages, maxTurns, onEve
   return { state, messages, results, events, ...ending };
 }
 
-/** What a session's facts were when a loop over it ended: what it has lost since was taken from it. */
+/**
+ * What a session's facts were when a loop over it ended: what it has lost since was taken from it.
+ */
 const factsAtEnd = new WeakMap<ToolSession, JsonObject>();
 
 /** Starts what the function starts and waits for it, or for the abort, whichever is first. */
@@ -236,26 +322,52 @@ function unlessAborted<T>(start: () => Promise<T>, signal: AbortSignal): Promise
 }
 
 /** The options as they were when the loop began. */
-interface Start extends Pick<HostLoopOptions, 'session' | 'generate' | 'signal' | 'onEvent' | 'run'> {
+interface Start
+  extends Pick<HostLoopOptions, 'session' | 'generate' | 'signal' | 'onEvent' | 'run'> {
   readonly workflow: WorkflowState;
   readonly messages: Message[];
   readonly maxTurns: number;
 }
 
-const optionNames = ['workflow', 'session', 'generate', 'input', 'signal', 'maxTurns', 'run', 'onEvent'] as const satisfies readonly (keyof HostLoopOptions)[];
+const optionNames = [
+  'workflow',
+  'session',
+  'generate',
+  'input',
+  'signal',
+  'maxTurns',
+  'run',
+  'onEvent',
+] as const satisfies readonly (keyof HostLoopOptions)[];
 
 function readHostLoop(options: HostLoopOptions): Start {
   const fault = (field: string, expected: string, got: unknown): MisuseError =>
-    new MisuseError('invalid_option', `runHostLoop: expected \`${field}\` to be ${expected}, got ${describe(got)}.`);
+    new MisuseError(
+      'invalid_option',
+      `runHostLoop: expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
+    );
   if (options === undefined) throw fault('options', 'an object', options);
-  const { workflow, session, generate, input, signal, maxTurns = 16, run, onEvent } = readOptions('runHostLoop', options, optionNames);
+  const {
+    workflow,
+    session,
+    generate,
+    input,
+    signal,
+    maxTurns = 16,
+    run,
+    onEvent,
+  } = readOptions('runHostLoop', options, optionNames);
   if (typeof workflow !== 'object' || workflow === null || workflow.version !== 1)
     throw fault('workflow', "a workflow's state, as `createWorkflow` gives it", workflow);
-  if (typeof session !== 'object' || session === null || typeof session.executeBatch !== 'function') throw fault('session', 'a session', session);
+  if (typeof session !== 'object' || session === null || typeof session.executeBatch !== 'function')
+    throw fault('session', 'a session', session);
   if (typeof generate !== 'function') throw fault('generate', 'a function', generate);
-  if (!Number.isInteger(maxTurns) || maxTurns < 1) throw fault('maxTurns', 'an integer from 1', maxTurns);
-  if (onEvent !== undefined && typeof onEvent !== 'function') throw fault('onEvent', 'a function', onEvent);
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function') throw fault('signal', 'an AbortSignal', signal);
+  if (!Number.isInteger(maxTurns) || maxTurns < 1)
+    throw fault('maxTurns', 'an integer from 1', maxTurns);
+  if (onEvent !== undefined && typeof onEvent !== 'function')
+    throw fault('onEvent', 'a function', onEvent);
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function')
+    throw fault('signal', 'an AbortSignal', signal);
   return {
     workflow: readState(workflow),
     session,

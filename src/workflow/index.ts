@@ -1,12 +1,30 @@
-/** Deterministic orchestration: what a model is shown is computed, what it asks for is planned, and both can be replayed. */
+/**
+ * Deterministic orchestration: what a model is shown is computed, what it asks for is planned, and
+ * both can be replayed.
+ */
 
 export type { BatchPlan, PlannedCall, ToolCall } from '../toolset/batch-plan.ts';
 export { planBatch } from '../toolset/batch-plan.ts';
-export type { Block, Dropped, EffectiveBudget, EffectiveInput, EffectiveSet, Overrides, Prerequisite, ToolSpec } from '../toolset/effective.ts';
+export type {
+  Block,
+  Dropped,
+  EffectiveBudget,
+  EffectiveInput,
+  EffectiveSet,
+  Overrides,
+  Prerequisite,
+  ToolSpec,
+} from '../toolset/effective.ts';
 export type { ProviderNameOptions, ProviderNames } from '../toolset/provider-names.ts';
 export { toProviderNames } from '../toolset/provider-names.ts';
 // A preset
-export type { CodingAgentInput, CodingAgentParsed, CodingAgentPreset, CodingAgentTool, CodingAgentToolName } from './coding-agent-preset.ts';
+export type {
+  CodingAgentInput,
+  CodingAgentParsed,
+  CodingAgentPreset,
+  CodingAgentTool,
+  CodingAgentToolName,
+} from './coding-agent-preset.ts';
 export { codingAgentPreset, codingAgentTool } from './coding-agent-preset.ts';
 // Effective tools and plans
 export { computeEffective } from './compute-effective.ts';
@@ -40,5 +58,12 @@ export type {
   WorkflowError,
   WorkflowEvent,
 } from './workflow-events.ts';
-export type { BatchCall, BatchState, Reduction, RunState, WorkflowOptions, WorkflowState } from './workflow-state.ts';
+export type {
+  BatchCall,
+  BatchState,
+  Reduction,
+  RunState,
+  WorkflowOptions,
+  WorkflowState,
+} from './workflow-state.ts';
 export { effectiveOf, serializeState } from './workflow-state.ts';

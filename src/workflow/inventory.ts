@@ -4,11 +4,23 @@ import { didYouMean, nearestNames } from '../text/names.ts';
 import { checkNames, type Overrides } from '../toolset/effective.ts';
 import type { WorkflowState } from './workflow-state.ts';
 
-/** @throws MisuseError for a name in profiles, the selection or an override that nothing has, and for a name that two tools have. */
-export function checkInventory({ tools, profiles, profile, overrides }: Pick<WorkflowState, 'tools' | 'profiles' | 'profile' | 'overrides'>): void {
+/**
+ * @throws MisuseError for a name in profiles, the selection or an override that nothing has, and
+ * for a name that two tools have.
+ */
+export function checkInventory({
+  tools,
+  profiles,
+  profile,
+  overrides,
+}: Pick<WorkflowState, 'tools' | 'profiles' | 'profile' | 'overrides'>): void {
   const names = new Set<string>();
   for (const { name } of tools) {
-    if (names.has(name)) throw new MisuseError('duplicate_name', `\`tools\`: expected every name once, got \`${name}\` twice.`);
+    if (names.has(name))
+      throw new MisuseError(
+        'duplicate_name',
+        `\`tools\`: expected every name once, got \`${name}\` twice.`,
+      );
     names.add(name);
   }
   for (const [id, list] of Object.entries(profiles)) checkNames(list, names, `profiles.${id}`);
@@ -17,18 +29,25 @@ export function checkInventory({ tools, profiles, profile, overrides }: Pick<Wor
 }
 
 /** @throws MisuseError `unknown_tool` */
-export function checkOverrides(overrides: Overrides | null, names: ReadonlySet<string>, scope: 'session' | 'run'): void {
-  for (const list of ['enable', 'disable', 'force'] as const) checkNames(overrides?.[list], names, `overrides.${scope}.${list}`);
+export function checkOverrides(
+  overrides: Overrides | null,
+  names: ReadonlySet<string>,
+  scope: 'session' | 'run',
+): void {
+  for (const list of ['enable', 'disable', 'force'] as const)
+    checkNames(overrides?.[list], names, `overrides.${scope}.${list}`);
 }
 
 /** @throws MisuseError `unknown_profile` naming those that there are. */
 export function checkProfile(id: string, profiles: WorkflowState['profiles']): void {
   if (Object.hasOwn(profiles, id)) return;
-  // Sorted: what is said does not depend on the order of keys, which a round trip through JSON may change.
+  // Sorted: what is said does not depend on the order of keys, which a round trip through JSON may
+  // change.
   const ids = Object.keys(profiles).sort();
   const hint = didYouMean(nearestNames(id, ids));
   throw new MisuseError(
     'unknown_profile',
-    `\`profile\`: expected one of ${ids.map((one) => `\`${one}\``).join(', ') || '(there is none)'}, got \`${id}\`.${hint}`,
+    `\`profile\`: expected one of ` +
+      `${ids.map((one) => `\`${one}\``).join(', ') || '(there is none)'}, got \`${id}\`.${hint}`,
   );
 }

@@ -24,12 +24,18 @@ import {
 import type { WorkflowEvent } from './workflow-events.ts';
 import type { WorkflowOptions } from './workflow-state.ts';
 
-/** An event as frozen JSON. @throws MisuseError `invalid_option` for what is no event, and for a field that its kind of event does not have. */
+/**
+ * An event as frozen JSON. @throws MisuseError `invalid_option` for what is no event, and for a
+ * field that its kind of event does not have.
+ */
 export function readEvent(event: unknown): WorkflowEvent {
   const read = copied(event, 'the event');
   if (!isJsonObject(read)) throw wrong('the event', 'an object with a `type`', read);
   const type = own(read, 'type');
-  const fields = typeof type === 'string' && Object.hasOwn(events, type) ? events[type as WorkflowEvent['type']] : undefined;
+  const fields =
+    typeof type === 'string' && Object.hasOwn(events, type)
+      ? events[type as WorkflowEvent['type']]
+      : undefined;
   if (fields === undefined) throw wrong('type', `one of ${Object.keys(events).join(', ')}`, type);
   checkFields(read, { type: any, ...fields }, type as string);
   return read as unknown as WorkflowEvent;
@@ -37,8 +43,17 @@ export function readEvent(event: unknown): WorkflowEvent {
 
 /** @throws MisuseError `invalid_option` for what is no list of events. */
 export function checkEvents(events: unknown, where: string): void {
-  if (typeof events === 'object' && events !== null && typeof (events as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function') return;
-  throw new MisuseError('invalid_option', `${where}: expected \`events\` to be an array, or something else to iterate over, got ${describe(events)}.`);
+  if (
+    typeof events === 'object' &&
+    events !== null &&
+    typeof (events as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function'
+  )
+    return;
+  throw new MisuseError(
+    'invalid_option',
+    `${where}: expected \`events\` to be an array, or something else to iterate over, got ` +
+      `${describe(events)}.`,
+  );
 }
 
 /** What `createWorkflow` is given, as frozen JSON. @throws MisuseError `invalid_option` */
@@ -46,7 +61,8 @@ export function readWorkflowOptions(options: unknown): WorkflowOptions {
   const copy = copied(options, 'the workflow');
   if (!isJsonObject(copy)) throw wrong('createWorkflow', 'an object with `tools`', copy);
   const read = readOptions('createWorkflow', copy, Object.keys(workflowFields)) as JsonObject;
-  for (const [key, check] of Object.entries(workflowFields)) check(read[key], `createWorkflow.${key}`);
+  for (const [key, check] of Object.entries(workflowFields))
+    check(read[key], `createWorkflow.${key}`);
   return read as unknown as WorkflowOptions;
 }
 
@@ -62,7 +78,12 @@ const workflowFields: Readonly<Record<keyof WorkflowOptions, Check>> = {
 const events: Readonly<Record<WorkflowEvent['type'], Readonly<Record<string, Check>>>> = {
   tool_registry_set: { tools: toolSpecs, profiles: optional(profiles), profile: optional(text) },
   tool_profile_selected: { profile: text },
-  tool_overrides_set: { scope, enable: optional(names), disable: optional(names), force: optional(names) },
+  tool_overrides_set: {
+    scope,
+    enable: optional(names),
+    disable: optional(names),
+    force: optional(names),
+  },
   host_session_updated: { hostSessionId: textOrNull, status: textOrNull },
   facts_updated: { facts: object },
   run_requested: { runId: optional(text), profile: optional(text), provider: optional(text) },

@@ -23,11 +23,13 @@ import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
 import { type BatchState, effectiveOf, notAState, type WorkflowState } from './workflow-state.ts';
 
 /**
- * A state as frozen JSON, checked field by field. One that is frozen was made here, and is given back as it is.
+ * A state as frozen JSON, checked field by field. One that is frozen was made here, and is given
+ * back as it is.
  * @throws MisuseError `invalid_option` for what `serializeState` did not write.
  */
 export function readState(state: unknown): WorkflowState {
-  if (typeof state === 'object' && state !== null && Object.isFrozen(state)) return state as WorkflowState;
+  if (typeof state === 'object' && state !== null && Object.isFrozen(state))
+    return state as WorkflowState;
   try {
     const read = copied(state, "a workflow's state");
     checkFields(read, stateFields, 'state');
@@ -52,10 +54,15 @@ const version: Check = (value, at) => {
   if (value !== 1) throw wrong(at, '1', value);
 };
 const howEnded: Check = (value, at) => {
-  if (value !== 'completed' && value !== 'cancelled') throw wrong(at, '"completed" or "cancelled"', value);
+  if (value !== 'completed' && value !== 'cancelled')
+    throw wrong(at, '"completed" or "cancelled"', value);
 };
 
-const overrides = fields({ enable: optional(names), disable: optional(names), force: optional(names) });
+const overrides = fields({
+  enable: optional(names),
+  disable: optional(names),
+  force: optional(names),
+});
 const effective = fields({
   names: strings,
   dropped: list(fields({ name: text, code: text })),
@@ -82,8 +89,19 @@ const stateFields: Readonly<Record<keyof WorkflowState, Check>> = {
   facts: factsRule,
   overrides: nullable(overrides),
   budget: nullable(budget),
-  run: nullable(fields({ id: text, profile: nullable(text), overrides: nullable(overrides), turns: whole, effective, tools: toolSpecs })),
-  batch: nullable(fields({ id: text, groups: list(strings), group: whole, calls: list(call), planHash: text })),
+  run: nullable(
+    fields({
+      id: text,
+      profile: nullable(text),
+      overrides: nullable(overrides),
+      turns: whole,
+      effective,
+      tools: toolSpecs,
+    }),
+  ),
+  batch: nullable(
+    fields({ id: text, groups: list(strings), group: whole, calls: list(call), planHash: text }),
+  ),
   lastRun: nullable(fields({ id: text, ended: howEnded })),
   lastPlanHash: nullable(text),
   runs: whole,
@@ -113,9 +131,15 @@ function checkBatch({ groups, group, calls }: BatchState): void {
   const accepted = calls.filter((one) => one.accepted);
   if (planned.length !== accepted.length || accepted.some(({ id }, index) => id !== planned[index]))
     throw notAState('`state.batch.groups`: expected the ids of the accepted calls, in order.');
-  if (new Set(planned).size !== planned.length) throw notAState('`state.batch.groups`: expected every id once.');
-  if (calls.some((one) => !one.accepted && one.result === null)) throw notAState('`state.batch.calls`: expected a result for every refused call.');
+  if (new Set(planned).size !== planned.length)
+    throw notAState('`state.batch.groups`: expected every id once.');
+  if (calls.some((one) => !one.accepted && one.result === null))
+    throw notAState('`state.batch.calls`: expected a result for every refused call.');
   const open = new Set(accepted.filter(({ result }) => result === null).map(({ id }) => id));
   const isOpen = (ids: readonly string[]): boolean => ids.some((id) => open.has(id));
-  if (groups.findIndex(isOpen) !== group) throw notAState(`\`state.batch.group\`: expected the first group with a call that waits, got ${describe(group)}.`);
+  if (groups.findIndex(isOpen) !== group)
+    throw notAState(
+      `\`state.batch.group\`: expected the first group with a call that waits, got ` +
+        `${describe(group)}.`,
+    );
 }

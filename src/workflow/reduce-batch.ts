@@ -1,4 +1,7 @@
-/** The batch of a run: planned when it is observed, run group by group, settled when every call has its one result. */
+/**
+ * The batch of a run: planned when it is observed, run group by group, settled when every call has
+ * its one result.
+ */
 import { type errorCodes, type ToolError, toolError } from '../errors.ts';
 import { frozenJson, type JsonValue } from '../json.ts';
 import type { ToolResult } from '../result.ts';
@@ -6,21 +9,43 @@ import { planOf, type ToolCall } from '../toolset/batch-plan.ts';
 import { notAvailableError, notFoundError } from '../toolset/unavailable.ts';
 import { beginBatch, nextGroup, openCalls, withResult } from './settlements.ts';
 import type { CallOutcome, WorkflowCommand } from './workflow-events.ts';
-import type { BatchCall, BatchState, Reduction, RunState, WorkflowState } from './workflow-state.ts';
+import type {
+  BatchCall,
+  BatchState,
+  Reduction,
+  RunState,
+  WorkflowState,
+} from './workflow-state.ts';
 
-/** So many unknown names of a batch are compared with all known ones; a model that invents more is lost, and each comparison costs. */
+/**
+ * So many unknown names of a batch are compared with all known ones; a model that invents more is
+ * lost, and each comparison costs.
+ */
 const mostHints = 32;
 
-/** Plans what the model asked for and asks the host for the first group; a batch in which nothing is to be run is settled at once. */
-export function openBatch(state: WorkflowState, run: RunState, observed: readonly ToolCall[]): Reduction {
+/**
+ * Plans what the model asked for and asks the host for the first group; a batch in which nothing is
+ * to be run is settled at once.
+ */
+export function openBatch(
+  state: WorkflowState,
+  run: RunState,
+  observed: readonly ToolCall[],
+): Reduction {
   // Tools that came meanwhile are known, and not available before the model is shown them.
   const known = new Map([...state.tools, ...run.tools].map((tool) => [tool.name, tool]));
   const plan = planOf(observed, known, run.effective.names);
   let hints = mostHints;
   const calls = plan.calls.map(({ accepted, code }, index): BatchCall => {
     const call = observed[index] as ToolCall;
-    const error = accepted ? undefined : refusal(run, call, code as ToolError['code'], code === 'tool_not_found' && hints-- > 0);
-    return Object.freeze({ ...call, accepted, result: error === undefined ? null : failed(call, error, 'rejected') });
+    const error = accepted
+      ? undefined
+      : refusal(run, call, code as ToolError['code'], code === 'tool_not_found' && hints-- > 0);
+    return Object.freeze({
+      ...call,
+      accepted,
+      result: error === undefined ? null : failed(call, error, 'rejected'),
+    });
   });
   const batches = state.batches + 1;
   const batch = beginBatch({
@@ -33,32 +58,59 @@ export function openBatch(state: WorkflowState, run: RunState, observed: readonl
 }
 
 /** Takes a result. Unknown calls, and those that have their result already, change nothing. */
-export function settleCall(state: WorkflowState, batch: BatchState, callId: string, result: ToolResult): Reduction {
+export function settleCall(
+  state: WorkflowState,
+  batch: BatchState,
+  callId: string,
+  result: ToolResult,
+): Reduction {
   const next = withResult(batch, callId, result);
   if (next === undefined) return { state, commands: [] };
-  return openCalls(next) === 0 ? goOn(state, next) : { state: withBatch(state, next), commands: [] };
+  return openCalls(next) === 0
+    ? goOn(state, next)
+    : { state: withBatch(state, next), commands: [] };
 }
 
 /** Ends the open calls of a batch as cancelled. */
 export function cancelBatch(state: WorkflowState, batch: BatchState): Reduction {
-  const started = toolError('cancelled', 'The run was cancelled before the call ended. It may have run.');
+  const started = toolError(
+    'cancelled',
+    'The run was cancelled before the call ended. It may have run.',
+  );
   const waited = toolError('cancelled', 'The run was cancelled before the call started.');
   const handedOut = new Set(batch.groups.slice(0, batch.group + 1).flat());
   const calls = batch.calls.map((call) =>
-    call.result === null ? Object.freeze({ ...call, result: failed(call, handedOut.has(call.id) ? started : waited, 'cancelled') }) : call,
+    call.result === null
+      ? Object.freeze({
+          ...call,
+          result: failed(call, handedOut.has(call.id) ? started : waited, 'cancelled'),
+        })
+      : call,
   );
   return settled(state, batch.id, calls);
 }
 
-/** Asks for the next group that has anything to run, or settles the batch. Calls that were settled ahead of their group are not asked for again. */
+/**
+ * Asks for the next group that has anything to run, or settles the batch. Calls that were settled
+ * ahead of their group are not asked for again.
+ */
 function goOn(state: WorkflowState, batch: BatchState): Reduction {
   const next = nextGroup(batch);
   if (next === undefined) return settled(state, batch.id, batch.calls);
-  return { state: withBatch(state, next.batch), commands: [{ type: 'execute_calls', batchId: batch.id, calls: next.calls.map(asObserved) }] };
+  return {
+    state: withBatch(state, next.batch),
+    commands: [{ type: 'execute_calls', batchId: batch.id, calls: next.calls.map(asObserved) }],
+  };
 }
 
 function settled(state: WorkflowState, id: string, calls: readonly BatchCall[]): Reduction {
-  const results = calls.map(({ id: callId, name: toolName, result }): CallOutcome => ({ callId, toolName, result: result as ToolResult }));
+  const results = calls.map(
+    ({ id: callId, name: toolName, result }): CallOutcome => ({
+      callId,
+      toolName,
+      result: result as ToolResult,
+    }),
+  );
   const command: WorkflowCommand = { type: 'batch_settled', batchId: id, results };
   return { state: Object.freeze({ ...state, batch: null }), commands: [command] };
 }
@@ -71,15 +123,32 @@ function withBatch(state: WorkflowState, batch: BatchState): WorkflowState {
   return Object.freeze({ ...state, batch });
 }
 
-function refusal(run: RunState, { id, name }: ToolCall, code: ToolError['code'], hinted: boolean): ToolError {
+function refusal(
+  run: RunState,
+  { id, name }: ToolCall,
+  code: ToolError['code'],
+  hinted: boolean,
+): ToolError {
   if (code === 'duplicate_call_id')
-    return toolError(code, `The id \`${id}\` stands twice in the batch. Only the first was run; give every call an id of its own.`);
+    return toolError(
+      code,
+      `The id \`${id}\` stands twice in the batch. Only the first was run; give every call an ` +
+        'id of its own.',
+    );
   if (code === 'tool_not_found') return notFoundError(name, hinted ? run.effective.names : []);
   const drop = run.effective.dropped.find((dropped) => dropped.name === name)?.code ?? 'not_listed';
   return notAvailableError(name, drop, run.effective.prerequisites);
 }
 
-function failed({ id, name }: ToolCall, error: ToolError, status: (typeof errorCodes)[ToolError['code']]['status']): ToolResult {
-  const result: ToolResult = { success: false, error, metadata: { callId: id, toolName: name, status, attempt: 1, durationMs: 0 } };
+function failed(
+  { id, name }: ToolCall,
+  error: ToolError,
+  status: (typeof errorCodes)[ToolError['code']]['status'],
+): ToolResult {
+  const result: ToolResult = {
+    success: false,
+    error,
+    metadata: { callId: id, toolName: name, status, attempt: 1, durationMs: 0 },
+  };
   return frozenJson(result as unknown as JsonValue) as unknown as ToolResult;
 }

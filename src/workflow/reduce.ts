@@ -1,4 +1,7 @@
-/** What an event does to a workflow: the next state and what the host is asked to do. Pure: no clock, no randomness, no I/O. */
+/**
+ * What an event does to a workflow: the next state and what the host is asked to do. Pure: no
+ * clock, no randomness, no I/O.
+ */
 import { describe, isMisuseError, type MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
 import type { Overrides, ToolSpec } from '../toolset/effective.ts';
@@ -8,11 +11,25 @@ import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
 import { checkEvents, readEvent } from './read-event.ts';
 import { readState } from './read-state.ts';
 import { cancelBatch, openBatch, settleCall } from './reduce-batch.ts';
-import type { RunRequested, ToolOverridesSet, ToolRegistrySet, WorkflowCommand, WorkflowError, WorkflowEvent } from './workflow-events.ts';
-import { effectiveOf, notAState, type Reduction, type RunState, type WorkflowState } from './workflow-state.ts';
+import type {
+  RunRequested,
+  ToolOverridesSet,
+  ToolRegistrySet,
+  WorkflowCommand,
+  WorkflowError,
+  WorkflowEvent,
+} from './workflow-events.ts';
+import {
+  effectiveOf,
+  notAState,
+  type Reduction,
+  type RunState,
+  type WorkflowState,
+} from './workflow-state.ts';
 
 /**
- * Applies one event. Never throws for what an event holds: a refused one is an `error`, and the state stays as it was.
+ * Applies one event. Never throws for what an event holds: a refused one is an `error`, and the
+ * state stays as it was.
  * @throws MisuseError `invalid_option` for a `state` that is none.
  */
 export function reduce(state: WorkflowState, event: WorkflowEvent): Reduction {
@@ -30,7 +47,8 @@ export function reduce(state: WorkflowState, event: WorkflowEvent): Reduction {
 /** Applies an event that was read already, to a state that was. */
 export function reduceRead(state: WorkflowState, event: WorkflowEvent): Reduction {
   try {
-    // Without a prototype: an optional field that is not there stays that way, whatever stands on `Object.prototype`.
+    // Without a prototype: an optional field that is not there stays that way, whatever stands on
+    // `Object.prototype`.
     const reduction = apply(state, ownMembers(event));
     return 'code' in reduction ? { state, commands: [], error: reduction } : reduction;
   } catch (error) {
@@ -39,14 +57,17 @@ export function reduceRead(state: WorkflowState, event: WorkflowEvent): Reductio
 }
 
 function refused(state: WorkflowState, error: unknown): Reduction {
-  if (isMisuseError(error)) return { state, commands: [], error: { code: refusalCode(error), message: error.message } };
+  if (isMisuseError(error))
+    return { state, commands: [], error: { code: refusalCode(error), message: error.message } };
   // Only a state that somebody else has frozen gets here unread.
   throw notAState(`It cannot be computed with: ${describe(error)}.`);
 }
 
 /**
- * Applies events one after another; refused ones are skipped, as they were when they happened. `commands` are those of all of them, in order.
- * @throws MisuseError `invalid_option` for a `state` that is none, and for `events` that cannot be iterated.
+ * Applies events one after another; refused ones are skipped, as they were when they happened.
+ * `commands` are those of all of them, in order.
+ * @throws MisuseError `invalid_option` for a `state` that is none, and for `events` that cannot be
+ * iterated.
  */
 export function replay(
   state: WorkflowState,
@@ -68,7 +89,10 @@ function refusalCode({ code }: MisuseError): WorkflowError['code'] {
 }
 
 const noTools: readonly ToolSpec[] = Object.freeze([]);
-const noRun: WorkflowError = { code: 'run_not_active', message: 'Expected an active run. Send `run_requested` first.' };
+const noRun: WorkflowError = {
+  code: 'run_not_active',
+  message: 'Expected an active run. Send `run_requested` first.',
+};
 
 function apply(state: WorkflowState, event: WorkflowEvent): Reduction | WorkflowError {
   const { run, batch } = state;
@@ -78,11 +102,19 @@ function apply(state: WorkflowState, event: WorkflowEvent): Reduction | Workflow
     case 'tool_profile_selected':
       checkProfile(event.profile, state.profiles);
       // The newest choice speaks, also in a run that had chosen for itself.
-      return changed(state, { profile: event.profile, run: run === null ? null : Object.freeze({ ...run, profile: null }) });
+      return changed(state, {
+        profile: event.profile,
+        run: run === null ? null : Object.freeze({ ...run, profile: null }),
+      });
     case 'tool_overrides_set':
       return newOverrides(state, event);
     case 'host_session_updated':
-      return changed(state, { facts: mergeFacts(state.facts, { 'hostSession.id': event.hostSessionId ?? null, 'hostSession.status': event.status ?? null }) });
+      return changed(state, {
+        facts: mergeFacts(state.facts, {
+          'hostSession.id': event.hostSessionId ?? null,
+          'hostSession.status': event.status ?? null,
+        }),
+      });
     case 'facts_updated':
       return changed(state, { facts: mergeFacts(state.facts, event.facts) });
     case 'run_requested':
@@ -92,19 +124,24 @@ function apply(state: WorkflowState, event: WorkflowEvent): Reduction | Workflow
       if (batch !== null)
         return {
           code: 'batch_already_active',
-          message: `Expected every call of \`${batch.id}\` to be settled before new ones are observed. Settle them, or cancel the run.`,
+          message:
+            `Expected every call of \`${batch.id}\` to be settled before new ones are observed. ` +
+            'Settle them, or cancel the run.',
         };
       return continued(openBatch(state, run, event.calls));
     }
     case 'tool_call_settled':
-      if (batch === null || (event.batchId !== undefined && event.batchId !== batch.id)) return { state, commands: [] };
+      if (batch === null || (event.batchId !== undefined && event.batchId !== batch.id))
+        return { state, commands: [] };
       return continued(settleCall(state, batch, event.callId, event.result));
     case 'run_completed':
       if (run === null) return noRun;
       if (batch !== null)
         return {
           code: 'batch_already_active',
-          message: `Expected every call of \`${batch.id}\` to be settled before the run is completed. Settle them, or cancel the run.`,
+          message:
+            `Expected every call of \`${batch.id}\` to be settled before the run is completed. ` +
+            'Settle them, or cancel the run.',
         };
       return changed(state, ended(run, 'completed'));
     case 'run_cancelled': {
@@ -119,7 +156,10 @@ function changed(state: WorkflowState, changes: Partial<WorkflowState>): Reducti
   return { state: Object.freeze({ ...state, ...changes }), commands: [] };
 }
 
-function ended(run: RunState, how: 'completed' | 'cancelled'): Pick<WorkflowState, 'run' | 'lastRun'> {
+function ended(
+  run: RunState,
+  how: 'completed' | 'cancelled',
+): Pick<WorkflowState, 'run' | 'lastRun'> {
   return { run: null, lastRun: Object.freeze({ id: run.id, ended: how }) };
 }
 
@@ -140,20 +180,41 @@ function newInventory(
   return inventory;
 }
 
-function newOverrides(state: WorkflowState, { scope, enable = [], disable = [], force = [] }: ToolOverridesSet): Reduction | WorkflowError {
+function newOverrides(
+  state: WorkflowState,
+  { scope, enable = [], disable = [], force = [] }: ToolOverridesSet,
+): Reduction | WorkflowError {
   const overrides: Overrides = Object.freeze({ enable, disable, force });
   checkOverrides(overrides, new Set(state.tools.map(({ name }) => name)), scope);
   if (scope === 'session') return changed(state, { overrides });
-  return state.run === null ? noRun : changed(state, { run: Object.freeze({ ...state.run, overrides }) });
+  return state.run === null
+    ? noRun
+    : changed(state, { run: Object.freeze({ ...state.run, overrides }) });
 }
 
-function startRun(state: WorkflowState, { runId, profile, provider }: RunRequested): Reduction | WorkflowError {
-  if (state.run !== null) return { code: 'run_already_active', message: `Expected no active run, got \`${state.run.id}\`. Complete or cancel it first.` };
+function startRun(
+  state: WorkflowState,
+  { runId, profile, provider }: RunRequested,
+): Reduction | WorkflowError {
+  if (state.run !== null)
+    return {
+      code: 'run_already_active',
+      message: `Expected no active run, got \`${state.run.id}\`. Complete or cancel it first.`,
+    };
   if (profile !== undefined) checkProfile(profile, state.profiles);
-  const chosen = profile ?? (provider !== undefined && Object.hasOwn(state.profiles, provider) ? provider : null);
+  const chosen =
+    profile ??
+    (provider !== undefined && Object.hasOwn(state.profiles, provider) ? provider : null);
   const runs = state.runs + 1;
   const idle = { names: [], dropped: [], prerequisites: [], hash: '' };
-  const run: RunState = { id: runId ?? `run-${runs}`, profile: chosen, overrides: null, turns: 0, effective: idle, tools: noTools };
+  const run: RunState = {
+    id: runId ?? `run-${runs}`,
+    profile: chosen,
+    overrides: null,
+    turns: 0,
+    effective: idle,
+    tools: noTools,
+  };
   return askModel(Object.freeze({ ...state, runs, run }), run);
 }
 
@@ -165,16 +226,25 @@ function continued(reduction: Reduction): Reduction {
   return { state: next.state, commands: [...commands, ...next.commands] };
 }
 
-/** The one moment at which the effective set is computed: it stands until the model is asked again. */
+/**
+ * The one moment at which the effective set is computed: it stands until the model is asked again.
+ */
 function askModel(state: WorkflowState, run: RunState): Reduction {
   const computed = effectiveOf(state);
   const byName = new Map(state.tools.map((tool) => [tool.name, tool]));
   const listed = computed.names.flatMap((name) => byName.get(name) ?? []);
-  // What is as it was stays the same object: whoever compares or hashes states need not look into it again.
+  // What is as it was stays the same object: whoever compares or hashes states need not look into
+  // it again.
   const effective = computed.hash === run.effective.hash ? run.effective : deepFreeze(computed);
-  const tools = listed.length === run.tools.length && listed.every((tool, index) => tool === run.tools[index]) ? run.tools : Object.freeze(listed);
+  const tools =
+    listed.length === run.tools.length && listed.every((tool, index) => tool === run.tools[index])
+      ? run.tools
+      : Object.freeze(listed);
   return {
-    state: Object.freeze({ ...state, run: Object.freeze({ ...run, turns: run.turns + 1, effective, tools }) }),
+    state: Object.freeze({
+      ...state,
+      run: Object.freeze({ ...run, turns: run.turns + 1, effective, tools }),
+    }),
     commands: [{ type: 'llm_generate', runId: run.id, tools, toolNames: effective.names }],
   };
 }

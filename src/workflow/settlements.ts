@@ -1,11 +1,15 @@
 /**
- * How far a batch has come, without a copy of the batch for every call that ends. All states of one batch share a log of the calls that were settled; each of
- * them knows how many entries of the log are its own. `calls` of a state is put together when it is first read.
+ * How far a batch has come, without a copy of the batch for every call that ends. All states of one
+ * batch share a log of the calls that were settled; each of them knows how many entries of the log
+ * are its own. `calls` of a state is put together when it is first read.
  */
 import type { ToolResult } from '../result.ts';
 import type { BatchCall, BatchState } from './workflow-state.ts';
 
-/** What the states of one batch share. It is only ever added to, so that an earlier state stays as it was. */
+/**
+ * What the states of one batch share. It is only ever added to, so that an earlier state stays as
+ * it was.
+ */
 interface History {
   /** The calls as the batch began, or as it was read from outside. */
   readonly began: readonly BatchCall[];
@@ -32,18 +36,28 @@ export function beginBatch(batch: Omit<BatchState, 'group'>): BatchState {
   return made(batch, -1, { history: historyOf(batch), settled: 0, open: 0 });
 }
 
-/** The batch with the next group that has anything to run, and that group's calls. Undefined where there is none. */
-export function nextGroup(batch: BatchState): { readonly batch: BatchState; readonly calls: readonly BatchCall[] } | undefined {
+/**
+ * The batch with the next group that has anything to run, and that group's calls. Undefined where
+ * there is none.
+ */
+export function nextGroup(
+  batch: BatchState,
+): { readonly batch: BatchState; readonly calls: readonly BatchCall[] } | undefined {
   const progress = progressIn(batch);
   for (let group = batch.group + 1; group < batch.groups.length; group++) {
     const calls = waiting(progress, batch.groups[group] ?? []);
-    if (calls.length > 0) return { batch: made(batch, group, { ...progress, open: calls.length }), calls };
+    if (calls.length > 0)
+      return { batch: made(batch, group, { ...progress, open: calls.length }), calls };
   }
   return undefined;
 }
 
 /** The batch with one more result. Undefined where no call of this id waits for one. */
-export function withResult(batch: BatchState, callId: string, result: ToolResult): BatchState | undefined {
+export function withResult(
+  batch: BatchState,
+  callId: string,
+  result: ToolResult,
+): BatchState | undefined {
   const progress = progressIn(batch);
   const { settled, open } = progress;
   if (!isOpen(progress, callId)) return undefined;
@@ -52,7 +66,11 @@ export function withResult(batch: BatchState, callId: string, result: ToolResult
   const { place, group } = history.waited.get(callId) as { place: number; group: number };
   history.settledAt.set(callId, settled);
   history.log.push(Object.freeze({ ...(history.began[place] as BatchCall), result }));
-  return made(batch, batch.group, { history, settled: settled + 1, open: group === batch.group ? open - 1 : open });
+  return made(batch, batch.group, {
+    history,
+    settled: settled + 1,
+    open: group === batch.group ? open - 1 : open,
+  });
 }
 
 /** How many calls of the group that runs have no result yet. */
@@ -60,7 +78,11 @@ export function openCalls(batch: BatchState): number {
   return progressIn(batch).open;
 }
 
-function made({ id, groups, planHash }: Omit<BatchState, 'group'>, group: number, progress: Progress): BatchState {
+function made(
+  { id, groups, planHash }: Omit<BatchState, 'group'>,
+  group: number,
+  progress: Progress,
+): BatchState {
   let calls: readonly BatchCall[] | undefined;
   const batch: BatchState = Object.freeze({
     id,
@@ -78,7 +100,8 @@ function made({ id, groups, planHash }: Omit<BatchState, 'group'>, group: number
 
 function callsOf({ history: { began, waited, log }, settled }: Progress): readonly BatchCall[] {
   if (settled === 0) return began;
-  // Spread: the methods of a frozen array are fifty times slower in today's engines, and a batch may have thousands of calls.
+  // Spread: the methods of a frozen array are fifty times slower in today's engines, and a batch
+  // may have thousands of calls.
   const calls = [...began];
   for (let index = 0; index < settled; index++) {
     const call = log[index] as BatchCall;
@@ -87,7 +110,10 @@ function callsOf({ history: { began, waited, log }, settled }: Progress): readon
   return Object.freeze(calls);
 }
 
-/** A batch that was made elsewhere, such as one that was stored as JSON, has its progress in its calls. */
+/**
+ * A batch that was made elsewhere, such as one that was stored as JSON, has its progress in its
+ * calls.
+ */
 function progressIn(batch: BatchState): Progress {
   const known = progressOf.get(batch);
   if (known !== undefined) return known;
@@ -101,7 +127,8 @@ function historyOf({ groups, calls }: Omit<BatchState, 'group'>): History {
   const groupOf = new Map<string, number>();
   for (const [group, ids] of groups.entries()) for (const id of ids) groupOf.set(id, group);
   const waited = new Map<string, { place: number; group: number }>();
-  for (const [place, { id, accepted, result }] of calls.entries()) if (accepted && result === null) waited.set(id, { place, group: groupOf.get(id) as number });
+  for (const [place, { id, accepted, result }] of calls.entries())
+    if (accepted && result === null) waited.set(id, { place, group: groupOf.get(id) as number });
   return { began: calls, waited, log: [], settledAt: new Map() };
 }
 
@@ -116,5 +143,7 @@ function isOpen({ history: { waited, settledAt }, settled }: Progress, id: strin
 
 function waiting(progress: Progress, ids: readonly string[]): BatchCall[] {
   const { began, waited } = progress.history;
-  return ids.filter((id) => isOpen(progress, id)).map((id) => began[waited.get(id)?.place as number] as BatchCall);
+  return ids
+    .filter((id) => isOpen(progress, id))
+    .map((id) => began[waited.get(id)?.place as number] as BatchCall);
 }

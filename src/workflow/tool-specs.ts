@@ -4,8 +4,10 @@ import { stateOf } from '../surface-port.ts';
 import type { ToolSpec } from '../toolset/effective.ts';
 
 /**
- * The specs of every tool that a model could come to see in this session, in the registry's order and then the session's own, with description and input schema:
- * what `createWorkflow` needs, without writing it a second time. A `resourceKey` that depends on the input is not in it: the session's locks hold all the same.
+ * The specs of every tool that a model could come to see in this session, in the registry's order
+ * and then the session's own, with description and input schema: what `createWorkflow` needs,
+ * without writing it a second time. A `resourceKey` that depends on the input is not in it: the
+ * session's locks hold all the same.
  * @throws MisuseError `foreign_definition` for what is no session of this library.
  */
 export function toolSpecs(session: ToolSession): ToolSpec[] {

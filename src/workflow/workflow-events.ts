@@ -4,7 +4,10 @@ import type { ToolResult } from '../result.ts';
 import type { ToolCall } from '../toolset/batch-plan.ts';
 import type { ToolSpec } from '../toolset/effective.ts';
 
-/** What a host tells a workflow. `type` is the discriminator. Whatever is not JSON, or lacks a field that it needs, is refused as `invalid_event`. */
+/**
+ * What a host tells a workflow. `type` is the discriminator. Whatever is not JSON, or lacks a field
+ * that it needs, is refused as `invalid_event`.
+ */
 export type WorkflowEvent =
   | ToolRegistrySet
   | ToolProfileSelected
@@ -17,7 +20,10 @@ export type WorkflowEvent =
   | RunCompleted
   | RunCancelled;
 
-/** Replaces the inventory. Profiles that are not given stay. Refused where a profile or an override would then name a tool that is gone. */
+/**
+ * Replaces the inventory. Profiles that are not given stay. Refused where a profile or an override
+ * would then name a tool that is gone.
+ */
 export interface ToolRegistrySet {
   readonly type: 'tool_registry_set';
   /** The tools, in order. */
@@ -48,7 +54,10 @@ export interface ToolOverridesSet {
   readonly force?: readonly string[] | undefined;
 }
 
-/** Sets the facts `hostSession.id` and `hostSession.status`, both of them; null clears, and so does a JSON event that leaves one out. */
+/**
+ * Sets the facts `hostSession.id` and `hostSession.status`, both of them; null clears, and so does
+ * a JSON event that leaves one out.
+ */
 export interface HostSessionUpdated {
   readonly type: 'host_session_updated';
   /** The host session's id. */
@@ -117,7 +126,10 @@ export interface LlmGenerate {
   readonly toolNames: readonly string[];
 }
 
-/** Run these calls side by side; a batch has one such command a group, the next when all of the last are settled. A group whose calls were all settled ahead has none. */
+/**
+ * Run these calls side by side; a batch has one such command a group, the next when all of the last
+ * are settled. A group whose calls were all settled ahead has none.
+ */
 export interface ExecuteCalls {
   readonly type: 'execute_calls';
   /** The batch's id. */
@@ -148,7 +160,13 @@ export interface CallOutcome {
 /** Why an event was refused. */
 export interface WorkflowError {
   /** Stable; the one thing to branch on. */
-  readonly code: 'unknown_tool' | 'unknown_profile' | 'run_not_active' | 'run_already_active' | 'batch_already_active' | 'invalid_event';
+  readonly code:
+    | 'unknown_tool'
+    | 'unknown_profile'
+    | 'run_not_active'
+    | 'run_already_active'
+    | 'batch_already_active'
+    | 'invalid_event';
   /** What was expected and what to do. */
   readonly message: string;
 }

@@ -1,14 +1,24 @@
-/** The state of a workflow: plain JSON, so that it can be stored, compared and replayed byte for byte. */
+/**
+ * The state of a workflow: plain JSON, so that it can be stored, compared and replayed byte for
+ * byte.
+ */
 import { describe, MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import type { ToolResult } from '../result.ts';
 import type { ToolCall } from '../toolset/batch-plan.ts';
-import { type EffectiveInput, type EffectiveSet, effectiveSet, type Overrides, type ToolSpec } from '../toolset/effective.ts';
+import {
+  type EffectiveInput,
+  type EffectiveSet,
+  effectiveSet,
+  type Overrides,
+  type ToolSpec,
+} from '../toolset/effective.ts';
 import type { WorkflowCommand, WorkflowError } from './workflow-events.ts';
 
 /**
- * All that a workflow knows. Frozen all the way down, plain JSON without `undefined`; `JSON.parse(serializeState(state))` is as good as `state`, but for the order of
- * keys, which it sorts. While a batch is open it holds the calls' arguments and results, secrets included.
+ * All that a workflow knows. Frozen all the way down, plain JSON without `undefined`;
+ * `JSON.parse(serializeState(state))` is as good as `state`, but for the order of keys, which it
+ * sorts. While a batch is open it holds the calls' arguments and results, secrets included.
  */
 export interface WorkflowState {
   /** Of this shape. */
@@ -49,7 +59,10 @@ export interface RunState {
   readonly overrides: Overrides | null;
   /** How often the model was asked. */
   readonly turns: number;
-  /** What the model was shown last; calls are judged by it until it is asked again, whatever changes meanwhile. */
+  /**
+   * What the model was shown last; calls are judged by it until it is asked again, whatever changes
+   * meanwhile.
+   */
   readonly effective: EffectiveSet;
   /** The specs behind `effective.names`, in the same order. */
   readonly tools: readonly ToolSpec[];
@@ -63,7 +76,10 @@ export interface BatchState {
   readonly groups: readonly (readonly string[])[];
   /** The place in `groups` of the group that runs. */
   readonly group: number;
-  /** In observed order. Put together when it is first read, so that a batch of thousands of calls is not copied for each that ends. */
+  /**
+   * In observed order. Put together when it is first read, so that a batch of thousands of calls is
+   * not copied for each that ends.
+   */
   readonly calls: readonly BatchCall[];
   /** Equal for equal plans. */
   readonly planHash: string;
@@ -105,11 +121,15 @@ export interface Reduction {
 export function notAState(why: string): MisuseError {
   return new MisuseError(
     'invalid_option',
-    `Expected \`state\` to be a workflow's state, as \`createWorkflow\`, \`reduce\` and \`serializeState\` give it. ${why}`,
+    `Expected \`state\` to be a workflow's state, as \`createWorkflow\`, \`reduce\` and ` +
+      `\`serializeState\` give it. ${why}`,
   );
 }
 
-/** What a model would be shown now: of the active run's next turn, or of a run that starts now. @throws MisuseError `invalid_option` for what is no state. */
+/**
+ * What a model would be shown now: of the active run's next turn, or of a run that starts now.
+ * @throws MisuseError `invalid_option` for what is no state.
+ */
 export function effectiveOf(state: WorkflowState): EffectiveSet {
   checkVersion(state);
   const { tools, profiles, facts, overrides, budget, run } = state;
@@ -117,18 +137,29 @@ export function effectiveOf(state: WorkflowState): EffectiveSet {
   return effectiveSet({
     tools,
     profile: (id === null || !Object.hasOwn(profiles, id) ? undefined : profiles[id]) ?? [],
-    overrides: { ...(overrides === null ? {} : { session: overrides }), ...(run?.overrides == null ? {} : { run: run.overrides }) },
+    overrides: {
+      ...(overrides === null ? {} : { session: overrides }),
+      ...(run?.overrides == null ? {} : { run: run.overrides }),
+    },
     facts,
     ...(budget === null ? {} : { budget }),
   });
 }
 
-/** Canonical text: keys sorted, no white space. Equal states have equal bytes. @throws MisuseError `invalid_option` for what is no state. */
+/**
+ * Canonical text: keys sorted, no white space. Equal states have equal bytes. @throws MisuseError
+ * `invalid_option` for what is no state.
+ */
 export function serializeState(state: WorkflowState): string {
   checkVersion(state);
   return canonicalJson(state as unknown as JsonValue);
 }
 
 function checkVersion(state: unknown): void {
-  if (typeof state !== 'object' || state === null || (state as Partial<WorkflowState>).version !== 1) throw notAState(`Got ${describe(state)}.`);
+  if (
+    typeof state !== 'object' ||
+    state === null ||
+    (state as Partial<WorkflowState>).version !== 1
+  )
+    throw notAState(`Got ${describe(state)}.`);
 }

@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { type GrantSubject, Grants, type Standing } from '../../src/approval/grants.ts';
 import { type ApprovalAnswer, type ReadAnswer, readAnswer } from '../../src/approval/request.ts';
 
-const subject = (input = 'i', fingerprint = 'f', source = 'host'): GrantSubject => ({ tool: 't', fingerprint, source, input });
+const subject = (input = 'i', fingerprint = 'f', source = 'host'): GrantSubject => ({
+  tool: 't',
+  fingerprint,
+  source,
+  input,
+});
 const answer = (given: ApprovalAnswer): ReadAnswer => readAnswer(given) as ReadAnswer;
 
 describe('a grant', () => {
@@ -44,17 +49,20 @@ describe('a grant', () => {
     expect(grants.find(subject('j'), 0)).toMatchObject({ id: 'a', effect: 'allow' });
   });
 
-  test.each(['allow_always', 'reject_always'] as const)('answers before a later one that says the same: %s', (decision) => {
-    for (const [older, newer] of [
-      ['input', 'tool'],
-      ['tool', 'input'],
-    ] as const) {
-      const grants = new Grants();
-      grants.add('a', subject(), answer({ decision, grant: { match: older } }), 0);
-      grants.add('b', subject(), answer({ decision, grant: { match: newer } }), 0);
-      expect(grants.find(subject(), 0)?.id).toBe('a');
-    }
-  });
+  test.each(['allow_always', 'reject_always'] as const)(
+    'answers before a later one that says the same: %s',
+    (decision) => {
+      for (const [older, newer] of [
+        ['input', 'tool'],
+        ['tool', 'input'],
+      ] as const) {
+        const grants = new Grants();
+        grants.add('a', subject(), answer({ decision, grant: { match: older } }), 0);
+        grants.add('b', subject(), answer({ decision, grant: { match: newer } }), 0);
+        expect(grants.find(subject(), 0)?.id).toBe('a');
+      }
+    },
+  );
 
   test('that rejects beats a later one that allows', () => {
     const grants = new Grants();
@@ -65,9 +73,21 @@ describe('a grant', () => {
 
   test('shown to the host cannot be changed by it', () => {
     const grants = new Grants();
-    grants.add('a', subject(), answer({ decision: 'allow_always', by: 'ann', grant: { uses: 1, expiresInMs: 5 } }), 10);
+    grants.add(
+      'a',
+      subject(),
+      answer({ decision: 'allow_always', by: 'ann', grant: { uses: 1, expiresInMs: 5 } }),
+      10,
+    );
     const [shown] = grants.list(10);
-    expect(shown).toEqual({ id: 'a', tool: 't', effect: 'allow', by: 'ann', usesLeft: 1, expiresAt: 15 });
+    expect(shown).toEqual({
+      id: 'a',
+      tool: 't',
+      effect: 'allow',
+      by: 'ann',
+      usesLeft: 1,
+      expiresAt: 15,
+    });
     expect(shown).toSatisfy(Object.isFrozen);
   });
 
@@ -92,35 +112,42 @@ describe('a grant', () => {
     expect([first, second].map((use) => grants.holds(use, 0))).toEqual([true, true]);
   });
 
-  test('that was taken back, or answered otherwise, no longer holds for the call that it let through', () => {
-    const grants = new Grants();
-    grants.add('a', subject(), answer('allow_always'), 0);
-    const first = grants.use('a', subject()) as Standing;
-    expect(grants.revoke('a')).toBe(true);
-    expect(grants.holds(first, 0)).toBe(false);
-    expect(grants.revoke('a')).toBe(false);
-    grants.add('b', subject(), answer('allow_always'), 0);
-    const second = grants.use('b', subject()) as Standing;
-    grants.add('c', subject('j'), answer('reject_always'), 0);
-    expect(grants.holds(second, 0)).toBe(true);
-    grants.add('d', subject(), answer('reject_always'), 0);
-    expect(grants.holds(second, 0)).toBe(false);
-    expect(grants.list(0).map(({ id }) => id)).toEqual(['c', 'd']);
-  });
+  test(
+    'that was taken back, or answered otherwise, no longer holds for the call that it let ' +
+      'through',
+    () => {
+      const grants = new Grants();
+      grants.add('a', subject(), answer('allow_always'), 0);
+      const first = grants.use('a', subject()) as Standing;
+      expect(grants.revoke('a')).toBe(true);
+      expect(grants.holds(first, 0)).toBe(false);
+      expect(grants.revoke('a')).toBe(false);
+      grants.add('b', subject(), answer('allow_always'), 0);
+      const second = grants.use('b', subject()) as Standing;
+      grants.add('c', subject('j'), answer('reject_always'), 0);
+      expect(grants.holds(second, 0)).toBe(true);
+      grants.add('d', subject(), answer('reject_always'), 0);
+      expect(grants.holds(second, 0)).toBe(false);
+      expect(grants.list(0).map(({ id }) => id)).toEqual(['c', 'd']);
+    },
+  );
 
   test.each<[what: string, decision: 'allow_always' | 'reject_always', held: boolean]>([
     ['is overruled', 'reject_always', false],
     ['is not', 'allow_always', true],
-  ])('for one input %s by a later %s for the whole tool, also for the call that it let through', (_, decision, held) => {
-    const grants = new Grants();
-    grants.add('a', subject(), answer('allow_always'), 0);
-    const use = grants.use('a', subject()) as Standing;
-    grants.add('b', subject('j'), answer({ decision, grant: { match: 'tool' } }), 0);
-    expect(grants.holds(use, 0)).toBe(held);
-    // The rejection ends, and the allowance stands again.
-    grants.revoke('b');
-    expect(grants.holds(use, 0)).toBe(true);
-  });
+  ])(
+    'for one input %s by a later %s for the whole tool, also for the call that it let through',
+    (_, decision, held) => {
+      const grants = new Grants();
+      grants.add('a', subject(), answer('allow_always'), 0);
+      const use = grants.use('a', subject()) as Standing;
+      grants.add('b', subject('j'), answer({ decision, grant: { match: 'tool' } }), 0);
+      expect(grants.holds(use, 0)).toBe(held);
+      // The rejection ends, and the allowance stands again.
+      grants.revoke('b');
+      expect(grants.holds(use, 0)).toBe(true);
+    },
+  );
 
   test('can be taken back after its last use until the call has started', () => {
     const once = answer({ decision: 'allow_always', grant: { uses: 1 } });
@@ -156,7 +183,8 @@ describe('a grant', () => {
 
   test('is forgotten, the oldest first, before a session holds more than 1 000', () => {
     const grants = new Grants();
-    for (let n = 0; n <= 1_000; n++) grants.add(`g${n}`, subject(String(n)), answer('allow_always'), 0);
+    for (let n = 0; n <= 1_000; n++)
+      grants.add(`g${n}`, subject(String(n)), answer('allow_always'), 0);
     expect(grants.list(0)).toHaveLength(1_000);
     expect(grants.find(subject('0'), 0)).toBeUndefined();
     expect(grants.find(subject('1000'), 0)?.id).toBe('g1000');
@@ -206,10 +234,21 @@ describe('grants behave as this model says', () => {
             case 'answer': {
               const { fingerprint, input, decision, match, uses, expiresInMs } = step;
               const id = `g${++made}`;
-              const grant = { match, ...(uses === undefined ? {} : { uses }), ...(expiresInMs === undefined ? {} : { expiresInMs }) };
+              const grant = {
+                match,
+                ...(uses === undefined ? {} : { uses }),
+                ...(expiresInMs === undefined ? {} : { expiresInMs }),
+              };
               grants.add(id, subject(input, fingerprint), answer({ decision, grant }), now);
               // The last word on the same question is the only one.
-              model = model.filter((kept) => !(kept.match === match && kept.fingerprint === fingerprint && (match === 'tool' || kept.input === input)));
+              model = model.filter(
+                (kept) =>
+                  !(
+                    kept.match === match &&
+                    kept.fingerprint === fingerprint &&
+                    (match === 'tool' || kept.input === input)
+                  ),
+              );
               model.push({
                 id,
                 effect: decision === 'allow_always' ? 'allow' : 'reject',

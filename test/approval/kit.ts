@@ -28,7 +28,11 @@ export function counted(more: Record<string, unknown> = {}): Counted {
   const definition = defineTool({
     name: 'pay',
     description: 'Pays an amount.',
-    parameters: { type: 'object', properties: { amount: { type: 'number' }, to: { type: 'string' } }, required: ['amount'] } as const,
+    parameters: {
+      type: 'object',
+      properties: { amount: { type: 'number' }, to: { type: 'string' } },
+      required: ['amount'],
+    } as const,
     requiresApproval: true,
     handler: (input: unknown) => {
       runs.push(structuredClone(input) as JsonObject);
@@ -64,11 +68,23 @@ export function bench(options: BenchOptions = {}): Bench {
   const clock = options.clock ?? fixedClock();
   const warnings: unknown[] = [];
   const log = (...line: unknown[]): void => void warnings.push(line);
-  const approvals = { secret: options.secret ?? key, ...(options.store === undefined ? {} : { store: options.store }) };
-  const registry = new HostToolRegistry({ now: clock.now, approvals, logger: { warn: log, error: log }, ...options.registry });
+  const approvals = {
+    secret: options.secret ?? key,
+    ...(options.store === undefined ? {} : { store: options.store }),
+  };
+  const registry = new HostToolRegistry({
+    now: clock.now,
+    approvals,
+    logger: { warn: log, error: log },
+    ...options.registry,
+  });
   const { definition, runs } = counted(options.tool);
   registry.register(definition);
-  const session = registry.createSession({ sessionId: 'conversation', principal: 'user:ann', ...options.session });
+  const session = registry.createSession({
+    sessionId: 'conversation',
+    principal: 'user:ann',
+    ...options.session,
+  });
   const events: AnyEvent[] = [];
   if (options.silent !== true) registry.events.on('*', (event) => void events.push(event));
   return { registry, session, clock, runs, events, warnings };
@@ -87,7 +103,8 @@ export async function suspendOne(
 ): Promise<PendingApproval & { token: string }> {
   const result = await session.call('pay', input, callId === undefined ? {} : { callId });
   const pending = result.success ? undefined : result.approval;
-  if (pending?.token === undefined) throw new Error(`Expected a suspended call, got ${JSON.stringify(result)}.`);
+  if (pending?.token === undefined)
+    throw new Error(`Expected a suspended call, got ${JSON.stringify(result)}.`);
   return pending as PendingApproval & { token: string };
 }
 
@@ -97,7 +114,11 @@ export function why(result: ToolResult): readonly [string, string | undefined] |
 }
 
 /** A promise and its two ends. */
-export function deferred<T = unknown>(): { promise: Promise<T>; resolve(value: T): void; reject(error: unknown): void } {
+export function deferred<T = unknown>(): {
+  promise: Promise<T>;
+  resolve(value: T): void;
+  reject(error: unknown): void;
+} {
   let resolve: (value: T) => void = () => {};
   let reject: (error: unknown) => void = () => {};
   const promise = new Promise<T>((settle, fail) => {

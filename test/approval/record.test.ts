@@ -11,7 +11,13 @@ const request: PendingApproval = Object.freeze({
   sessionId: 's',
   principal: 'p',
   callId: 'c',
-  tool: Object.freeze({ name: 't', source: 'host', tags: [], annotations: {}, fingerprint: 'sha256:f' }),
+  tool: Object.freeze({
+    name: 't',
+    source: 'host',
+    tags: [],
+    annotations: {},
+    fingerprint: 'sha256:f',
+  }),
   input: { amount: 5 },
   title: 'Pay?',
   source: 'tool',
@@ -19,9 +25,15 @@ const request: PendingApproval = Object.freeze({
   expiresAt: 100,
   hiddenFields: [],
 });
-const call = { request, principal: 'p', input: JSON.parse('{"amount":5,"to":"é\\ud800","list":[{"__proto__":{"a":0}}]}') as JsonObject, idempotencyKey: 'k' };
+const call = {
+  request,
+  principal: 'p',
+  input: JSON.parse('{"amount":5,"to":"é\\ud800","list":[{"__proto__":{"a":0}}]}') as JsonObject,
+  idempotencyKey: 'k',
+};
 const { record, token } = sealRecord(signer, call);
-const stored = (): Record<string, unknown> => JSON.parse(JSON.stringify(record)) as Record<string, unknown>;
+const stored = (): Record<string, unknown> =>
+  JSON.parse(JSON.stringify(record)) as Record<string, unknown>;
 
 describe('a record', () => {
   test('opens to what was sealed, also when it was text meanwhile', () => {
@@ -42,13 +54,21 @@ describe('a record', () => {
   });
 
   test('opens with its members in another order, as databases give them back', () => {
-    expect(openRecord(signer, Object.fromEntries(Object.entries(stored()).reverse()))).toBeDefined();
+    expect(
+      openRecord(signer, Object.fromEntries(Object.entries(stored()).reverse())),
+    ).toBeDefined();
   });
 
   test.each<[what: string, edit: (record: Record<string, unknown>) => unknown]>([
     ['its input edited', (one) => ({ ...one, input: { amount: 500 } })],
-    ['a member added to its input', (one) => ({ ...one, input: { ...(one.input as object), extra: 1 } })],
-    ['what was shown edited', (one) => ({ ...one, request: { ...(one.request as object), title: 'Nothing to see' } })],
+    [
+      'a member added to its input',
+      (one) => ({ ...one, input: { ...(one.input as object), extra: 1 } }),
+    ],
+    [
+      'what was shown edited',
+      (one) => ({ ...one, request: { ...(one.request as object), title: 'Nothing to see' } }),
+    ],
     ['another session', (one) => ({ ...one, sessionId: 'other' })],
     ['another principal', (one) => ({ ...one, principal: 'root' })],
     ['a longer life', (one) => ({ ...one, expiresAt: 1e15 })],
@@ -57,14 +77,20 @@ describe('a record', () => {
     ['a member more', (one) => ({ ...one, approved: true })],
     ['a member less', ({ idempotencyKey: _, ...rest }) => rest],
     ['no token', ({ token: _, ...rest }) => rest],
-    ["another record's token", (one) => ({ ...one, token: sealRecord(signer, { ...call, input: { amount: 6 } }).token })],
+    [
+      "another record's token",
+      (one) => ({ ...one, token: sealRecord(signer, { ...call, input: { amount: 6 } }).token }),
+    ],
     ["a token by somebody else's key", () => sealRecord(createTokenSigner(otherKey), call).record],
     ['a token that is no text', (one) => ({ ...one, token: [token] })],
     ['nothing', () => undefined],
     ['null', () => null],
     ['a text', () => JSON.stringify(record)],
     ['a list', () => [record]],
-    ['an input deeper than any stack', (one) => ({ ...one, input: JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`) })],
+    [
+      'an input deeper than any stack',
+      (one) => ({ ...one, input: JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`) }),
+    ],
     [
       'a getter that throws',
       (one) =>
@@ -96,7 +122,11 @@ describe('a record', () => {
     const open = (changed: object): unknown => {
       const { token: _token, ...body } = { ...stored(), ...changed } as JsonObject;
       const input = jsonDigest(body.input as JsonObject);
-      const signed = signer.sign({ ...(openRecord(signer, stored())?.claims as TokenClaims), input, record: jsonDigest({ ...body, input }) });
+      const signed = signer.sign({
+        ...(openRecord(signer, stored())?.claims as TokenClaims),
+        input,
+        record: jsonDigest({ ...body, input }),
+      });
       return openRecord(signer, { ...body, token: signed });
     };
     expect(open({})).toBeDefined();
@@ -110,20 +140,27 @@ describe('a record', () => {
     expect(openRecord(signer, { ...body, token: signed })).toBeDefined();
     expect(openRecord(signer, { ...body, input: { amount: 6 }, token: signed })).toBeUndefined();
     const other = { ...claims, input: jsonDigest({ amount: 6 }) };
-    expect(openRecord(signer, { ...body, input: { amount: 6 }, token: signer.sign(other) })).toBeUndefined();
+    expect(
+      openRecord(signer, { ...body, input: { amount: 6 }, token: signer.sign(other) }),
+    ).toBeUndefined();
   });
 
   test('may be 128 deep, and no deeper', () => {
     const nested = (depth: number): JsonObject => (depth === 1 ? {} : { a: nested(depth - 1) });
-    const opened = (depth: number): unknown => openRecord(signer, sealRecord(signer, { ...call, input: nested(depth) }).record);
+    const opened = (depth: number): unknown =>
+      openRecord(signer, sealRecord(signer, { ...call, input: nested(depth) }).record);
     expect(opened(127)).toBeDefined();
     expect(opened(128)).toBeUndefined();
   });
 
   test('may hold 200 000 values, and no more', () => {
     const countOf = (value: unknown): number =>
-      1 + (typeof value === 'object' && value !== null ? Object.values(value).reduce<number>((sum, part) => sum + countOf(part), 0) : 0);
-    const sealed = (length: number): JsonObject => sealRecord(signer, { ...call, input: { list: Array.from({ length }, () => 1) } }).record;
+      1 +
+      (typeof value === 'object' && value !== null
+        ? Object.values(value).reduce<number>((sum, part) => sum + countOf(part), 0)
+        : 0);
+    const sealed = (length: number): JsonObject =>
+      sealRecord(signer, { ...call, input: { list: Array.from({ length }, () => 1) } }).record;
     const others = countOf(sealed(0));
     expect(openRecord(signer, sealed(200_000 - others))).toBeDefined();
     expect(openRecord(signer, sealed(200_001 - others))).toBeUndefined();
@@ -131,7 +168,10 @@ describe('a record', () => {
 
   test('that answers differently each time it is read opens to what was checked', () => {
     let reads = 0;
-    const lying = Object.defineProperty(stored(), 'input', { enumerable: true, get: () => (++reads === 1 ? call.input : { amount: 500 }) });
+    const lying = Object.defineProperty(stored(), 'input', {
+      enumerable: true,
+      get: () => (++reads === 1 ? call.input : { amount: 500 }),
+    });
     expect(openRecord(signer, lying)?.call.input).toEqual(call.input);
   });
 });

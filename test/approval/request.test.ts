@@ -16,9 +16,22 @@ describe('an answer', () => {
   test('has every member, said or not, and a grant where it is for always', () => {
     const unsaid = { by: undefined, message: undefined, input: undefined };
     const grant = { match: 'input', uses: undefined, expiresInMs: undefined };
-    for (const given of ['allow_once', { decision: 'allow_once' }, { decision: 'allow_once', by: undefined, input: undefined, grant: undefined }])
-      expect(readAnswer(given)).toStrictEqual({ allowed: true, always: false, ...unsaid, grant: undefined });
-    for (const given of ['reject_always', { decision: 'reject_always' }, { decision: 'reject_always', grant: {} }])
+    for (const given of [
+      'allow_once',
+      { decision: 'allow_once' },
+      { decision: 'allow_once', by: undefined, input: undefined, grant: undefined },
+    ])
+      expect(readAnswer(given)).toStrictEqual({
+        allowed: true,
+        always: false,
+        ...unsaid,
+        grant: undefined,
+      });
+    for (const given of [
+      'reject_always',
+      { decision: 'reject_always' },
+      { decision: 'reject_always', grant: {} },
+    ])
       expect(readAnswer(given)).toStrictEqual({ allowed: false, always: true, ...unsaid, grant });
   });
 
@@ -29,16 +42,31 @@ describe('an answer', () => {
 
   test('bounds a grant by one use, or one millisecond, or less of that', () => {
     for (const grant of [{ uses: 1 }, { expiresInMs: 1 }, { expiresInMs: 0.5 }])
-      expect(readAnswer({ decision: 'allow_always', grant })?.grant).toMatchObject({ match: 'input', ...grant });
+      expect(readAnswer({ decision: 'allow_always', grant })?.grant).toMatchObject({
+        match: 'input',
+        ...grant,
+      });
   });
 
   test.each<[what: string, answer: unknown]>([
     ['a grant that is null', { decision: 'allow_always', grant: null }],
-    ['a senseless grant, also where it would not count', { decision: 'allow_once', grant: { uses: 0 } }],
-    ['a grant with a misspelt bound', { decision: 'allow_always', grant: { match: 'tool', expiresMs: 1 } }],
-    ['misspelt arguments, beside which the first ones would run', { decision: 'allow_once', inputs: {} }],
+    [
+      'a senseless grant, also where it would not count',
+      { decision: 'allow_once', grant: { uses: 0 } },
+    ],
+    [
+      'a grant with a misspelt bound',
+      { decision: 'allow_always', grant: { match: 'tool', expiresMs: 1 } },
+    ],
+    [
+      'misspelt arguments, beside which the first ones would run',
+      { decision: 'allow_once', inputs: {} },
+    ],
     ['arguments under the word of others', { decision: 'allow_once', args: {} }],
-    ['a misspelt grant, beside which the answer would have no bounds', { decision: 'allow_always', grants: { uses: 1 } }],
+    [
+      'a misspelt grant, beside which the answer would have no bounds',
+      { decision: 'allow_always', grants: { uses: 1 } },
+    ],
     ['yes', 'yes'],
     ['allow', 'allow'],
     ['Allow now', 'Allow now'],
@@ -56,7 +84,10 @@ describe('an answer', () => {
     ['a function, whatever it has', Object.assign(() => {}, { decision: 'allow_once' })],
     ['a decision of another kind', { decision: true }],
     ['a list as decision', { decision: ['allow_once'] }],
-    ['what only an approval of older runtimes has', { allowed: true, approved: true, granted: true }],
+    [
+      'what only an approval of older runtimes has',
+      { allowed: true, approved: true, granted: true },
+    ],
     ['a key of every object', 'constructor'],
     ['__proto__', '__proto__'],
     ['an input that is a list', { decision: 'allow_once', input: [] }],
@@ -71,8 +102,14 @@ describe('an answer', () => {
     ['a grant of no use', { decision: 'allow_always', grant: { uses: 0 } }],
     ['a grant of half a use', { decision: 'allow_always', grant: { uses: 1.5 } }],
     ['a grant that has ended', { decision: 'allow_always', grant: { expiresInMs: 0 } }],
-    ['a grant that ends at no number', { decision: 'allow_always', grant: { expiresInMs: Number.NaN } }],
-    ['a grant that never ends', { decision: 'allow_always', grant: { expiresInMs: Number.POSITIVE_INFINITY } }],
+    [
+      'a grant that ends at no number',
+      { decision: 'allow_always', grant: { expiresInMs: Number.NaN } },
+    ],
+    [
+      'a grant that never ends',
+      { decision: 'allow_always', grant: { expiresInMs: Number.POSITIVE_INFINITY } },
+    ],
     ['a grant of uses as text', { decision: 'allow_always', grant: { uses: '3' } }],
   ])('%s is none', (_, answer) => {
     expect(readAnswer(answer)).toBeUndefined();
@@ -99,16 +136,24 @@ describe('an answer', () => {
 
   test('a grant counts only with an answer for always', () => {
     expect(readAnswer({ decision: 'allow_once', grant: { match: 'tool' } })?.grant).toBeUndefined();
-    expect(readAnswer({ decision: 'allow_always', grant: { match: 'tool', uses: 3, expiresInMs: 10 } })?.grant).toEqual({
+    expect(
+      readAnswer({ decision: 'allow_always', grant: { match: 'tool', uses: 3, expiresInMs: 10 } })
+        ?.grant,
+    ).toEqual({
       match: 'tool',
       uses: 3,
       expiresInMs: 10,
     });
-    expect(readAnswer('allow_always')?.grant).toEqual({ match: 'input', uses: undefined, expiresInMs: undefined });
+    expect(readAnswer('allow_always')?.grant).toEqual({
+      match: 'input',
+      uses: undefined,
+      expiresInMs: undefined,
+    });
   });
 
   describe('with another input', () => {
-    const read = (input: unknown, maxInputChars?: number): unknown => readAnswer({ decision: 'allow_once', input } as never, maxInputChars)?.input;
+    const read = (input: unknown, maxInputChars?: number): unknown =>
+      readAnswer({ decision: 'allow_once', input } as never, maxInputChars)?.input;
     const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 
     test('has a copy of it, and says whether its names are safe', () => {
@@ -118,9 +163,15 @@ describe('an answer', () => {
       expect(read(JSON.parse('{"__proto__":1}'))).toMatchObject({ unsafe: true });
     });
 
-    test.each<[what: string, most: number, input: (size: number) => unknown, maxInputChars?: number]>([
+    test.each<
+      [what: string, most: number, input: (size: number) => unknown, maxInputChars?: number]
+    >([
       ['64 levels', 64, (size) => ({ a: nested(size - 1) })],
-      ['50 000 values, itself and its parts counted', 50_000, (size) => ({ a: Array.from({ length: size - 2 }, () => 1) })],
+      [
+        '50 000 values, itself and its parts counted',
+        50_000,
+        (size) => ({ a: Array.from({ length: size - 2 }, () => 1) }),
+      ],
       ['1 048 576 characters of JSON', 1_048_576, (size) => ({ a: 'x'.repeat(size - 8) })],
       ['as many characters of JSON as are said', 100, (size) => ({ a: 'x'.repeat(size - 8) }), 100],
     ])('may give %s, and no more', (_, most, input, maxInputChars) => {
@@ -129,13 +180,20 @@ describe('an answer', () => {
     });
 
     test('that JSON cannot hold has one that is unreadable', () => {
-      for (const input of [{ a: 1n }, { a: () => 1 }, new Date(0)]) expect(read(input)).toBe('unreadable');
+      for (const input of [{ a: 1n }, { a: () => 1 }, new Date(0)])
+        expect(read(input)).toBe('unreadable');
     });
   });
 
   test('who answered and what was said are texts or nothing', () => {
-    expect(readAnswer({ decision: 'reject_once', by: 'ann', message: 'not today' })).toMatchObject({ by: 'ann', message: 'not today' });
-    expect(readAnswer({ decision: 'reject_once', by: { name: 'ann' }, message: 1 })).toMatchObject({ by: undefined, message: undefined });
+    expect(readAnswer({ decision: 'reject_once', by: 'ann', message: 'not today' })).toMatchObject({
+      by: 'ann',
+      message: 'not today',
+    });
+    expect(readAnswer({ decision: 'reject_once', by: { name: 'ann' }, message: 1 })).toMatchObject({
+      by: undefined,
+      message: undefined,
+    });
   });
 });
 
@@ -155,7 +213,9 @@ describe('a prompt', () => {
   });
 
   test('gives nothing of what else it holds, and no member for what it leaves undefined', () => {
-    expect(readPrompt({ title: 'Sure?', message: undefined, risk: undefined, tool: 'other' })).toStrictEqual({ title: 'Sure?' });
+    expect(
+      readPrompt({ title: 'Sure?', message: undefined, risk: undefined, tool: 'other' }),
+    ).toStrictEqual({ title: 'Sure?' });
   });
 
   test.each<[what: string, prompt: unknown]>([

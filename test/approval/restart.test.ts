@@ -1,4 +1,7 @@
-/** Approvals across a restart: one process suspends and exits, others resume. The processes share a key and a folder, and nothing else. */
+/**
+ * Approvals across a restart: one process suspends and exits, others resume. The processes share a
+ * key and a folder, and nothing else.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,11 +18,19 @@ const execute = promisify(execFile);
 const slow = 60_000;
 
 let home: string;
-const at = (place: string): Pick<Job, 'folder' | 'log' | 'secret'> => ({ folder: join(home, place), log: join(home, `${place}.log`), secret: key });
+const at = (place: string): Pick<Job, 'folder' | 'log' | 'secret'> => ({
+  folder: join(home, place),
+  log: join(home, `${place}.log`),
+  secret: key,
+});
 
 /** Starts a host process, and waits until it has exited. */
 async function hostProcess(jobs: readonly Job[]): Promise<Done[]> {
-  const { stdout } = await execute(process.execPath, ['--import', 'tsx', script, JSON.stringify(jobs)], { timeout: slow });
+  const { stdout } = await execute(
+    process.execPath,
+    ['--import', 'tsx', script, JSON.stringify(jobs)],
+    { timeout: slow },
+  );
   return JSON.parse(stdout) as Done[];
 }
 
@@ -74,7 +85,9 @@ type Place = (typeof places)[number];
 const tokens = new Map<Place, string>();
 const tokenOf = (place: Place): string => tokens.get(place) as string;
 
-/** Every way to resume that must fail, what it must say, and what is done to the store before it. */
+/**
+ * Every way to resume that must fail, what it must say, and what is done to the store before it.
+ */
 const refusals: readonly {
   readonly place: Place;
   readonly what: string;
@@ -84,8 +97,22 @@ const refusals: readonly {
   readonly reason?: string /** Is the call still there for the right one? */;
   readonly stays: boolean;
 }[] = [
-  { place: 'session', what: 'a foreign session', job: { sessionId: 'other' }, code: 'approval_denied', reason: 'token_foreign', stays: true },
-  { place: 'principal', what: 'a foreign principal', job: { principal: 'user:bob' }, code: 'approval_denied', reason: 'token_foreign', stays: true },
+  {
+    place: 'session',
+    what: 'a foreign session',
+    job: { sessionId: 'other' },
+    code: 'approval_denied',
+    reason: 'token_foreign',
+    stays: true,
+  },
+  {
+    place: 'principal',
+    what: 'a foreign principal',
+    job: { principal: 'user:bob' },
+    code: 'approval_denied',
+    reason: 'token_foreign',
+    stays: true,
+  },
   {
     place: 'schema',
     what: 'a changed definition',
@@ -94,11 +121,20 @@ const refusals: readonly {
     reason: 'definition_changed',
     stays: true,
   },
-  { place: 'gone-fact', what: 'a fact that holds no more', job: { facts: { till: 'shut' } }, code: 'tool_not_available', reason: 'fact_unmet', stays: false },
+  {
+    place: 'gone-fact',
+    what: 'a fact that holds no more',
+    job: { facts: { till: 'shut' } },
+    code: 'tool_not_available',
+    reason: 'fact_unmet',
+    stays: false,
+  },
   {
     place: 'rule',
     what: 'a tightened rule',
-    job: { rules: [{ id: 'cap', effect: 'deny', tools: 'pay', when: { amount: 5 }, reason: 'too_much' }] },
+    job: {
+      rules: [{ id: 'cap', effect: 'deny', tools: 'pay', when: { amount: 5 }, reason: 'too_much' }],
+    },
     code: 'policy_denied',
     reason: 'too_much',
     stays: false,
@@ -127,7 +163,8 @@ const refusals: readonly {
   {
     place: 'token-swapped',
     what: "a store whose record carries another call's token",
-    before: () => edit('token-swapped', (record) => ({ ...record, token: tokenOf('swapped-with') })),
+    before: () =>
+      edit('token-swapped', (record) => ({ ...record, token: tokenOf('swapped-with') })),
     code: 'approval_denied',
     reason: 'token_invalid',
     stays: false,
@@ -136,7 +173,12 @@ const refusals: readonly {
     place: 'life-longer',
     what: 'a store that prolonged the record',
     job: { ahead: 3_600_001 },
-    before: () => edit('life-longer', (record) => ({ ...record, expiresAt: 1e15, request: { ...record.request, expiresAt: 1e15 } })),
+    before: () =>
+      edit('life-longer', (record) => ({
+        ...record,
+        expiresAt: 1e15,
+        request: { ...record.request, expiresAt: 1e15 },
+      })),
     code: 'approval_timeout',
     reason: 'expired',
     stays: false,
@@ -149,7 +191,14 @@ const refusals: readonly {
     reason: 'token_used',
     stays: false,
   },
-  { place: 'other-key', what: 'a process with another key', job: { secret: otherKey }, code: 'approval_denied', reason: 'token_invalid', stays: false },
+  {
+    place: 'other-key',
+    what: 'a process with another key',
+    job: { secret: otherKey },
+    code: 'approval_denied',
+    reason: 'token_invalid',
+    stays: false,
+  },
   {
     place: 'dropped-key',
     what: 'a process that has dropped the key',
@@ -158,9 +207,30 @@ const refusals: readonly {
     reason: 'token_invalid',
     stays: false,
   },
-  { place: 'expired', what: 'an expired token', job: { ahead: 3_600_001 }, code: 'approval_timeout', reason: 'expired', stays: false },
-  { place: 'rejected', what: 'a person who says no', job: { answer: 'reject_once' }, code: 'approval_denied', reason: 'rejected', stays: false },
-  { place: 'nonsense', what: 'an answer that is none', job: { answer: 'yes' as never }, code: 'approval_denied', reason: 'rejected', stays: false },
+  {
+    place: 'expired',
+    what: 'an expired token',
+    job: { ahead: 3_600_001 },
+    code: 'approval_timeout',
+    reason: 'expired',
+    stays: false,
+  },
+  {
+    place: 'rejected',
+    what: 'a person who says no',
+    job: { answer: 'reject_once' },
+    code: 'approval_denied',
+    reason: 'rejected',
+    stays: false,
+  },
+  {
+    place: 'nonsense',
+    what: 'an answer that is none',
+    job: { answer: 'yes' as never },
+    code: 'approval_denied',
+    reason: 'rejected',
+    stays: false,
+  },
   {
     place: 'edited-invalid',
     what: 'an edit that the schema refuses',
@@ -171,7 +241,10 @@ const refusals: readonly {
   {
     place: 'edited-denied',
     what: 'an edit that a rule denies',
-    job: { answer: { decision: 'allow_once', input: { amount: 50 } }, rules: [{ effect: 'deny', tools: 'pay', when: { amount: 50 }, reason: 'too_much' }] },
+    job: {
+      answer: { decision: 'allow_once', input: { amount: 50 } },
+      rules: [{ effect: 'deny', tools: 'pay', when: { amount: 50 }, reason: 'too_much' }],
+    },
     code: 'policy_denied',
     reason: 'too_much',
     stays: false,
@@ -182,10 +255,19 @@ let suspended: readonly Done[] = [];
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'restart-'));
-  suspended = await hostProcess(places.map((place) => ({ ...at(place), suspend: { amount: 5, pin: 'canary-8d1f' }, callId: `call-${place}` })));
-  for (const [index, place] of places.entries()) tokens.set(place, suspended[index]?.token as string);
+  suspended = await hostProcess(
+    places.map((place) => ({
+      ...at(place),
+      suspend: { amount: 5, pin: 'canary-8d1f' },
+      callId: `call-${place}`,
+    })),
+  );
+  for (const [index, place] of places.entries())
+    tokens.set(place, suspended[index]?.token as string);
   for (const { before } of refusals) await before?.();
-  const done = await hostProcess(refusals.map(({ place, job }) => ({ ...at(place), token: tokenOf(place), ...job })));
+  const done = await hostProcess(
+    refusals.map(({ place, job }) => ({ ...at(place), token: tokenOf(place), ...job })),
+  );
   for (const [index, { place }] of refusals.entries()) {
     refused.set(place, done[index] as Done);
     expect(await runs(place), place).toEqual([]);
@@ -196,7 +278,11 @@ afterAll(() => rm(home, { recursive: true, force: true }));
 describe('a process that suspends a call and exits', () => {
   test('leaves a pending result, a token, one listed approval, and no run', async () => {
     for (const { result, token, pending } of suspended) {
-      expect(result).toMatchObject({ success: false, error: { code: 'approval_pending' }, metadata: { attempt: 1, status: 'pending' } });
+      expect(result).toMatchObject({
+        success: false,
+        error: { code: 'approval_pending' },
+        metadata: { attempt: 1, status: 'pending' },
+      });
       expect(token).toMatch(/^[\w-]+\.[\w-]+$/);
       expect(pending).toBe(1);
     }
@@ -208,10 +294,19 @@ describe('another process with the same key and store', () => {
     'runs exactly what was shown, once; a second resume, in a third process, is refused',
     async () => {
       const [first] = await hostProcess([{ ...at('once'), token: tokenOf('once') }]);
-      expect(first?.result).toMatchObject({ success: true, output: 'paid', metadata: { callId: 'call-once', attempt: 2 } });
+      expect(first?.result).toMatchObject({
+        success: true,
+        output: 'paid',
+        metadata: { callId: 'call-once', attempt: 2 },
+      });
       const [second] = await hostProcess([{ ...at('once'), token: tokenOf('once') }]);
-      expect(second?.result).toMatchObject({ success: false, error: { code: 'approval_denied', reason: 'token_used' } });
-      expect((await runs('once')).map(({ input }) => input)).toEqual([{ amount: 5, pin: 'canary-8d1f' }]);
+      expect(second?.result).toMatchObject({
+        success: false,
+        error: { code: 'approval_denied', reason: 'token_used' },
+      });
+      expect((await runs('once')).map(({ input }) => input)).toEqual([
+        { amount: 5, pin: 'canary-8d1f' },
+      ]);
     },
     slow,
   );
@@ -223,7 +318,10 @@ describe('another process with the same key and store', () => {
       const both = await Promise.all([hostProcess([job]), hostProcess([job])]);
       const results = both.map(([done]) => done?.result);
       expect(results.filter((result) => result?.success)).toHaveLength(1);
-      expect(results.find((result) => result?.success === false)?.error).toMatchObject({ code: 'approval_denied', reason: 'token_used' });
+      expect(results.find((result) => result?.success === false)?.error).toMatchObject({
+        code: 'approval_denied',
+        reason: 'token_used',
+      });
       expect(await runs('race')).toHaveLength(1);
     },
     slow,
@@ -240,26 +338,39 @@ describe('another process with the same key and store', () => {
       expect(first?.result.success).toBe(true);
       await writeFile(path, record);
       const [second] = await hostProcess([job]);
-      expect(second).toMatchObject({ result: { success: false, error: { code: 'approval_denied', reason: 'token_used' } }, pending: 0 });
+      expect(second).toMatchObject({
+        result: { success: false, error: { code: 'approval_denied', reason: 'token_used' } },
+        pending: 0,
+      });
       expect(await runs('put-back')).toHaveLength(1);
     },
     slow,
   );
 
   test(
-    'keeps the idempotency key; answers in turn what a resumed session grants; takes edits; rotates keys',
+    'keeps the idempotency key; answers in turn what a resumed session grants; takes edits; ' +
+      'rotates keys',
     async () => {
       const [, again, edited, rotated, , always] = await hostProcess([
         { ...at('twice'), token: tokenOf('twice') },
         { ...at('twice'), token: tokenOf('twice') },
-        { ...at('edited-answer'), token: tokenOf('edited-answer'), answer: { decision: 'allow_once', input: { amount: 1 } } },
+        {
+          ...at('edited-answer'),
+          token: tokenOf('edited-answer'),
+          answer: { decision: 'allow_once', input: { amount: 1 } },
+        },
         { ...at('rotated'), secret: [otherKey, key], token: tokenOf('rotated') },
         { ...at('always'), token: tokenOf('always'), answer: 'allow_always' },
         // A grant belongs to the session object that it was given in: this one asks again.
         { ...at('always'), suspend: { amount: 5, pin: 'canary-8d1f' } },
       ]);
       expect(again?.result.error?.reason).toBe('token_used');
-      expect(await runs('twice')).toEqual([{ input: { amount: 5, pin: 'canary-8d1f' }, idempotencyKey: expect.stringMatching(/^[0-9a-f-]{36}$/) }]);
+      expect(await runs('twice')).toEqual([
+        {
+          input: { amount: 5, pin: 'canary-8d1f' },
+          idempotencyKey: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        },
+      ]);
       expect(edited?.result.success).toBe(true);
       expect((await runs('edited-answer'))[0]?.input).toEqual({ amount: 1 });
       expect(rotated?.result.success).toBe(true);
@@ -269,7 +380,8 @@ describe('another process with the same key and store', () => {
   );
 });
 
-// That nothing ran is checked where it was refused: a test below resumes rightfully what the wrong ones have left.
+// That nothing ran is checked where it was refused: a test below resumes rightfully what the wrong
+// ones have left.
 describe('a resume is refused', () => {
   test.each(refusals)('for $what: $code $reason', ({ place, code, reason }) => {
     const { result } = refused.get(place) as Done;
@@ -291,7 +403,10 @@ describe('a resume is refused', () => {
       ];
       const done = await hostProcess(forged.map((token) => ({ ...at('forged'), token })));
       for (const { result, pending } of done) {
-        expect([result.error?.code, result.error?.reason]).toEqual(['approval_denied', 'token_invalid']);
+        expect([result.error?.code, result.error?.reason]).toEqual([
+          'approval_denied',
+          'token_invalid',
+        ]);
         expect(pending).toBe(1);
       }
       expect(await runs('forged')).toEqual([]);
@@ -303,7 +418,9 @@ describe('a resume is refused', () => {
     'without being used up, where the token was not theirs to use',
     async () => {
       const kept = refusals.filter(({ stays }) => stays);
-      const done = await hostProcess(kept.map(({ place }) => ({ ...at(place), token: tokenOf(place) })));
+      const done = await hostProcess(
+        kept.map(({ place }) => ({ ...at(place), token: tokenOf(place) })),
+      );
       expect(done.map(({ result }) => result.success)).toEqual(kept.map(() => true));
     },
     slow,

@@ -1,7 +1,12 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createTokenSigner, jsonDigest, type Key, type TokenClaims } from '../../src/approval/token.ts';
+import {
+  createTokenSigner,
+  jsonDigest,
+  type Key,
+  type TokenClaims,
+} from '../../src/approval/token.ts';
 import { isMisuseError, type JsonObject } from '../../src/index.ts';
 import { key, otherKey } from './kit.ts';
 
@@ -34,10 +39,14 @@ describe('a token', () => {
 
   test('holds any text that a claim may hold', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (sessionId, principal) => {
-        const made = { ...claims, sessionId, principal };
-        expect(signer.verify(signer.sign(made))).toEqual(made);
-      }),
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        fc.string({ unit: 'grapheme' }),
+        (sessionId, principal) => {
+          const made = { ...claims, sessionId, principal };
+          expect(signer.verify(signer.sign(made))).toEqual(made);
+        },
+      ),
     );
   });
 
@@ -58,22 +67,31 @@ describe('a token', () => {
 });
 
 describe('the length of a token', () => {
-  test('has a bound: one that is longer is refused without being looked at, even if its signature is right', () => {
-    const long = signer.sign({ ...claims, tool: 't'.repeat(65_536) });
-    expect(long.length).toBeGreaterThan(65_536);
-    expect(signer.verify(long)).toBeUndefined();
-    // A base64 text of whole groups can be filled up to the very bound.
-    const length = (size: number): number => signer.sign({ ...claims, tool: 't'.repeat(size) }).length;
-    let size = 48_900;
-    while (length(size + 1) <= 65_536) size++;
-    expect(length(size)).toBe(65_536);
-    expect(signer.verify(signer.sign({ ...claims, tool: 't'.repeat(size) }))).toMatchObject({ id: 'i' });
-    expect(signer.verify(signer.sign({ ...claims, tool: 't'.repeat(size + 1) }))).toBeUndefined();
-  });
+  test(
+    'has a bound: one that is longer is refused without being looked at, even if its signature ' +
+      'is right',
+    () => {
+      const long = signer.sign({ ...claims, tool: 't'.repeat(65_536) });
+      expect(long.length).toBeGreaterThan(65_536);
+      expect(signer.verify(long)).toBeUndefined();
+      // A base64 text of whole groups can be filled up to the very bound.
+      const length = (size: number): number =>
+        signer.sign({ ...claims, tool: 't'.repeat(size) }).length;
+      let size = 48_900;
+      while (length(size + 1) <= 65_536) size++;
+      expect(length(size)).toBe(65_536);
+      expect(signer.verify(signer.sign({ ...claims, tool: 't'.repeat(size) }))).toMatchObject({
+        id: 'i',
+      });
+      expect(signer.verify(signer.sign({ ...claims, tool: 't'.repeat(size + 1) }))).toBeUndefined();
+    },
+  );
 });
 
 describe('what is no genuine token is refused, and nothing is said of why', () => {
-  const forgedBody = Buffer.from(JSON.stringify({ ...claims, principal: 'root' })).toString('base64url');
+  const forgedBody = Buffer.from(JSON.stringify({ ...claims, principal: 'root' })).toString(
+    'base64url',
+  );
   const other = createTokenSigner(otherKey).sign(claims).split('.')[1];
   test.each<[what: string, token: unknown]>([
     ['nothing', undefined],
@@ -92,9 +110,15 @@ describe('what is no genuine token is refused, and nothing is said of why', () =
     ['half of the signature', `${body}.${mac.slice(0, 20)}`],
     ['the signature twice', `${body}.${mac}${mac}`],
     ['the signature with padding', `${body}.${mac}=`],
-    ['the signature in the other base64', `${body}.${Buffer.from(mac, 'base64url').toString('base64')}!`],
+    [
+      'the signature in the other base64',
+      `${body}.${Buffer.from(mac, 'base64url').toString('base64')}!`,
+    ],
     ['the signature with white space', `${body}.${mac} `],
-    ['a signature of the body by the key, without the purpose that ours names', `${body}.${createHmac('sha256', key).update(body).digest('base64url')}`],
+    [
+      'a signature of the body by the key, without the purpose that ours names',
+      `${body}.${createHmac('sha256', key).update(body).digest('base64url')}`,
+    ],
     ['a text longer than any token', `${body.padEnd(70_000, 'A')}.${mac}`],
   ])('%s', (_, given) => {
     expect(signer.verify(given)).toBeUndefined();
@@ -107,7 +131,10 @@ describe('what is no genuine token is refused, and nothing is said of why', () =
     ['claims of another version', JSON.stringify({ ...claims, v: 2 })],
   ])('a genuine signature over %s', (_, text) => {
     const signed = Buffer.from(text).toString('base64url');
-    const signature = createHmac('sha256', key).update('host-tools.approval.v1\n').update(signed).digest('base64url');
+    const signature = createHmac('sha256', key)
+      .update('host-tools.approval.v1\n')
+      .update(signed)
+      .digest('base64url');
     expect(signer.verify(`${signed}.${signature}`)).toBeUndefined();
   });
 });
@@ -140,7 +167,12 @@ describe('keys', () => {
   });
 
   test('may have exactly 32 bytes, however they are given', () => {
-    for (const secret of ['x'.repeat(32), '\u00e9'.repeat(16), new Uint8Array(32), [new Uint8Array(32)]]) {
+    for (const secret of [
+      'x'.repeat(32),
+      '\u00e9'.repeat(16),
+      new Uint8Array(32),
+      [new Uint8Array(32)],
+    ]) {
       const made = createTokenSigner(secret as Key);
       expect(made.verify(made.sign(claims))).toEqual(claims);
     }
@@ -150,12 +182,17 @@ describe('keys', () => {
     ['a short text', '\u00e9'.repeat(15), /at least 32 bytes, got 30 bytes\./],
     ['what is no key', 7, /at least 32 bytes, got number\./],
     ['no key at all', [], /at least one key, got none\.$/],
-  ])('that cannot be used are refused in words that say what was given: %s', (_, secret, message) => {
-    expect(() => createTokenSigner(secret as Key)).toThrow(message);
-  });
+  ])(
+    'that cannot be used are refused in words that say what was given: %s',
+    (_, secret, message) => {
+      expect(() => createTokenSigner(secret as Key)).toThrow(message);
+    },
+  );
 
   test('are never shown in the error that refuses them', () => {
-    expect(() => createTokenSigner('hunter2-hunter2')).toThrow(expect.objectContaining({ message: expect.not.stringContaining('hunter2') }));
+    expect(() => createTokenSigner('hunter2-hunter2')).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('hunter2') }),
+    );
   });
 });
 

@@ -1,4 +1,7 @@
-/** What an approver is shown: exactly what will run, but for secret fields, under the host's own words. */
+/**
+ * What an approver is shown: exactly what will run, but for secret fields, under the host's own
+ * words.
+ */
 import { describe, expect, test } from 'vitest';
 import {
   type AnyEvent,
@@ -15,7 +18,10 @@ import {
 import { createDefinition } from '../../src/surface-port.ts';
 import { key } from '../approval/kit.ts';
 
-const marked = { type: 'object', properties: { cmd: {}, token: { type: 'string', 'x-secret': true } } } as const;
+const marked = {
+  type: 'object',
+  properties: { cmd: {}, token: { type: 'string', 'x-secret': true } },
+} as const;
 
 interface Asked {
   readonly result: ToolResult;
@@ -40,7 +46,9 @@ function allow(asked: unknown[], request: ApprovalRequest): 'allow_once' {
 
 /** The question as events tell it. */
 function toldRequest(events: readonly AnyEvent[]): unknown {
-  return (events.find(({ type }) => type === 'approval:required') as { request?: unknown } | undefined)?.request;
+  return (
+    events.find(({ type }) => type === 'approval:required') as { request?: unknown } | undefined
+  )?.request;
 }
 
 interface How {
@@ -56,23 +64,48 @@ interface How {
 /** Calls a tool that asks, and says yes. */
 async function ask(
   input: JsonObject,
-  { parameters = marked, requiresApproval = true, redact = [], mode = 'ask', rules = [], outside = false }: How = {},
+  {
+    parameters = marked,
+    requiresApproval = true,
+    redact = [],
+    mode = 'ask',
+    rules = [],
+    outside = false,
+  }: How = {},
 ): Promise<Asked> {
   let stored = 0;
   const store: ApprovalStore = { put: () => void stored++, take: () => undefined, list: () => [] };
   const warned: [object, string | undefined][] = [];
-  const logger = { warn: (data: object, message?: string) => void warned.push([data, message]), error: () => {} };
+  const logger = {
+    warn: (data: object, message?: string) => void warned.push([data, message]),
+    error: () => {},
+  };
   const registry = new HostToolRegistry({ redact, logger, approvals: { secret: key, store } });
   const ran: unknown[] = [];
   const handler = (given: unknown): string => {
     ran.push(given);
     return 'done';
   };
-  const config = { name: 'shell', description: 'Runs a command.', parameters, requiresApproval, handler } as never;
-  registry.register((outside ? createDefinition(config, undefined, false) : defineTool(config)) as never);
+  const config = {
+    name: 'shell',
+    description: 'Runs a command.',
+    parameters,
+    requiresApproval,
+    handler,
+  } as never;
+  registry.register(
+    (outside ? createDefinition(config, undefined, false) : defineTool(config)) as never,
+  );
   const requests: ApprovalRequest[] = [];
   const approver = (request: ApprovalRequest): 'allow_once' => allow(requests, request);
-  const session = registry.createSession({ sessionId: 's', principal: 'p', approver, approvalMode: mode, rules, limits: { maxInputBytes: 10_000_000 } });
+  const session = registry.createSession({
+    sessionId: 's',
+    principal: 'p',
+    approver,
+    approvalMode: mode,
+    rules,
+    limits: { maxInputBytes: 10_000_000 },
+  });
   const events: AnyEvent[] = [];
   registry.events.on('*', (event) => void events.push(event));
   const result = await session.call('shell', input);
@@ -93,19 +126,30 @@ describe('text reaches the approver as it was written', () => {
   });
 
   test('but for the characters of a secret value, which `hiddenFields` names', async () => {
-    const { requests, ran, events } = await ask({ cmd: '{"cmd":"rm -rf /","cmd":"ls","password":"hunter2","n":1.0} # hunter2' }, { redact: ['password'] });
-    expect(requests[0]?.input).toEqual({ cmd: '{"cmd":"rm -rf /","cmd":"ls","password":"[redacted]","n":1.0} # hunter2' });
+    const { requests, ran, events } = await ask(
+      { cmd: '{"cmd":"rm -rf /","cmd":"ls","password":"hunter2","n":1.0} # hunter2' },
+      { redact: ['password'] },
+    );
+    expect(requests[0]?.input).toEqual({
+      cmd: '{"cmd":"rm -rf /","cmd":"ls","password":"[redacted]","n":1.0} # hunter2',
+    });
     expect(requests[0]?.hiddenFields).toEqual(['/cmd/password']);
     expect(ran).toHaveLength(1);
     expect(JSON.stringify(events)).not.toContain('hunter2');
   });
 
   test('also where the schema wanted an object with secrets in it; events hide such text whole', async () => {
-    const parameters = { type: 'object', properties: { auth: { anyOf: [{ type: 'string' }, marked] } } } as unknown as JsonObject;
+    const parameters = {
+      type: 'object',
+      properties: { auth: { anyOf: [{ type: 'string' }, marked] } },
+    } as unknown as JsonObject;
     const { requests, events } = await ask({ auth: '{"cmd":"rm -rf /",' }, { parameters });
     expect(requests[0]).toMatchObject({ input: { auth: '{"cmd":"rm -rf /",' }, hiddenFields: [] });
     expect(JSON.stringify(events)).not.toContain('rm -rf');
-    expect(toldRequest(events)).toMatchObject({ input: { auth: '[redacted]' }, hiddenFields: ['/auth'] });
+    expect(toldRequest(events)).toMatchObject({
+      input: { auth: '[redacted]' },
+      hiddenFields: ['/auth'],
+    });
   });
 });
 
@@ -114,32 +158,54 @@ test('a copy of a secret in another field is shown: a model chooses both', async
   expect(requests[0]?.input).toEqual({ cmd: 'rm -rf /', token: '[redacted]' });
   expect(requests[0]?.hiddenFields).toEqual(['/token']);
   expect(ran).toHaveLength(1);
-  expect(toldRequest(events)).toMatchObject({ input: { cmd: '[redacted]', token: '[redacted]' }, hiddenFields: ['/token'] });
+  expect(toldRequest(events)).toMatchObject({
+    input: { cmd: '[redacted]', token: '[redacted]' },
+    hiddenFields: ['/token'],
+  });
 });
 
 describe('title and message stay as the host wrote them', () => {
-  const prompt = ({ cmd }: { cmd: string }): object => ({ title: `Run ${cmd}?`, message: 'This cannot be undone', risk: 'high' });
+  const prompt = ({ cmd }: { cmd: string }): object => ({
+    title: `Run ${cmd}?`,
+    message: 'This cannot be undone',
+    risk: 'high',
+  });
 
   test('where no secret stands in them', async () => {
     const { requests } = await ask({ cmd: 'ls', token: 'another' }, { requiresApproval: prompt });
     expect(requests[0]).toMatchObject({ title: 'Run ls?', message: 'This cannot be undone' });
   });
 
-  const hostile: [what: string, input: JsonObject, requiresApproval: unknown, redact?: string[]][] = [
-    ['the warning', { cmd: 'rm -rf /', token: 'This cannot be undone' }, prompt],
-    ['a part of the warning', { cmd: 'rm -rf /', token: 'cannot' }, prompt],
-    ['the warning in another case', { cmd: 'rm -rf /', token: 'THIS CANNOT BE UNDONE' }, prompt],
-    ['the command that the title names', { cmd: 'rm -rf /', token: 'rm -rf /' }, prompt],
-    ['the warning, in a text', { cmd: '{"password":"This cannot be undone"}' }, prompt, ['password']],
-  ];
-  test.each(hostile)('a call whose secret is %s is refused, and nobody is asked', async (_, input, requiresApproval, redact = []) => {
-    for (const mode of ['ask', 'suspend'] as const) {
-      const { result, requests, ran, events, stored } = await ask(input, { requiresApproval, redact, mode });
-      expect(result).toMatchObject({ success: false, error: { code: 'approval_denied' } });
-      expect(events.filter(({ type }) => type.startsWith('approval:'))).toMatchObject([{ type: 'approval:denied', reason: 'secret_in_prompt' }]);
-      expect([requests, ran, stored]).toEqual([[], [], 0]);
-    }
-  });
+  const hostile: [what: string, input: JsonObject, requiresApproval: unknown, redact?: string[]][] =
+    [
+      ['the warning', { cmd: 'rm -rf /', token: 'This cannot be undone' }, prompt],
+      ['a part of the warning', { cmd: 'rm -rf /', token: 'cannot' }, prompt],
+      ['the warning in another case', { cmd: 'rm -rf /', token: 'THIS CANNOT BE UNDONE' }, prompt],
+      ['the command that the title names', { cmd: 'rm -rf /', token: 'rm -rf /' }, prompt],
+      [
+        'the warning, in a text',
+        { cmd: '{"password":"This cannot be undone"}' },
+        prompt,
+        ['password'],
+      ],
+    ];
+  test.each(hostile)(
+    'a call whose secret is %s is refused, and nobody is asked',
+    async (_, input, requiresApproval, redact = []) => {
+      for (const mode of ['ask', 'suspend'] as const) {
+        const { result, requests, ran, events, stored } = await ask(input, {
+          requiresApproval,
+          redact,
+          mode,
+        });
+        expect(result).toMatchObject({ success: false, error: { code: 'approval_denied' } });
+        expect(events.filter(({ type }) => type.startsWith('approval:'))).toMatchObject([
+          { type: 'approval:denied', reason: 'secret_in_prompt' },
+        ]);
+        expect([requests, ran, stored]).toEqual([[], [], 0]);
+      }
+    },
+  );
 
   test.each<[field: string, input: JsonObject]>([
     ['message', { cmd: 'ls', token: 'This cannot be undone' }],
@@ -147,7 +213,9 @@ describe('title and message stay as the host wrote them', () => {
   ])('the refusal and the log name the field, `%s`, and never the secret', async (field, input) => {
     const { result, warned } = await ask(input, { requiresApproval: prompt });
     const message = expect.stringContaining(`The \`${field}\` of the question`);
-    expect(result).toMatchObject({ error: { code: 'approval_denied', reason: 'secret_in_prompt', message } });
+    expect(result).toMatchObject({
+      error: { code: 'approval_denied', reason: 'secret_in_prompt', message },
+    });
     expect(warned).toEqual([
       [
         { sessionId: 's', callId: result.metadata.callId, toolName: 'shell', field },
@@ -157,18 +225,30 @@ describe('title and message stay as the host wrote them', () => {
     expect(JSON.stringify([result, warned])).not.toContain(input.token);
   });
 
-  test('a secret that stands in the title which the library gives is no word of the host’s: the approver is asked', async () => {
-    const { result, requests, warned, events } = await ask({ cmd: 'ls', token: 'shell' });
-    expect(result).toMatchObject({ success: true });
-    expect(requests).toMatchObject([{ title: 'Allow `shell` to run?', input: { cmd: 'ls', token: '[redacted]' } }]);
-    expect(warned).toEqual([]);
-    expect(events.find(({ type }) => type === 'approval:required')).toMatchObject({ request: { title: 'Allow `[redacted]` to run?' } });
-  });
+  test(
+    'a secret that stands in the title which the library gives is no word of the host’s: the ' +
+      'approver is asked',
+    async () => {
+      const { result, requests, warned, events } = await ask({ cmd: 'ls', token: 'shell' });
+      expect(result).toMatchObject({ success: true });
+      expect(requests).toMatchObject([
+        { title: 'Allow `shell` to run?', input: { cmd: 'ls', token: '[redacted]' } },
+      ]);
+      expect(warned).toEqual([]);
+      expect(events.find(({ type }) => type === 'approval:required')).toMatchObject({
+        request: { title: 'Allow `[redacted]` to run?' },
+      });
+    },
+  );
 
   test('the secret of a parent counts for the calls that it makes', async () => {
     const registry = new HostToolRegistry();
     const asked: unknown[] = [];
-    const inner = { parameters: { type: 'object' }, requiresApproval: ({ text }: { text: string }) => ({ title: `Send ${text}?` }), handler: () => 1 };
+    const inner = {
+      parameters: { type: 'object' },
+      requiresApproval: ({ text }: { text: string }) => ({ title: `Send ${text}?` }),
+      handler: () => 1,
+    };
     const outer = {
       parameters: marked,
       uses: ['inner'],
@@ -177,20 +257,51 @@ describe('title and message stay as the host wrote them', () => {
         return result.success ? 'ran' : (result.error.reason ?? '');
       },
     };
-    registry.register(defineTool({ name: 'inner', description: 'Asks.', ...inner } as never) as never);
-    registry.register(defineTool({ name: 'outer', description: 'Calls.', ...outer } as never) as never);
-    const session = registry.createSession({ sessionId: 's', approver: (request) => allow(asked, request) });
-    expect(await session.call('outer', { token: 'hunter2-hunter2' })).toMatchObject({ output: 'secret_in_prompt' });
+    registry.register(
+      defineTool({ name: 'inner', description: 'Asks.', ...inner } as never) as never,
+    );
+    registry.register(
+      defineTool({ name: 'outer', description: 'Calls.', ...outer } as never) as never,
+    );
+    const session = registry.createSession({
+      sessionId: 's',
+      approver: (request) => allow(asked, request),
+    });
+    expect(await session.call('outer', { token: 'hunter2-hunter2' })).toMatchObject({
+      output: 'secret_in_prompt',
+    });
     expect(asked).toEqual([]);
   });
 });
 
 describe('a question says who asks, and holds nothing that nobody said', () => {
-  const always = ['id', 'sessionId', 'principal', 'callId', 'tool', 'input', 'title', 'source', 'requestedAt', 'expiresAt', 'hiddenFields'];
+  const always = [
+    'id',
+    'sessionId',
+    'principal',
+    'callId',
+    'tool',
+    'input',
+    'title',
+    'source',
+    'requestedAt',
+    'expiresAt',
+    'hiddenFields',
+  ];
   test.each<[what: string, how: How, source: string, more: string[]]>([
     ['the tool', {}, 'tool', []],
-    ['a rule', { requiresApproval: false, rules: [{ id: 'r', effect: 'ask' }] }, 'session', ['ruleId']],
-    ['the tool, in its own words', { requiresApproval: () => ({ title: 'Sure?', message: 'It is gone then.', risk: 'low' }) }, 'tool', ['message', 'risk']],
+    [
+      'a rule',
+      { requiresApproval: false, rules: [{ id: 'r', effect: 'ask' }] },
+      'session',
+      ['ruleId'],
+    ],
+    [
+      'the tool, in its own words',
+      { requiresApproval: () => ({ title: 'Sure?', message: 'It is gone then.', risk: 'low' }) },
+      'tool',
+      ['message', 'risk'],
+    ],
   ])('%s', async (_, how, source, more) => {
     const { requests, events } = await ask({ cmd: 'ls' }, how);
     expect(requests[0]?.source).toBe(source);
@@ -202,8 +313,18 @@ describe('a question says who asks, and holds nothing that nobody said', () => {
 test('a question for a session without a principal names none', async () => {
   const registry = new HostToolRegistry();
   const asked: ApprovalRequest[] = [];
-  registry.register(defineTool({ name: 'shell', description: 'Runs.', parameters: { type: 'object' }, requiresApproval: true, handler: () => 1 }));
-  await registry.createSession({ sessionId: 's', approver: (request) => allow(asked, request) }).call('shell', {});
+  registry.register(
+    defineTool({
+      name: 'shell',
+      description: 'Runs.',
+      parameters: { type: 'object' },
+      requiresApproval: true,
+      handler: () => 1,
+    }),
+  );
+  await registry
+    .createSession({ sessionId: 's', approver: (request) => allow(asked, request) })
+    .call('shell', {});
   expect(asked).toHaveLength(1);
   expect(asked[0]).not.toHaveProperty('principal');
 });
@@ -214,15 +335,29 @@ describe('of a tool from outside', () => {
   test('what the host calls secret is hidden, and nobody is asked where it stands in the title', async () => {
     const input = { cmd: 'ls hunter2', password: 'hunter2' };
     const { requests } = await ask(input, { outside: true, redact: ['password'] });
-    expect(requests[0]).toMatchObject({ input: { cmd: 'ls hunter2', password: '[redacted]' }, hiddenFields: ['/password'] });
-    const refused = await ask(input, { outside: true, redact: ['password'], requiresApproval: secretTitle });
+    expect(requests[0]).toMatchObject({
+      input: { cmd: 'ls hunter2', password: '[redacted]' },
+      hiddenFields: ['/password'],
+    });
+    const refused = await ask(input, {
+      outside: true,
+      redact: ['password'],
+      requiresApproval: secretTitle,
+    });
     expect(refused.result).toMatchObject({ error: { reason: 'secret_in_prompt' } });
     expect(refused.requests).toEqual([]);
   });
 
   test('what the tool itself calls secret may stand in the title', async () => {
-    const { requests } = await ask({ cmd: 'ls hunter2', token: 'hunter2' }, { outside: true, requiresApproval: secretTitle });
-    expect(requests[0]).toMatchObject({ title: 'Run ls hunter2?', input: { token: 'hunter2' }, hiddenFields: [] });
+    const { requests } = await ask(
+      { cmd: 'ls hunter2', token: 'hunter2' },
+      { outside: true, requiresApproval: secretTitle },
+    );
+    expect(requests[0]).toMatchObject({
+      title: 'Run ls hunter2?',
+      input: { token: 'hunter2' },
+      hiddenFields: [],
+    });
   });
 
   // The marks are followed for events alone.
@@ -232,35 +367,71 @@ describe('of a tool from outside', () => {
     $defs: { tree: { properties: marked.properties, items: { $ref: '#/$defs/tree' } } },
   } as unknown as JsonObject;
   test.each<[what: string, input: JsonObject]>([
-    ['are too many', { list: Array.from({ length: 501 }, (_, index) => ({ cmd: 'ls', token: `secret-${index}` })) }],
-    ['are too much text', { list: Array.from({ length: 5 }, () => ({ cmd: 'x'.repeat(1_000_000), token: 'secret' })) }],
-    ['are too many, and too deep, to be named each', { tree: deep(50, [{ token: 'secret' }, ...Array.from({ length: 9_000 }, () => ({ token: 'x' }))]) }],
-  ])('whose secrets %s, events tell nothing of the input, and a person is shown it', async (_, input) => {
-    const { requests, events, ran } = await ask(input, { outside: true, parameters: list });
-    expect(requests).toHaveLength(1);
-    expect(requests[0]).toMatchObject({ input, hiddenFields: [] });
-    expect(ran).toHaveLength(1);
-    const { input: told, hiddenFields } = toldRequest(events) as Pick<ApprovalRequest, 'input' | 'hiddenFields'>;
-    expect({ told, hiddenFields }).toEqual({ told: {}, hiddenFields: [''] });
-  });
+    [
+      'are too many',
+      {
+        list: Array.from({ length: 501 }, (_, index) => ({ cmd: 'ls', token: `secret-${index}` })),
+      },
+    ],
+    [
+      'are too much text',
+      { list: Array.from({ length: 5 }, () => ({ cmd: 'x'.repeat(1_000_000), token: 'secret' })) },
+    ],
+    [
+      'are too many, and too deep, to be named each',
+      {
+        tree: deep(50, [
+          { token: 'secret' },
+          ...Array.from({ length: 9_000 }, () => ({ token: 'x' })),
+        ]),
+      },
+    ],
+  ])(
+    'whose secrets %s, events tell nothing of the input, and a person is shown it',
+    async (_, input) => {
+      const { requests, events, ran } = await ask(input, { outside: true, parameters: list });
+      expect(requests).toHaveLength(1);
+      expect(requests[0]).toMatchObject({ input, hiddenFields: [] });
+      expect(ran).toHaveLength(1);
+      const { input: told, hiddenFields } = toldRequest(events) as Pick<
+        ApprovalRequest,
+        'input' | 'hiddenFields'
+      >;
+      expect({ told, hiddenFields }).toEqual({ told: {}, hiddenFields: [''] });
+    },
+  );
 });
 
 describe('an input whose secrets cannot be found within bounds is refused, and nobody is asked', () => {
   test.each<[what: string, input: JsonObject]>([
-    ['too many secrets', { list: Array.from({ length: 501 }, (_, index) => ({ password: `secret-${index}` })) }],
-    ['too much text', { list: Array.from({ length: 5 }, () => `{"open":"${'x'.repeat(1_000_000)}"}`) }],
+    [
+      'too many secrets',
+      { list: Array.from({ length: 501 }, (_, index) => ({ password: `secret-${index}` })) },
+    ],
+    [
+      'too much text',
+      { list: Array.from({ length: 5 }, () => `{"open":"${'x'.repeat(1_000_000)}"}`) },
+    ],
   ])('%s', async (_, input) => {
     const registry = new HostToolRegistry({ redact: ['password'] });
     const asked: unknown[] = [];
     const config = { parameters: { type: 'object' }, requiresApproval: true, handler: () => 1 };
-    registry.register(defineTool({ name: 'post', description: 'Posts.', ...config } as never) as never);
-    const session = registry.createSession({ sessionId: 's', limits: { maxInputBytes: 10_000_000 }, approver: (request) => allow(asked, request) });
+    registry.register(
+      defineTool({ name: 'post', description: 'Posts.', ...config } as never) as never,
+    );
+    const session = registry.createSession({
+      sessionId: 's',
+      limits: { maxInputBytes: 10_000_000 },
+      approver: (request) => allow(asked, request),
+    });
     const events: AnyEvent[] = [];
     registry.events.on('*', (event) => void events.push(event));
     expect(await session.call('post', input)).toMatchObject({ error: { code: 'approval_denied' } });
     expect(asked).toEqual([]);
     expect(events.find(({ type }) => type === 'tool:pre')).toMatchObject({ input: '[redacted]' });
-    expect(events.find(({ type }) => type === 'approval:denied')).toMatchObject({ reason: 'input_not_shown' });
+    expect(events.find(({ type }) => type === 'approval:denied')).toMatchObject({
+      reason: 'input_not_shown',
+    });
   });
 
   test('fields that are too many, and too deep, to be named each', async () => {

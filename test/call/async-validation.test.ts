@@ -21,17 +21,40 @@ describe('a schema that never answers refuses after `policyTimeoutMs`', () => {
     ['the output', { parameters: { type: 'object' }, outputSchema: never }, 'invalid_output', 1],
     [
       'the parse of a check',
-      { parameters: onlyOnce(), policy: { check: ({ allow, input }: { allow(): unknown; input: { a: number } }) => (input.a > 0 ? allow() : undefined) } },
+      {
+        parameters: onlyOnce(),
+        policy: {
+          check: ({ allow, input }: { allow(): unknown; input: { a: number } }) =>
+            input.a > 0 ? allow() : undefined,
+        },
+      },
       'policy_error',
       0,
     ],
-    ['the parse of a resource key', { parameters: onlyOnce(), resourceKey: (input: { a: number }) => `key-${input.a}` }, 'policy_error', 0],
-    ['the parse of `requiresApproval`', { parameters: onlyOnce(), requiresApproval: (input: { a: number }) => input.a > 0 }, 'policy_error', 0],
+    [
+      'the parse of a resource key',
+      { parameters: onlyOnce(), resourceKey: (input: { a: number }) => `key-${input.a}` },
+      'policy_error',
+      0,
+    ],
+    [
+      'the parse of `requiresApproval`',
+      { parameters: onlyOnce(), requiresApproval: (input: { a: number }) => input.a > 0 },
+      'policy_error',
+      0,
+    ],
   ])('%s', async (_, config, code, runs) => {
     vi.useFakeTimers();
     const handler = vi.fn(() => ({ a: 1 }));
     const registry = new HostToolRegistry({ policyTimeoutMs: 100 });
-    registry.register(defineTool({ name: 'slow', description: 'Waits.', handler, ...config } as never) as AnyTool<unknown>);
+    registry.register(
+      defineTool({
+        name: 'slow',
+        description: 'Waits.',
+        handler,
+        ...config,
+      } as never) as AnyTool<unknown>,
+    );
     let result: ToolResult | undefined;
     void registry
       .createSession({ sessionId: 's' })
@@ -46,20 +69,37 @@ describe('a schema that never answers refuses after `policyTimeoutMs`', () => {
   });
 });
 
-test('what a caller does to the error of a schema that did not answer is not in the error of the next call', async () => {
-  vi.useFakeTimers();
-  const registry = new HostToolRegistry({ policyTimeoutMs: 100 });
-  registry.register(defineTool({ name: 'slow', description: 'Waits.', parameters: never, handler: () => 1 }) as AnyTool<unknown>);
-  const session = registry.createSession({ sessionId: 's' });
-  const refused = async (): Promise<{ path: string; message: string }[]> => {
-    const calling = session.call('slow', { a: 1 });
-    await vi.advanceTimersByTimeAsync(300);
-    return (await calling).error?.details as never;
-  };
-  const [first] = await refused();
-  expect(first).toEqual({ path: '', message: 'validation did not answer in time; correct the schema' });
-  const details = await refused();
-  for (const spoil of [() => details.push({ path: 'mine', message: 'mine' }), () => Object.assign(details[0] as object, { message: 'mine' })])
-    expect(spoil).toThrow(TypeError);
-  expect(await refused()).toEqual([first]);
-});
+test(
+  'what a caller does to the error of a schema that did not answer is not in the error of the ' +
+    'next call',
+  async () => {
+    vi.useFakeTimers();
+    const registry = new HostToolRegistry({ policyTimeoutMs: 100 });
+    registry.register(
+      defineTool({
+        name: 'slow',
+        description: 'Waits.',
+        parameters: never,
+        handler: () => 1,
+      }) as AnyTool<unknown>,
+    );
+    const session = registry.createSession({ sessionId: 's' });
+    const refused = async (): Promise<{ path: string; message: string }[]> => {
+      const calling = session.call('slow', { a: 1 });
+      await vi.advanceTimersByTimeAsync(300);
+      return (await calling).error?.details as never;
+    };
+    const [first] = await refused();
+    expect(first).toEqual({
+      path: '',
+      message: 'validation did not answer in time; correct the schema',
+    });
+    const details = await refused();
+    for (const spoil of [
+      () => details.push({ path: 'mine', message: 'mine' }),
+      () => Object.assign(details[0] as object, { message: 'mine' }),
+    ])
+      expect(spoil).toThrow(TypeError);
+    expect(await refused()).toEqual([first]);
+  },
+);

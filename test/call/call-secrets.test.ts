@@ -7,7 +7,12 @@ const secret = z.string().meta({ secret: true });
 const canary = 'CANARY-CANARY';
 
 /** What everybody but the handler is told of one call. */
-const toldOf = async (more: Record<string, unknown>, handler: (input: never, context: never) => unknown, input: unknown = {}, redact?: string[]) => {
+const toldOf = async (
+  more: Record<string, unknown>,
+  handler: (input: never, context: never) => unknown,
+  input: unknown = {},
+  redact?: string[],
+) => {
   const w = world({ repair: 'safe' }, redact === undefined ? {} : { redact });
   const result = await w.run(handler, more, input);
   return { events: JSON.stringify(w.events), error: JSON.stringify(result.error ?? null), result };
@@ -16,15 +21,39 @@ const toldOf = async (more: Record<string, unknown>, handler: (input: never, con
 describe('a secret is told neither by an event nor by an error', () => {
   test.each<[string, Record<string, unknown>, unknown]>([
     ['that came with the input', { parameters: z.object({ key: secret }) }, { key: canary }],
-    ['that a default filled in', { parameters: { type: 'object', properties: { key: { type: 'string', secret: true, default: canary } } } }, {}],
-    ['that a vendor’s default filled in', { parameters: z.object({ key: secret.default(canary) }) }, {}],
-    ['that a vendor’s schema made', { parameters: z.object({ key: secret.transform((text) => `${text}-CANARY`) }) }, { key: 'CANARY' }],
-    ['that a repair uncovered', { parameters: z.object({ inner: z.object({ key: secret }) }) }, { inner: JSON.stringify({ key: canary }) }],
+    [
+      'that a default filled in',
+      {
+        parameters: {
+          type: 'object',
+          properties: { key: { type: 'string', secret: true, default: canary } },
+        },
+      },
+      {},
+    ],
+    [
+      'that a vendor’s default filled in',
+      { parameters: z.object({ key: secret.default(canary) }) },
+      {},
+    ],
+    [
+      'that a vendor’s schema made',
+      { parameters: z.object({ key: secret.transform((text) => `${text}-CANARY`) }) },
+      { key: 'CANARY' },
+    ],
+    [
+      'that a repair uncovered',
+      { parameters: z.object({ inner: z.object({ key: secret }) }) },
+      { inner: JSON.stringify({ key: canary }) },
+    ],
   ])('%s', async (_, more, input) => {
     for (const end of [(text: string) => fail(text), (text: string) => text]) {
       const { events, error } = await toldOf(
         more,
-        ({ key, inner }: { key?: string; inner?: { key: string } }, { emit, progress }: ToolContext) => {
+        (
+          { key, inner }: { key?: string; inner?: { key: string } },
+          { emit, progress }: ToolContext,
+        ) => {
           const text = `It is ${key ?? inner?.key}.`;
           emit('said', text);
           progress(1, 2, text);
@@ -46,13 +75,20 @@ describe('a secret is told neither by an event nor by an error', () => {
     };
     w.add(tool(says, { name: 'a', policy: { knobs: z.object({ token: secret }) } }));
     w.registry.defineProfile({ id: 'p', tools: [{ name: 'a', knobs: { token: canary } }] });
-    const { error } = await w.registry.createSession({ sessionId: 'other', profile: 'p' }).call('a');
+    const { error } = await w.registry
+      .createSession({ sessionId: 'other', profile: 'p' })
+      .call('a');
     expect(JSON.stringify(w.events)).toContain('It is ');
     expect(JSON.stringify([w.events, error])).not.toContain(canary);
   });
 
   test('that stands in the output by a redact path, also where the output is nothing but that', async () => {
-    const { events, result } = await toldOf({}, () => ({ key: canary, text: `It is ${canary}.` }), {}, ['key']);
+    const { events, result } = await toldOf(
+      {},
+      () => ({ key: canary, text: `It is ${canary}.` }),
+      {},
+      ['key'],
+    );
     expect(result.output).toEqual({ key: canary, text: `It is ${canary}.` });
     expect(events).toContain('It is ');
     expect(events).not.toContain(canary);
@@ -69,7 +105,9 @@ describe('a secret is told neither by an event nor by an error', () => {
       }),
       tool(
         async (_: never, { tools, emit }: ToolContext) => {
-          const { output } = await (tools.call as (name: string, input: object) => Promise<{ output?: unknown }>)('inner', { key: canary });
+          const { output } = await (
+            tools.call as (name: string, input: object) => Promise<{ output?: unknown }>
+          )('inner', { key: canary });
           emit('said', `It is ${canary}, it is ${(output as { made: string }).made}.`);
           return fail(`It is ${canary}.`);
         },

@@ -9,7 +9,11 @@ afterEach(() => void vi.restoreAllMocks());
 describe('what is told of the end of a call', () => {
   test('a success carries the whole result, and what is not there is no member', async () => {
     vi.spyOn(performance, 'now').mockReturnValue(5);
-    const { session, events, registry } = setup([define('t', { handler: () => ({ n: 1 }) })], {}, { now: () => 1_000 });
+    const { session, events, registry } = setup(
+      [define('t', { handler: () => ({ n: 1 }) })],
+      {},
+      { now: () => 1_000 },
+    );
     await session.call('t', {}, { callId: 'mine' });
     const fingerprint = registry.get('t')?.fingerprint;
     expect(events.at(-1)).toStrictEqual({
@@ -22,7 +26,14 @@ describe('what is told of the end of a call', () => {
       result: {
         success: true,
         output: { n: 1 },
-        metadata: { callId: 'mine', toolName: 't', status: 'succeeded', attempt: 1, durationMs: 0, fingerprint },
+        metadata: {
+          callId: 'mine',
+          toolName: 't',
+          status: 'succeeded',
+          attempt: 1,
+          durationMs: 0,
+          fingerprint,
+        },
       },
       durationMs: 0,
     });
@@ -30,16 +41,36 @@ describe('what is told of the end of a call', () => {
 
   test('a success tells what was repaired, cut and said for the host, too', async () => {
     const parameters = { type: 'object', properties: { list: { type: 'array' } } };
-    const { session, events } = setup([define('t', { parameters, maxOutputChars: 60, handler: () => ok('x'.repeat(100), { rows: 3 }) })], {
-      repair: 'safe',
-    });
+    const { session, events } = setup(
+      [
+        define('t', {
+          parameters,
+          maxOutputChars: 60,
+          handler: () => ok('x'.repeat(100), { rows: 3 }),
+        }),
+      ],
+      {
+        repair: 'safe',
+      },
+    );
     const { metadata } = await session.call('t', { list: '[1]' });
-    expect(metadata).toMatchObject({ repaired: [{ path: 'list' }], truncated: { originalChars: 100 }, handler: { rows: 3 } });
-    expect(events.at(-1)).toMatchObject({ type: 'tool:post', result: { metadata: JSON.parse(JSON.stringify(metadata)) } });
+    expect(metadata).toMatchObject({
+      repaired: [{ path: 'list' }],
+      truncated: { originalChars: 100 },
+      handler: { rows: 3 },
+    });
+    expect(events.at(-1)).toMatchObject({
+      type: 'tool:post',
+      result: { metadata: JSON.parse(JSON.stringify(metadata)) },
+    });
   });
 
   test('a failure carries the error and its status, as a copy', async () => {
-    const { session, events } = setup([define('t', { handler: () => fail({ message: 'No.', reason: 'not_there', details: { list: [1] } }) })]);
+    const { session, events } = setup([
+      define('t', {
+        handler: () => fail({ message: 'No.', reason: 'not_there', details: { list: [1] } }),
+      }),
+    ]);
     const { error } = await session.call('t', {}, { callId: 'mine' });
     const told = events.at(-1) as { error?: { details?: unknown } };
     expect(told).toMatchObject({
@@ -62,11 +93,15 @@ describe('what is told of the end of a call', () => {
     expect(violation).not.toHaveProperty('ruleId');
   });
 
-  test('the result of a tool says which definition ran, and that of a name that nobody has says none', async () => {
-    const { session } = setup([define('t')]);
-    expect((await session.call('t')).metadata).toHaveProperty('fingerprint');
-    expect((await session.call('nobody')).metadata).not.toHaveProperty('fingerprint');
-  });
+  test(
+    'the result of a tool says which definition ran, and that of a name that nobody has says ' +
+      'none',
+    async () => {
+      const { session } = setup([define('t')]);
+      expect((await session.call('t')).metadata).toHaveProperty('fingerprint');
+      expect((await session.call('nobody')).metadata).not.toHaveProperty('fingerprint');
+    },
+  );
 
   test('how long it took is never less than nothing, though a clock may go back', async () => {
     let now = 100;
@@ -88,19 +123,33 @@ describe('what is told of the end of a call', () => {
   });
 });
 
-test('an error is free of the secrets that came with the call: in its message, its reason and its details', async () => {
-  const { session, events } = setup([
-    define('t', {
-      parameters: z.object({ key: z.string().meta({ secret: true }) }),
-      handler: ({ key }: { key: string }) => fail({ message: `Not ${key}.`, reason: 'canary_canary', details: { key, text: `Not ${key}.` } }),
-    }),
-  ]);
-  const { error } = await session.call('t', { key: 'canary_canary' });
-  expect(error).toMatchObject({ code: 'handler_error', message: expect.stringMatching(/^Not .*\.$/) });
-  expect(JSON.stringify([error, events])).not.toContain('canary_canary');
-  // Not so the one of a call whose secrets are other ones.
-  expect((await session.call('t', { key: 'another_secret' })).error?.reason).toBe('canary_canary');
-});
+test(
+  'an error is free of the secrets that came with the call: in its message, its reason and its ' +
+    'details',
+  async () => {
+    const { session, events } = setup([
+      define('t', {
+        parameters: z.object({ key: z.string().meta({ secret: true }) }),
+        handler: ({ key }: { key: string }) =>
+          fail({
+            message: `Not ${key}.`,
+            reason: 'canary_canary',
+            details: { key, text: `Not ${key}.` },
+          }),
+      }),
+    ]);
+    const { error } = await session.call('t', { key: 'canary_canary' });
+    expect(error).toMatchObject({
+      code: 'handler_error',
+      message: expect.stringMatching(/^Not .*\.$/),
+    });
+    expect(JSON.stringify([error, events])).not.toContain('canary_canary');
+    // Not so the one of a call whose secrets are other ones.
+    expect((await session.call('t', { key: 'another_secret' })).error?.reason).toBe(
+      'canary_canary',
+    );
+  },
+);
 
 /** Adds a tool, and answers its name. */
 function added(w: World, handler: () => unknown): string {
@@ -109,28 +158,50 @@ function added(w: World, handler: () => unknown): string {
   return made.name;
 }
 
-test('where a call has secrets, nothing is told of an output that was cut: half a secret is not found', async () => {
-  const parameters = z.object({ key: z.string().meta({ secret: true }) });
-  const { session, events } = setup([
-    define('t', { parameters, maxOutputChars: 60, handler: ({ key }: { key: string }) => `${'x'.repeat(5)}${key.repeat(20)}` }),
-  ]);
-  const { metadata } = await session.call('t', { key: 'canary_canary' });
-  expect(metadata.truncated).toBeDefined();
-  expect(events.at(-1)).toMatchObject({ type: 'tool:post', result: { output: '[redacted]' } });
-});
+test(
+  'where a call has secrets, nothing is told of an output that was cut: half a secret is not ' +
+    'found',
+  async () => {
+    const parameters = z.object({ key: z.string().meta({ secret: true }) });
+    const { session, events } = setup([
+      define('t', {
+        parameters,
+        maxOutputChars: 60,
+        handler: ({ key }: { key: string }) => `${'x'.repeat(5)}${key.repeat(20)}`,
+      }),
+    ]);
+    const { metadata } = await session.call('t', { key: 'canary_canary' });
+    expect(metadata.truncated).toBeDefined();
+    expect(events.at(-1)).toMatchObject({ type: 'tool:post', result: { output: '[redacted]' } });
+  },
+);
 
 describe('what is told of a success', () => {
   const heard = async (listeners: number): Promise<readonly unknown[]> => {
     const registry = new HostToolRegistry();
     const parameters = { type: 'object', properties: { list: { type: 'array' } } };
-    registry.register(define('t', { parameters, maxOutputChars: 60, handler: () => ok('x'.repeat(100), { rows: 3 }) }));
+    registry.register(
+      define('t', {
+        parameters,
+        maxOutputChars: 60,
+        handler: () => ok('x'.repeat(100), { rows: 3 }),
+      }),
+    );
     const events: object[] = [];
-    for (let count = 0; count < listeners; count++) registry.events.on('tool:post', (event) => void events.push(event));
+    for (let count = 0; count < listeners; count++)
+      registry.events.on('tool:post', (event) => void events.push(event));
     await registry.createSession({ sessionId: 's', repair: 'safe' }).call('t', { list: '[1]' });
     expect(events).toHaveLength(listeners);
     const [event] = events as { result: { metadata: Record<string, object> } }[];
     const { metadata } = event?.result ?? {};
-    return [event, event?.result, metadata, metadata?.repaired, metadata?.truncated, metadata?.handler];
+    return [
+      event,
+      event?.result,
+      metadata,
+      metadata?.repaired,
+      metadata?.truncated,
+      metadata?.handler,
+    ];
   };
 
   test('is frozen throughout where several listeners get it, and is its own where there is one', async () => {
@@ -148,32 +219,43 @@ describe('what is counted at the end of a call', () => {
       define('rejected', { requiresApproval: true }),
       define('fails', { handler: () => fail('no') }),
     ]);
-    for (const name of ['runs', 'denied', 'broken', 'rejected', 'fails', 'nobody']) await session.call(name);
-    expect(session.metrics()).toMatchObject({ calls: 6, succeeded: 1, failed: 1, rejected: 4, denied: 3 });
+    for (const name of ['runs', 'denied', 'broken', 'rejected', 'fails', 'nobody'])
+      await session.call(name);
+    expect(session.metrics()).toMatchObject({
+      calls: 6,
+      succeeded: 1,
+      failed: 1,
+      rejected: 4,
+      denied: 3,
+    });
     expect(session.metrics().byReason).toMatchObject({ not_now: 1, handler_error: 1 });
   });
 
-  test('what settles at the moment of its end, or before it by a clock that went back, as nothing later', async () => {
-    let now = 100;
-    vi.spyOn(performance, 'now').mockImplementation(() => now);
-    for (const then of [100, 40]) {
-      const w = world();
-      const hold = gate();
-      const controller = new AbortController();
-      now = 100;
-      const calling = w.session.call(
-        added(w, () => hold.promise),
-        {},
-        { signal: controller.signal },
-      );
-      controller.abort();
-      await calling;
-      now = then;
-      hold.open();
-      await turns();
-      expect(w.of('tool:late')).toMatchObject([{ afterMs: 0 }]);
-    }
-  });
+  test(
+    'what settles at the moment of its end, or before it by a clock that went back, as nothing ' +
+      'later',
+    async () => {
+      let now = 100;
+      vi.spyOn(performance, 'now').mockImplementation(() => now);
+      for (const then of [100, 40]) {
+        const w = world();
+        const hold = gate();
+        const controller = new AbortController();
+        now = 100;
+        const calling = w.session.call(
+          added(w, () => hold.promise),
+          {},
+          { signal: controller.signal },
+        );
+        controller.abort();
+        await calling;
+        now = then;
+        hold.open();
+        await turns();
+        expect(w.of('tool:late')).toMatchObject([{ afterMs: 0 }]);
+      }
+    },
+  );
 
   test('what settles later, since its end', async () => {
     let now = 0;
@@ -208,10 +290,17 @@ describe('when a call ends', () => {
         },
         { name: 'inner' },
       ),
-      tool((_: never, { tools }: ToolContext) => void (tools.call as (name: string) => unknown)('inner'), { name: 'outer', uses: ['inner'] }),
+      tool(
+        (_: never, { tools }: ToolContext) =>
+          void (tools.call as (name: string) => unknown)('inner'),
+        { name: 'outer', uses: ['inner'] },
+      ),
     );
     expect(outcome(await w.session.call('outer'))).toBe(null);
-    expect(signal?.reason).toMatchObject({ name: 'AbortError', message: 'The call that made this call has ended.' });
+    expect(signal?.reason).toMatchObject({
+      name: 'AbortError',
+      message: 'The call that made this call has ended.',
+    });
     await w.settle();
   });
 
@@ -240,12 +329,15 @@ describe('when a call ends', () => {
   });
 
   test('as pending, though it was never suspended, there is no approval to answer', async () => {
-    const w = world({ hooks: [{ after: () => ({ success: false, error: { code: 'approval_pending' } }) as never }] });
+    const w = world({
+      hooks: [{ after: () => ({ success: false, error: { code: 'approval_pending' } }) as never }],
+    });
     expect(Object.hasOwn(await w.session.call('still_alive'), 'approval')).toBe(false);
   });
 
   test('its id may be used again', async () => {
     const { session } = setup([define('t')]);
-    for (const _ of [1, 2]) expect(outcome(await session.call('t', {}, { callId: 'mine' }))).toBe('ran');
+    for (const _ of [1, 2])
+      expect(outcome(await session.call('t', {}, { callId: 'mine' }))).toBe('ran');
   });
 });

@@ -1,4 +1,6 @@
-/** What a handler may do to the context that it is given: nothing that another call could notice. */
+/**
+ * What a handler may do to the context that it is given: nothing that another call could notice.
+ */
 import { describe, expect, test, vi } from 'vitest';
 import type { JsonValue, ToolContext } from '../../src/index.ts';
 import { tool, world } from './world.ts';
@@ -34,7 +36,15 @@ describe("a handler's context", () => {
 /** Runs a handler, and answers what was told of it. */
 async function told(handler: (context: ToolContext) => void, more: Record<string, unknown> = {}) {
   const warnings: [data: object, message: string][] = [];
-  const w = world({}, { logger: { warn: (data: object, message?: string) => void warnings.push([data, message ?? '']), error: () => {} } });
+  const w = world(
+    {},
+    {
+      logger: {
+        warn: (data: object, message?: string) => void warnings.push([data, message ?? '']),
+        error: () => {},
+      },
+    },
+  );
   await w.run((_: never, context: ToolContext) => handler(context), { name: 't', ...more });
   return { events: w.of('tool:event'), progress: w.of('tool:progress'), warnings };
 }
@@ -62,19 +72,34 @@ describe('an event of a handler', () => {
       emit('n'.repeat(1_025), 'x'.repeat(70_000));
     });
     expect(events.map(({ name }) => name.length)).toEqual([1_024, 1_024]);
-    expect(warnings).toEqual([[{ tool: 't', event: 'n'.repeat(100), reason: 'over 64 KB' }, 'an event was dropped']]);
+    expect(warnings).toEqual([
+      [{ tool: 't', event: 'n'.repeat(100), reason: 'over 64 KB' }, 'an event was dropped'],
+    ]);
     const undeclared = await told(({ emit }) => emit('n'.repeat(200)), { events: ['other'] });
     expect(undeclared.events).toEqual([]);
-    expect(undeclared.warnings).toEqual([[{ tool: 't', event: 'n'.repeat(100) }, 'an event that the definition does not declare was dropped']]);
+    expect(undeclared.warnings).toEqual([
+      [
+        { tool: 't', event: 'n'.repeat(100) },
+        'an event that the definition does not declare was dropped',
+      ],
+    ]);
   });
 
   const nested = (levels: number): JsonValue => (levels === 0 ? 1 : [nested(levels - 1)]);
   test.each<[what: string, fits: JsonValue, fails: JsonValue]>([
     ['64 levels', nested(64), nested(65)],
-    ['10 000 values', Array.from({ length: 9_999 }, () => 1), Array.from({ length: 10_000 }, () => 1)],
+    [
+      '10 000 values',
+      Array.from({ length: 9_999 }, () => 1),
+      Array.from({ length: 10_000 }, () => 1),
+    ],
     ['65 536 bytes', 'x'.repeat(65_534), 'x'.repeat(65_535)],
     ['65 536 bytes, of which a character may take several', 'é'.repeat(32_767), 'é'.repeat(32_768)],
-    ['65 536 bytes, of which an escape takes six', '\u0001'.repeat(10_922), '\u0001'.repeat(10_923)],
+    [
+      '65 536 bytes, of which an escape takes six',
+      '\u0001'.repeat(10_922),
+      '\u0001'.repeat(10_923),
+    ],
   ])('holds at most %s', async (_what, fits, fails) => {
     const { events, warnings } = await told(({ emit }) => {
       emit('fits', fits);
@@ -91,14 +116,23 @@ describe('an event of a handler', () => {
     expect([events.length, warnings]).toEqual([1_000, []]);
   });
 
-  test('is one of at most 1 000 of its call, progress included; the first that is dropped is warned of', async () => {
-    const { events, progress, warnings } = await told(({ emit, progress: tell }) => {
-      tell(1);
-      for (let count = 0; count < 1_000; count++) emit('tick');
-    });
-    expect([events.length, progress.length]).toEqual([999, 1]);
-    expect(warnings).toEqual([[{ tool: 't', limit: 1_000 }, 'a call sent more events than its limit; the rest is dropped']]);
-  });
+  test(
+    'is one of at most 1 000 of its call, progress included; the first that is dropped is ' +
+      'warned of',
+    async () => {
+      const { events, progress, warnings } = await told(({ emit, progress: tell }) => {
+        tell(1);
+        for (let count = 0; count < 1_000; count++) emit('tick');
+      });
+      expect([events.length, progress.length]).toEqual([999, 1]);
+      expect(warnings).toEqual([
+        [
+          { tool: 't', limit: 1_000 },
+          'a call sent more events than its limit; the rest is dropped',
+        ],
+      ]);
+    },
+  );
 });
 
 describe('progress of a handler', () => {
@@ -111,7 +145,13 @@ describe('progress of a handler', () => {
       tell(Number.POSITIVE_INFINITY);
       tell('1' as never);
     });
-    expect(progress.map(({ done, ...rest }) => [done, 'total' in rest && rest.total, 'message' in rest && rest.message])).toEqual([
+    expect(
+      progress.map(({ done, ...rest }) => [
+        done,
+        'total' in rest && rest.total,
+        'message' in rest && rest.message,
+      ]),
+    ).toEqual([
       [1, 2, 'half'],
       [1, false, false],
       [1, false, false],

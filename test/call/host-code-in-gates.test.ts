@@ -1,4 +1,7 @@
-/** Host code may do anything inside a gate: whatever it does, each call ends once, is counted once, leaves nothing behind, and an ended call does not run. */
+/**
+ * Host code may do anything inside a gate: whatever it does, each call ends once, is counted once,
+ * leaves nothing behind, and an ended call does not run.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -52,7 +55,10 @@ type Action = (typeof actions)[number];
 interface Plan {
   readonly gate: Gate;
   readonly action: Action;
-  /** Act at once, after a microtask, or after a turn of the event loop; the gate waits for it where it may. */
+  /**
+   * Act at once, after a microtask, or after a turn of the event loop; the gate waits for it where
+   * it may.
+   */
   readonly when: 'at once' | 'in a microtask' | 'in a turn';
   /** At which of the gate's turns. */
   readonly turn: number;
@@ -93,7 +99,9 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
       if (plan.when === 'at once') act(plan.action);
       else {
         const before = waiting ?? Promise.resolve();
-        waiting = before.then(plan.when === 'in a turn' ? turnOfTheLoop : undefined).then(() => act(plan.action));
+        waiting = before
+          .then(plan.when === 'in a turn' ? turnOfTheLoop : undefined)
+          .then(() => act(plan.action));
       }
     }
     return waiting;
@@ -109,13 +117,24 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
   };
 
   const registry = new HostToolRegistry({
-    logger: { warn: () => Promise.reject(new Error('logger')), error: () => Promise.reject(new Error('logger')) },
+    logger: {
+      warn: () => Promise.reject(new Error('logger')),
+      error: () => Promise.reject(new Error('logger')),
+    },
     policies: [{ id: 'registry', check: () => at('registry policy')?.then(() => undefined) }],
   });
   /** Both handlers call this first. */
-  const starts = ({ sessionId, callId }: { readonly sessionId: string; readonly callId: string }): void => {
+  const starts = ({
+    sessionId,
+    callId,
+  }: {
+    readonly sessionId: string;
+    readonly callId: string;
+  }): void => {
     const isEnd = (event: AnyEvent): boolean =>
-      (event.type === 'tool:post' || event.type === 'tool:error') && event.sessionId === sessionId && event.callId === callId;
+      (event.type === 'tool:post' || event.type === 'tool:error') &&
+      event.sessionId === sessionId &&
+      event.callId === callId;
     if (events.some(isEnd)) startedAfterTheirEnd.push(`${sessionId} ${callId}`);
   };
   const other = defineTool({
@@ -168,7 +187,8 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
   const session = open('one');
   const bystander = open('two');
   registry.events.on('*', (event) => void events.push(event));
-  for (const gate of gates.slice(0, 6)) registry.events.on(gate as 'tool:pre', () => at(gate) as void);
+  for (const gate of gates.slice(0, 6))
+    registry.events.on(gate as 'tool:pre', () => at(gate) as void);
 
   const act = (action: Action): void => {
     switch (action) {
@@ -185,7 +205,14 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
       case 'reject later':
         return void Promise.reject(new Error('late')).catch(() => {});
       case 'register a tool':
-        registry.registerOrReplace(defineTool({ name: 'new', description: 'New.', parameters: { type: 'object' }, handler: () => 1 }));
+        registry.registerOrReplace(
+          defineTool({
+            name: 'new',
+            description: 'New.',
+            parameters: { type: 'object' },
+            handler: () => 1,
+          }),
+        );
         return undefined;
       case 'unregister the tool':
         return void registration.unregister();
@@ -216,18 +243,29 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
   };
 
   ready = true;
-  const surface = { name: 'test', ...(list.some(({ gate }) => gate === 'started') ? { started: () => now('started') } : {}) };
+  const surface = {
+    name: 'test',
+    ...(list.some(({ gate }) => gate === 'started') ? { started: () => now('started') } : {}),
+  };
   for (let index = 0; index < callers; index++) {
-    results.push((index % 2 === 0 ? session : bystander).call('tool', { n: 1 }, { callId: `call-${index}`, signal: caller.signal, surface }));
+    results.push(
+      (index % 2 === 0 ? session : bystander).call(
+        'tool',
+        { n: 1 },
+        { callId: `call-${index}`, signal: caller.signal, surface },
+      ),
+    );
   }
   // Calls that others start meanwhile are waited for as well.
-  for (let index = 0; index < results.length; index++) expect(await results[index]).toHaveProperty('metadata.callId');
+  for (let index = 0; index < results.length; index++)
+    expect(await results[index]).toHaveProperty('metadata.callId');
   for (let round = 0; round < 5; round++) await turnOfTheLoop();
   ready = false;
 
   const ends = new Map<string, number>();
   const announced = new Set<string>();
-  const key = (event: { sessionId: string; callId: string }): string => `${event.sessionId} ${event.callId}`;
+  const key = (event: { sessionId: string; callId: string }): string =>
+    `${event.sessionId} ${event.callId}`;
   for (const event of events) {
     if (event.type === 'tool:pre') {
       expect(announced.has(key(event)), 'a call is announced once').toBe(false);
@@ -235,7 +273,8 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
     } else if ('callId' in event && event.type !== 'tool:late') {
       expect(announced.has(key(event)), `${event.type} comes after tool:pre`).toBe(true);
       expect(ends.has(key(event)), `${event.type} does not come after the end`).toBe(false);
-      if (event.type === 'tool:post' || event.type === 'tool:error') ends.set(key(event), events.indexOf(event));
+      if (event.type === 'tool:post' || event.type === 'tool:error')
+        ends.set(key(event), events.indexOf(event));
     }
   }
   expect(ends.size, 'each call that was announced has one end').toBe(announced.size);
@@ -243,8 +282,12 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
   expect(startedAfterTheirEnd, 'no handler starts after the end of its call').toEqual([]);
   for (const each of results) {
     const { success, metadata } = await each;
-    if (metadata.status === 'rejected') expect(ran, 'no handler of a rejected call ran').not.toContain(metadata.callId);
-    if (success) expect(ran.concat('other'), 'what succeeded ran').toContain(metadata.toolName === 'other' ? 'other' : metadata.callId);
+    if (metadata.status === 'rejected')
+      expect(ran, 'no handler of a rejected call ran').not.toContain(metadata.callId);
+    if (success)
+      expect(ran.concat('other'), 'what succeeded ran').toContain(
+        metadata.toolName === 'other' ? 'other' : metadata.callId,
+      );
   }
   for (const one of [session, bystander]) {
     const { sessionId } = one;
@@ -252,11 +295,20 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
     const succeeded = told.filter(({ type }) => type === 'tool:post').length;
     const failed = told.filter(({ type }) => type === 'tool:error').length;
     const metrics = one.metrics() as Record<string, number>;
-    // Calls to a session that was closed already, and calls ended before they were announced, have no events.
+    // Calls to a session that was closed already, and calls ended before they were announced, have
+    // no events.
     expect(metrics.succeeded, 'metrics count what events tell').toBe(succeeded);
-    expect((metrics.calls ?? 0) - succeeded, 'metrics count what events tell').toBeGreaterThanOrEqual(failed);
+    expect(
+      (metrics.calls ?? 0) - succeeded,
+      'metrics count what events tell',
+    ).toBeGreaterThanOrEqual(failed);
     const state = stateOf(one);
-    expect({ inFlight: state.inFlight, queued: state.queued, ids: state.ids?.size ?? 0, waiting: state.desk?.waiting.size ?? 0 }).toEqual({
+    expect({
+      inFlight: state.inFlight,
+      queued: state.queued,
+      ids: state.ids?.size ?? 0,
+      waiting: state.desk?.waiting.size ?? 0,
+    }).toEqual({
       inFlight: 0,
       queued: 0,
       ids: 0,
@@ -269,18 +321,23 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
   expect(state.deadlines.size, 'no deadline is left').toBe(0);
   // Whoever closes and drains is not kept waiting, and a session that is open still works.
   await registration.drain();
-  if (!stateOf(bystander).closed && !state.closed) expect((await bystander.call('other')).metadata.status).not.toBe('cancelled');
+  if (!stateOf(bystander).closed && !state.closed)
+    expect((await bystander.call('other')).metadata.status).not.toBe('cancelled');
   await registry.close();
 }
 
 describe('host code inside gates', () => {
   test('whatever it does there, at once or after a wait, one call or several at once', async () => {
     await fc.assert(
-      fc.asyncProperty(plans, fc.integer({ min: 1, max: 4 }), (list, callers) => play(list, callers)),
+      fc.asyncProperty(plans, fc.integer({ min: 1, max: 4 }), (list, callers) =>
+        play(list, callers),
+      ),
       {
         numRuns: 400,
         examples: gates.flatMap((gate) =>
-          (['close the session', 'abort', 'close the registry'] as const).map((action): [Plan[], number] => [[{ gate, action, when: 'at once', turn: 0 }], 1]),
+          (['close the session', 'abort', 'close the registry'] as const).map(
+            (action): [Plan[], number] => [[{ gate, action, when: 'at once', turn: 0 }], 1],
+          ),
         ),
       },
     );
@@ -289,7 +346,17 @@ describe('host code inside gates', () => {
 
 describe('a call that host code ends inside a gate', () => {
   const ways: readonly [gate: Gate, act: 'close' | 'abort'][] = (
-    ['tool:pre', 'policy:check', 'before hook', 'registry policy', 'check', 'requiresApproval', 'resourceKey', 'approval:granted', 'started'] as const
+    [
+      'tool:pre',
+      'policy:check',
+      'before hook',
+      'registry policy',
+      'check',
+      'requiresApproval',
+      'resourceKey',
+      'approval:granted',
+      'started',
+    ] as const
   ).flatMap(
     (gate) =>
       [
@@ -297,56 +364,80 @@ describe('a call that host code ends inside a gate', () => {
         [gate, 'abort'],
       ] as [Gate, 'close' | 'abort'][],
   );
-  test.each(ways)('at once, in %s by %s: its handler does not run, and it ends once', async (gate, act) => {
-    const caller = new AbortController();
-    const ends: string[] = [];
-    let ran = 0;
-    const end = (): undefined => (act === 'close' ? void session.close() : void caller.abort()) as undefined;
-    let armed = false;
-    const on = (here: Gate): undefined => (armed && here === gate ? end() : undefined);
-    const registry = new HostToolRegistry({ policies: [{ id: 'p', check: () => on('registry policy') }] });
-    registry.register(
-      defineTool({
-        name: 't',
-        description: 'd',
-        parameters: { type: 'object' },
-        policy: { check: ({ allow }) => on('check') ?? allow() },
-        requiresApproval: () => on('requiresApproval') ?? true,
-        resourceKey: () => on('resourceKey') ?? 'k',
-        handler: () => ran++,
-      }),
-    );
-    const session = registry.createSession({ sessionId: 's', hooks: [{ before: () => on('before hook') }], approver: () => 'allow_always' });
-    // From here on a grant answers, so that nothing waits between the first gate and the handler.
-    expect(await session.call('t')).toMatchObject({ success: true });
-    ran = 0;
-    armed = true;
-    for (const type of ['tool:pre', 'policy:check', 'approval:granted'] as const) registry.events.on(type, () => on(type));
-    for (const type of ['tool:post', 'tool:error'] as const) registry.events.on(type, () => void (armed && ends.push(type)));
-    const result = await session.call(
-      't',
-      {},
-      {
-        signal: caller.signal,
-        ...(gate === 'started' ? { surface: { name: 'x', started: () => on('started') } } : {}),
-      },
-    );
-    expect(result).toMatchObject({ success: false, error: { code: act === 'close' ? 'session_closed' : 'cancelled' } });
-    expect({ ran, ends }).toEqual({ ran: 0, ends: ['tool:error'] });
-    expect(session.metrics()).toMatchObject({ calls: 2, succeeded: 1, cancelled: 1 });
-  });
+  test.each(ways)(
+    'at once, in %s by %s: its handler does not run, and it ends once',
+    async (gate, act) => {
+      const caller = new AbortController();
+      const ends: string[] = [];
+      let ran = 0;
+      const end = (): undefined =>
+        (act === 'close' ? void session.close() : void caller.abort()) as undefined;
+      let armed = false;
+      const on = (here: Gate): undefined => (armed && here === gate ? end() : undefined);
+      const registry = new HostToolRegistry({
+        policies: [{ id: 'p', check: () => on('registry policy') }],
+      });
+      registry.register(
+        defineTool({
+          name: 't',
+          description: 'd',
+          parameters: { type: 'object' },
+          policy: { check: ({ allow }) => on('check') ?? allow() },
+          requiresApproval: () => on('requiresApproval') ?? true,
+          resourceKey: () => on('resourceKey') ?? 'k',
+          handler: () => ran++,
+        }),
+      );
+      const session = registry.createSession({
+        sessionId: 's',
+        hooks: [{ before: () => on('before hook') }],
+        approver: () => 'allow_always',
+      });
+      // From here on a grant answers, so that nothing waits between the first gate and the handler.
+      expect(await session.call('t')).toMatchObject({ success: true });
+      ran = 0;
+      armed = true;
+      for (const type of ['tool:pre', 'policy:check', 'approval:granted'] as const)
+        registry.events.on(type, () => on(type));
+      for (const type of ['tool:post', 'tool:error'] as const)
+        registry.events.on(type, () => void (armed && ends.push(type)));
+      const result = await session.call(
+        't',
+        {},
+        {
+          signal: caller.signal,
+          ...(gate === 'started' ? { surface: { name: 'x', started: () => on('started') } } : {}),
+        },
+      );
+      expect(result).toMatchObject({
+        success: false,
+        error: { code: act === 'close' ? 'session_closed' : 'cancelled' },
+      });
+      expect({ ran, ends }).toEqual({ ran: 0, ends: ['tool:error'] });
+      expect(session.metrics()).toMatchObject({ calls: 2, succeeded: 1, cancelled: 1 });
+    },
+  );
 
   test('does not keep the calls of other sessions from being closed and drained', async () => {
     let end = (): void => {};
     const registry = new HostToolRegistry({
-      policies: [{ id: 'p', check: ({ context }) => (context.sessionId === 'killed' ? (end() as undefined) : undefined) }],
+      policies: [
+        {
+          id: 'p',
+          check: ({ context }) =>
+            context.sessionId === 'killed' ? (end() as undefined) : undefined,
+        },
+      ],
     });
     const registration = registry.register(
       defineTool({
         name: 't',
         description: 'd',
         parameters: { type: 'object' },
-        handler: (_input, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+        handler: (_input, { signal }) =>
+          new Promise((_resolve, reject) =>
+            signal.addEventListener('abort', () => reject(signal.reason as Error)),
+          ),
       }),
     );
     const survivor = registry.createSession({ sessionId: 'survivor' });

@@ -1,7 +1,18 @@
-/** What the host's own code throws is never lost: the logger gets it with its stack, and the result holds it as its cause. */
+/**
+ * What the host's own code throws is never lost: the logger gets it with its stack, and the result
+ * holds it as its cause.
+ */
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type ApprovalAnswer, defineTool, HostToolRegistry, type Logger, type RegistryOptions, type SessionOptions, type ToolResult } from '../../src/index.ts';
+import {
+  type ApprovalAnswer,
+  defineTool,
+  HostToolRegistry,
+  type Logger,
+  type RegistryOptions,
+  type SessionOptions,
+  type ToolResult,
+} from '../../src/index.ts';
 import { deferred } from '../approval/kit.ts';
 
 const boom = new RangeError('boom');
@@ -12,7 +23,12 @@ const thrower = (): never => {
 let asked = false;
 const throwsLater = (): string => (asked ? thrower() : 'x');
 const vendor = (validate: () => unknown) => ({
-  '~standard': { version: 1, vendor: 'v', validate, jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) } },
+  '~standard': {
+    version: 1,
+    vendor: 'v',
+    validate,
+    jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
+  },
 });
 
 interface Logged {
@@ -29,55 +45,164 @@ async function call(
   registry: RegistryOptions = {},
 ): Promise<{ readonly result: ToolResult; readonly logged: readonly Logged[] }> {
   const logged: Logged[] = [];
-  const made = new HostToolRegistry({ logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) }, ...registry });
+  const made = new HostToolRegistry({
+    logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) },
+    ...registry,
+  });
   asked = false;
-  made.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, handler: () => 1, ...tool } as never));
+  made.register(
+    defineTool({
+      name: 't',
+      description: 'd',
+      parameters: { type: 'object' },
+      handler: () => 1,
+      ...tool,
+    } as never),
+  );
   asked = true;
-  const result = await made.createSession({ sessionId: 's', ...session }).call('t', {}, { callId: 'c' });
+  const result = await made
+    .createSession({ sessionId: 's', ...session })
+    .call('t', {}, { callId: 'c' });
   return { result, logged };
 }
 
 describe('what a host’s code throws', () => {
-  test.each<[who: string, source: string, code: string, session: Partial<SessionOptions>, tool?: Record<string, unknown>, registry?: RegistryOptions]>([
+  test.each<
+    [
+      who: string,
+      source: string,
+      code: string,
+      session: Partial<SessionOptions>,
+      tool?: Record<string, unknown>,
+      registry?: RegistryOptions,
+    ]
+  >([
     ['a policy', 'policy', 'policy_error', {}, {}, { policies: [{ id: 'p', check: thrower }] }],
-    ['an asynchronous policy', 'policy', 'policy_error', {}, {}, { policies: [{ id: 'p', check: async () => thrower() }] }],
+    [
+      'an asynchronous policy',
+      'policy',
+      'policy_error',
+      {},
+      {},
+      { policies: [{ id: 'p', check: async () => thrower() }] },
+    ],
     ['a check', 'check', 'policy_error', {}, { policy: { check: thrower } }],
     ['requiresApproval', 'requiresApproval', 'policy_error', {}, { requiresApproval: thrower }],
     ['a before hook', 'hook', 'policy_error', { hooks: [{ before: thrower }] }],
-    ['an asynchronous before hook', 'hook', 'policy_error', { hooks: [{ before: async () => thrower() }] }],
-    ['an approver', 'approver', 'approval_denied', { approver: thrower }, { requiresApproval: true }],
+    [
+      'an asynchronous before hook',
+      'hook',
+      'policy_error',
+      { hooks: [{ before: async () => thrower() }] },
+    ],
+    [
+      'an approver',
+      'approver',
+      'approval_denied',
+      { approver: thrower },
+      { requiresApproval: true },
+    ],
     ['a resource key', 'resourceKey', 'policy_error', {}, { resourceKey: thrower }],
-    ['a refinement of the input', 'parameters', 'invalid_input', {}, { parameters: z.object({}).refine(thrower) }],
-    ['an asynchronous refinement of the input', 'parameters', 'invalid_input', {}, { parameters: z.object({}).refine(async () => thrower()) }],
-    ['a transform of the input', 'parameters', 'invalid_input', {}, { parameters: z.object({ a: z.any().transform(thrower) }) }],
-    ['a default of the input', 'parameters', 'invalid_input', {}, { parameters: z.object({ a: z.string().default(throwsLater) }) }],
-    ['a vendor’s schema of the input', 'parameters', 'invalid_input', {}, { parameters: vendor(thrower) }],
-    ['a vendor’s asynchronous schema of the input', 'parameters', 'invalid_input', {}, { parameters: vendor(async () => thrower()) }],
-    ['a refinement of the output', 'outputSchema', 'invalid_output', {}, { outputSchema: z.number().refine(thrower) }],
-    ['an asynchronous refinement of the output', 'outputSchema', 'invalid_output', {}, { outputSchema: z.number().refine(async () => thrower()) }],
+    [
+      'a refinement of the input',
+      'parameters',
+      'invalid_input',
+      {},
+      { parameters: z.object({}).refine(thrower) },
+    ],
+    [
+      'an asynchronous refinement of the input',
+      'parameters',
+      'invalid_input',
+      {},
+      { parameters: z.object({}).refine(async () => thrower()) },
+    ],
+    [
+      'a transform of the input',
+      'parameters',
+      'invalid_input',
+      {},
+      { parameters: z.object({ a: z.any().transform(thrower) }) },
+    ],
+    [
+      'a default of the input',
+      'parameters',
+      'invalid_input',
+      {},
+      { parameters: z.object({ a: z.string().default(throwsLater) }) },
+    ],
+    [
+      'a vendor’s schema of the input',
+      'parameters',
+      'invalid_input',
+      {},
+      { parameters: vendor(thrower) },
+    ],
+    [
+      'a vendor’s asynchronous schema of the input',
+      'parameters',
+      'invalid_input',
+      {},
+      { parameters: vendor(async () => thrower()) },
+    ],
+    [
+      'a refinement of the output',
+      'outputSchema',
+      'invalid_output',
+      {},
+      { outputSchema: z.number().refine(thrower) },
+    ],
+    [
+      'an asynchronous refinement of the output',
+      'outputSchema',
+      'invalid_output',
+      {},
+      { outputSchema: z.number().refine(async () => thrower()) },
+    ],
     ['a handler', 'handler', 'handler_error', {}, { handler: thrower }],
-    ['a handler whose errors are masked', 'handler', 'handler_error', { exposeErrors: 'masked' }, { handler: thrower }],
+    [
+      'a handler whose errors are masked',
+      'handler',
+      'handler_error',
+      { exposeErrors: 'masked' },
+      { handler: thrower },
+    ],
     [
       'the approval store',
       'approvals.store',
       'approval_denied',
       { approvalMode: 'suspend', principal: 'ada' },
       { requiresApproval: true },
-      { approvals: { secret: 'a secret that is long enough to be one', store: { put: thrower, take: thrower, list: () => [] } } },
+      {
+        approvals: {
+          secret: 'a secret that is long enough to be one',
+          store: { put: thrower, take: thrower, list: () => [] },
+        },
+      },
     ],
-  ])('%s: reaches the logger with its stack, and the result as its cause', async (_, source, code, session, tool, registry) => {
-    const { result, logged } = await call(session, tool, registry);
-    expect(result).toMatchObject({ success: false, error: { code } });
-    expect(result.error?.cause).toBe(boom);
-    expect(logged).toEqual([expect.objectContaining({ err: boom, source, sessionId: 's', callId: 'c', toolName: 't' })]);
-  });
+  ])(
+    '%s: reaches the logger with its stack, and the result as its cause',
+    async (_, source, code, session, tool, registry) => {
+      const { result, logged } = await call(session, tool, registry);
+      expect(result).toMatchObject({ success: false, error: { code } });
+      expect(result.error?.cause).toBe(boom);
+      expect(logged).toEqual([
+        expect.objectContaining({ err: boom, source, sessionId: 's', callId: 'c', toolName: 't' }),
+      ]);
+    },
+  );
 
   test('by a schema in the parse that a gate reads is the cause of what the gate is told', async () => {
     let reads = 0;
     const parameters = z.object({}).refine(() => (++reads < 2 ? true : thrower()));
     const { result, logged } = await call({}, { parameters, resourceKey: () => 'k' });
     expect(result.error).toMatchObject({ code: 'policy_error', reason: 'resource_key_failed' });
-    expect(logged).toEqual([expect.objectContaining({ source: 'resourceKey', err: expect.objectContaining({ cause: boom }) })]);
+    expect(logged).toEqual([
+      expect.objectContaining({
+        source: 'resourceKey',
+        err: expect.objectContaining({ cause: boom }),
+      }),
+    ]);
   });
 
   test('by the knobs’ schema is logged, and the tool is not available', async () => {
@@ -90,10 +215,18 @@ describe('what a host’s code throws', () => {
   test('by the knobs’ schema when a profile is defined is the cause of what is thrown', () => {
     const registry = new HostToolRegistry();
     const policy = { knobs: z.object({ k: z.string().refine(thrower) }) };
-    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, policy, handler: () => 1 }));
-    expect(() => registry.defineProfile({ id: 'p', tools: [{ name: 't', knobs: { k: 'x' } }] })).toThrow(
-      expect.objectContaining({ code: 'unknown_knob', cause: boom }),
+    registry.register(
+      defineTool({
+        name: 't',
+        description: 'd',
+        parameters: { type: 'object' },
+        policy,
+        handler: () => 1,
+      }),
     );
+    expect(() =>
+      registry.defineProfile({ id: 'p', tools: [{ name: 't', knobs: { k: 'x' } }] }),
+    ).toThrow(expect.objectContaining({ code: 'unknown_knob', cause: boom }));
   });
 
   test('is told apart from a schema that refuses: that is the model’s mistake, and no log has it', async () => {
@@ -116,93 +249,178 @@ describe('what a host’s code throws', () => {
   test('a cause is seen by code alone: it is in no JSON, no copy and no event', async () => {
     const events: unknown[] = [];
     const registry = new HostToolRegistry();
-    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, handler: thrower }));
+    registry.register(
+      defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, handler: thrower }),
+    );
     registry.events.on('*', (event) => void events.push(event));
-    const { error } = await registry.createSession({ sessionId: 's', exposeErrors: 'masked' }).call('t');
+    const { error } = await registry
+      .createSession({ sessionId: 's', exposeErrors: 'masked' })
+      .call('t');
     expect(Object.keys(error ?? {})).not.toContain('cause');
     expect(JSON.stringify(error)).not.toContain('boom');
     expect(structuredClone(error)).not.toHaveProperty('cause');
-    expect(events.every((event) => !('cause' in ((event as { error?: object }).error ?? {})))).toBe(true);
+    expect(events.every((event) => !('cause' in ((event as { error?: object }).error ?? {})))).toBe(
+      true,
+    );
   });
 
   test('what is answered instead of a decision is named, with what was expected', async () => {
     const approver = await call({ approver: (() => 'allow') as never }, { requiresApproval: true });
-    expect(approver.result.error).toMatchObject({ code: 'approval_denied', reason: 'invalid_answer' });
+    expect(approver.result.error).toMatchObject({
+      code: 'approval_denied',
+      reason: 'invalid_answer',
+    });
     expect(approver.logged[0]?.err.message).toBe(
-      'Expected the approver to answer "allow_once", "allow_always", "reject_once", "reject_always" or { decision, by?, message?, input?, grant?: { match?, uses?, expiresInMs? } }, got `allow` (string).',
+      'Expected the approver to answer "allow_once", "allow_always", "reject_once", ' +
+        '"reject_always" or { decision, by?, message?, input?, grant?: { match?, uses?, ' +
+        'expiresInMs? } }, got `allow` (string).',
     );
     const policy = await call({ policies: [{ id: 'p', check: (() => true) as never }] });
     expect(policy.result.error).toMatchObject({ code: 'policy_error', reason: 'policy_nonsense' });
-    expect(policy.logged[0]?.err.message).toBe('Expected `p` to answer allow(), ask(), deny(reason) or undefined, got `true` (boolean).');
+    expect(policy.logged[0]?.err.message).toBe(
+      'Expected `p` to answer allow(), ask(), deny(reason) or undefined, got `true` (boolean).',
+    );
     for (const nothing of [() => null, async () => ({})]) {
       const schema = await call({}, { parameters: vendor(nothing) });
       expect(schema.result.error).toMatchObject({ code: 'invalid_input' });
-      expect(schema.logged[0]?.err.message).toMatch(/^Expected the schema to answer \{ value \} or \{ issues \}, got (null|an object)\.$/);
+      expect(schema.logged[0]?.err.message).toMatch(
+        /^Expected the schema to answer \{ value \} or \{ issues \}, got (null|an object)\.$/,
+      );
     }
   });
 
   test('is logged without the call’s secrets, its causes too', async () => {
     const logged: Logged[] = [];
-    const registry = new HostToolRegistry({ logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) } });
+    const registry = new HostToolRegistry({
+      logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) },
+    });
     registry.register(
       defineTool({
         name: 't',
         description: 'd',
         parameters: z.object({ token: z.string().meta({ 'x-secret': true }) }),
         handler: ({ token }) => {
-          throw Object.assign(new Error(`no ${token}`, { cause: new Error(`because of ${token}`) }), { code: `E_${token}`, request: { token } });
+          throw Object.assign(
+            new Error(`no ${token}`, { cause: new Error(`because of ${token}`) }),
+            { code: `E_${token}`, request: { token } },
+          );
         },
       }),
     );
-    const result = await registry.createSession({ sessionId: 's' }).call('t', { token: 'hunter2hunter2' });
+    const result = await registry
+      .createSession({ sessionId: 's' })
+      .call('t', { token: 'hunter2hunter2' });
     expect(result.error?.message).toBe('no [redacted]');
     const { err } = logged[0] as Logged;
     expect(err).toBeInstanceOf(Error);
-    expect(err).toMatchObject({ message: 'no [redacted]', code: 'E_[redacted]', cause: { message: 'because of [redacted]' } });
+    expect(err).toMatchObject({
+      message: 'no [redacted]',
+      code: 'E_[redacted]',
+      cause: { message: 'because of [redacted]' },
+    });
     expect(err).not.toHaveProperty('request');
-    for (const text of [err.stack, String(err.cause), JSON.stringify(err)]) expect(text).not.toContain('hunter2');
+    for (const text of [err.stack, String(err.cause), JSON.stringify(err)])
+      expect(text).not.toContain('hunter2');
   });
 
-  test('by a schema is logged without the secrets of the input and the output, those that a repair brought to light too', async () => {
-    const logged: Logged[] = [];
-    const registry = new HostToolRegistry({ logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) } });
-    const leak = (value: unknown): never => {
-      throw new Error(JSON.stringify(value));
-    };
-    const secret = z.object({ at: z.object({ token: z.string().meta({ 'x-secret': true }) }) });
-    registry.register(defineTool({ name: 'in', description: 'd', parameters: secret.refine(leak), handler: () => 1 }));
-    const handler = (): object => ({ at: { token: 'hunter2hunter2' } });
-    registry.register(
-      defineTool({ name: 'out', description: 'd', parameters: { type: 'object' }, outputSchema: secret.refine(leak), handler: handler as never }),
-    );
-    const session = registry.createSession({ sessionId: 's', repair: 'safe' });
-    await session.call('in', { at: '{"token":"hunter2hunter2"}' });
-    await session.call('out');
-    const err = expect.objectContaining({ message: '{"at":{"token":"[redacted]"}}' });
-    expect(logged).toEqual([expect.objectContaining({ err, toolName: 'in' }), expect.objectContaining({ err, toolName: 'out' })]);
-  });
+  test(
+    'by a schema is logged without the secrets of the input and the output, those that a repair ' +
+      'brought to light too',
+    async () => {
+      const logged: Logged[] = [];
+      const registry = new HostToolRegistry({
+        logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) },
+      });
+      const leak = (value: unknown): never => {
+        throw new Error(JSON.stringify(value));
+      };
+      const secret = z.object({ at: z.object({ token: z.string().meta({ 'x-secret': true }) }) });
+      registry.register(
+        defineTool({
+          name: 'in',
+          description: 'd',
+          parameters: secret.refine(leak),
+          handler: () => 1,
+        }),
+      );
+      const handler = (): object => ({ at: { token: 'hunter2hunter2' } });
+      registry.register(
+        defineTool({
+          name: 'out',
+          description: 'd',
+          parameters: { type: 'object' },
+          outputSchema: secret.refine(leak),
+          handler: handler as never,
+        }),
+      );
+      const session = registry.createSession({ sessionId: 's', repair: 'safe' });
+      await session.call('in', { at: '{"token":"hunter2hunter2"}' });
+      await session.call('out');
+      const err = expect.objectContaining({ message: '{"at":{"token":"[redacted]"}}' });
+      expect(logged).toEqual([
+        expect.objectContaining({ err, toolName: 'in' }),
+        expect.objectContaining({ err, toolName: 'out' }),
+      ]);
+    },
+  );
 
-  test('after nobody waits for it any more is logged all the same, unless it stopped because it was told to', async () => {
-    vi.useFakeTimers();
-    const logged: Logged[] = [];
-    const registry = new HostToolRegistry({ logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) }, policyTimeoutMs: 100 });
-    const later = (error: unknown) => new Promise<never>((_resolve, reject) => setTimeout(() => reject(error as Error), 1_000));
-    const late = (name: string, handler: () => unknown): unknown =>
-      registry.register(defineTool({ name, description: 'd', parameters: { type: 'object' }, timeoutMs: 100, handler: handler as () => number }));
-    late('throws', () => later(boom));
-    late('stops', () => later(new DOMException('aborted', 'AbortError')));
-    const session = registry.createSession({ sessionId: 's' });
-    registry.register(defineTool({ name: 'validates', description: 'd', parameters: z.object({}).refine(() => later(boom)), handler: () => 1 }));
-    const slow = registry.createSession({ sessionId: 'slow', policies: [{ id: 'p', check: () => later(boom) }] });
-    const calls = [session.call('throws'), session.call('stops'), slow.call('throws'), session.call('validates')];
-    await vi.advanceTimersByTimeAsync(2_000);
-    expect((await Promise.all(calls)).map(({ error }) => error?.reason ?? error?.code)).toEqual(['timeout', 'timeout', 'policy_timeout', 'invalid_input']);
-    expect(logged.map(({ err, source }) => [err, source])).toEqual([
-      [boom, 'handler'],
-      [boom, 'gate'],
-      [boom, 'gate'],
-    ]);
-  });
+  test(
+    'after nobody waits for it any more is logged all the same, unless it stopped because it ' +
+      'was told to',
+    async () => {
+      vi.useFakeTimers();
+      const logged: Logged[] = [];
+      const registry = new HostToolRegistry({
+        logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) },
+        policyTimeoutMs: 100,
+      });
+      const later = (error: unknown) =>
+        new Promise<never>((_resolve, reject) => setTimeout(() => reject(error as Error), 1_000));
+      const late = (name: string, handler: () => unknown): unknown =>
+        registry.register(
+          defineTool({
+            name,
+            description: 'd',
+            parameters: { type: 'object' },
+            timeoutMs: 100,
+            handler: handler as () => number,
+          }),
+        );
+      late('throws', () => later(boom));
+      late('stops', () => later(new DOMException('aborted', 'AbortError')));
+      const session = registry.createSession({ sessionId: 's' });
+      registry.register(
+        defineTool({
+          name: 'validates',
+          description: 'd',
+          parameters: z.object({}).refine(() => later(boom)),
+          handler: () => 1,
+        }),
+      );
+      const slow = registry.createSession({
+        sessionId: 'slow',
+        policies: [{ id: 'p', check: () => later(boom) }],
+      });
+      const calls = [
+        session.call('throws'),
+        session.call('stops'),
+        slow.call('throws'),
+        session.call('validates'),
+      ];
+      await vi.advanceTimersByTimeAsync(2_000);
+      expect((await Promise.all(calls)).map(({ error }) => error?.reason ?? error?.code)).toEqual([
+        'timeout',
+        'timeout',
+        'policy_timeout',
+        'invalid_input',
+      ]);
+      expect(logged.map(({ err, source }) => [err, source])).toEqual([
+        [boom, 'handler'],
+        [boom, 'gate'],
+        [boom, 'gate'],
+      ]);
+    },
+  );
 });
 
 describe('an approver that nobody waits for any more', () => {
@@ -210,20 +428,42 @@ describe('an approver that nobody waits for any more', () => {
   async function waiting() {
     vi.useFakeTimers();
     const logged: Logged[] = [];
-    const registry = new HostToolRegistry({ logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) } });
-    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, requiresApproval: true, handler: () => 1 }));
+    const registry = new HostToolRegistry({
+      logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) },
+    });
+    registry.register(
+      defineTool({
+        name: 't',
+        description: 'd',
+        parameters: { type: 'object' },
+        requiresApproval: true,
+        handler: () => 1,
+      }),
+    );
     const asked = deferred<ApprovalAnswer>();
-    const session = registry.createSession({ sessionId: 's', approvalTimeoutMs: 100, approver: () => asked.promise });
+    const session = registry.createSession({
+      sessionId: 's',
+      approvalTimeoutMs: 100,
+      approver: () => asked.promise,
+    });
     const controller = new AbortController();
     const call = session.call('t', {}, { callId: 'c', signal: controller.signal });
     const [question] = await session.approvals.pending();
     return { session, controller, call, question: question?.id ?? '', asked, logged };
   }
-  const ends: [how: string, end: (world: Awaited<ReturnType<typeof waiting>>) => unknown, code: string | undefined][] = [
+  const ends: [
+    how: string,
+    end: (world: Awaited<ReturnType<typeof waiting>>) => unknown,
+    code: string | undefined,
+  ][] = [
     ['timed out', () => vi.advanceTimersByTimeAsync(100), 'approval_timeout'],
     ['was cancelled', ({ controller }) => controller.abort(), 'cancelled'],
     ['was closed with its session', ({ session }) => session.close(), 'session_closed'],
-    ['was answered by somebody else', ({ session, question }) => session.approvals.answer(question, 'allow_once'), undefined],
+    [
+      'was answered by somebody else',
+      ({ session, question }) => session.approvals.answer(question, 'allow_once'),
+      undefined,
+    ],
   ];
 
   test.each(ends)('and throws after its call %s is logged', async (_, end, code) => {
@@ -233,7 +473,9 @@ describe('an approver that nobody waits for any more', () => {
     expect(error?.code).toBe(code);
     world.asked.reject(boom);
     await vi.advanceTimersByTimeAsync(0);
-    expect(world.logged).toEqual([{ err: boom, source: 'approver', sessionId: 's', callId: 'c', toolName: 't' }]);
+    expect(world.logged).toEqual([
+      { err: boom, source: 'approver', sessionId: 's', callId: 'c', toolName: 't' },
+    ]);
   });
 
   test.each(ends)('and stops because it was told to after its call %s is not', async (_, end) => {
@@ -245,15 +487,18 @@ describe('an approver that nobody waits for any more', () => {
     expect(world.logged).toEqual([]);
   });
 
-  test.each(ends)('and answers after its call %s changes nothing, and is no fault', async (_, end, code) => {
-    const world = await waiting();
-    await end(world);
-    await world.call;
-    world.asked.resolve('reject_once');
-    await vi.advanceTimersByTimeAsync(0);
-    expect((await world.call).error?.code).toBe(code);
-    expect(world.logged).toEqual([]);
-  });
+  test.each(ends)(
+    'and answers after its call %s changes nothing, and is no fault',
+    async (_, end, code) => {
+      const world = await waiting();
+      await end(world);
+      await world.call;
+      world.asked.resolve('reject_once');
+      await vi.advanceTimersByTimeAsync(0);
+      expect((await world.call).error?.code).toBe(code);
+      expect(world.logged).toEqual([]);
+    },
+  );
 });
 
 describe('a logger', () => {
@@ -262,10 +507,20 @@ describe('a logger', () => {
     ['rejects', () => Promise.reject(boom)],
     // biome-ignore lint/suspicious/noThenProperty: a thenable is what this row is about.
     ['answers a thenable that throws', () => ({ then: thrower })],
-    ['answers an object whose `then` throws', () => Object.defineProperty({}, 'then', { get: thrower })],
+    [
+      'answers an object whose `then` throws',
+      () => Object.defineProperty({}, 'then', { get: thrower }),
+    ],
   ])('that %s affects nothing', async (_, answer) => {
-    const { result } = await call({}, { handler: thrower }, { logger: { warn: answer as () => void, error: answer as () => void } });
-    expect(result).toMatchObject({ success: false, error: { code: 'handler_error', message: 'boom' } });
+    const { result } = await call(
+      {},
+      { handler: thrower },
+      { logger: { warn: answer as () => void, error: answer as () => void } },
+    );
+    expect(result).toMatchObject({
+      success: false,
+      error: { code: 'handler_error', message: 'boom' },
+    });
   });
 });
 
@@ -273,21 +528,33 @@ describe('a promise where an answer is due at once', () => {
   test('refuses the call, and its rejection ends no process', async () => {
     const { result, logged } = await call({}, { resourceKey: async () => thrower() });
     expect(result.error).toMatchObject({ code: 'policy_error', reason: 'resource_key_failed' });
-    expect(logged[0]?.err.message).toBe('Expected `resourceKey` to answer a string at once, got a promise.');
+    expect(logged[0]?.err.message).toBe(
+      'Expected `resourceKey` to answer a string at once, got a promise.',
+    );
   });
 
   test('of an adapter that is told of the start is ignored', async () => {
     const registry = new HostToolRegistry();
-    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, handler: () => 1 }));
+    registry.register(
+      defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, handler: () => 1 }),
+    );
     const surface = { name: 'x', started: (async () => thrower()) as () => void };
-    expect(await registry.createSession({ sessionId: 's' }).call('t', {}, { surface })).toMatchObject({ success: true });
+    expect(
+      await registry.createSession({ sessionId: 's' }).call('t', {}, { surface }),
+    ).toMatchObject({ success: true });
   });
 });
 
 describe('odd host code at the edges of a call', () => {
   const anything = { type: 'object' } as const;
   const hostile = Object.defineProperty(new Error('x'), 'stack', { get: thrower });
-  const odd = (more: object): AbortSignal => ({ aborted: false, addEventListener: () => {}, removeEventListener: () => {}, ...more }) as unknown as AbortSignal;
+  const odd = (more: object): AbortSignal =>
+    ({
+      aborted: false,
+      addEventListener: () => {},
+      removeEventListener: () => {},
+      ...more,
+    }) as unknown as AbortSignal;
 
   test.each<[string, () => AbortSignal]>([
     ['whose removal throws', () => odd({ removeEventListener: thrower })],
@@ -300,42 +567,64 @@ describe('odd host code at the edges of a call', () => {
           },
         }),
     ],
-  ])('a signal %s: the call ends, is told and counted once, and gives its id back', async (_, signal) => {
-    const registry = new HostToolRegistry();
-    registry.register(defineTool({ name: 't', description: 'd', parameters: anything, handler: () => 1 }));
-    const session = registry.createSession({ sessionId: 's' });
-    const ends: string[] = [];
-    for (const type of ['tool:post', 'tool:error'] as const) registry.events.on(type, ({ callId }) => void ends.push(callId));
-    await session.call('t', {}, { signal: signal(), callId: 'x' });
-    expect(ends).toEqual(['x']);
-    const again = await session.call('t', {}, { callId: 'x' });
-    expect(again).toMatchObject({ success: true });
-    expect(ends).toEqual(['x', 'x']);
-    expect(session.metrics()).toMatchObject({ calls: 2 });
-  });
+  ])(
+    'a signal %s: the call ends, is told and counted once, and gives its id back',
+    async (_, signal) => {
+      const registry = new HostToolRegistry();
+      registry.register(
+        defineTool({ name: 't', description: 'd', parameters: anything, handler: () => 1 }),
+      );
+      const session = registry.createSession({ sessionId: 's' });
+      const ends: string[] = [];
+      for (const type of ['tool:post', 'tool:error'] as const)
+        registry.events.on(type, ({ callId }) => void ends.push(callId));
+      await session.call('t', {}, { signal: signal(), callId: 'x' });
+      expect(ends).toEqual(['x']);
+      const again = await session.call('t', {}, { callId: 'x' });
+      expect(again).toMatchObject({ success: true });
+      expect(ends).toEqual(['x', 'x']);
+      expect(session.metrics()).toMatchObject({ calls: 2 });
+    },
+  );
 
-  const enders: readonly [string, (end: () => undefined) => { readonly thrown: unknown; readonly logger?: Logger }][] = [
-    ['a getter of what a handler throws', (end) => ({ thrown: Object.defineProperty(new Error('x'), 'message', { get: () => end() ?? 'x' }) })],
-    ['a logger that is told what a handler threw', (end) => ({ thrown: new Error('x'), logger: { warn: () => {}, error: end } })],
+  const enders: readonly [
+    string,
+    (end: () => undefined) => { readonly thrown: unknown; readonly logger?: Logger },
+  ][] = [
+    [
+      'a getter of what a handler throws',
+      (end) => ({
+        thrown: Object.defineProperty(new Error('x'), 'message', { get: () => end() ?? 'x' }),
+      }),
+    ],
+    [
+      'a logger that is told what a handler threw',
+      (end) => ({ thrown: new Error('x'), logger: { warn: () => {}, error: end } }),
+    ],
   ];
-  test.each(enders)('%s ends the call: it ends once, is counted once, and its tool drains', async (_, make) => {
-    const caller = new AbortController();
-    const { thrown, logger } = make(() => void caller.abort() as undefined);
-    const registry = new HostToolRegistry({ logger });
-    const throws = async (): Promise<never> => {
-      throw thrown;
-    };
-    const tool = registry.register(defineTool({ name: 't', description: 'd', parameters: anything, handler: throws }));
-    const session = registry.createSession({ sessionId: 's' });
-    const ends: string[] = [];
-    registry.events.on('tool:error', ({ error }) => void ends.push(error.code));
-    const result = await session.call('t', {}, { signal: caller.signal });
-    expect(result).toMatchObject({ success: false, error: { code: 'cancelled' } });
-    expect(ends).toEqual(['cancelled']);
-    expect(session.metrics()).toMatchObject({ calls: 1, cancelled: 1, failed: 0 });
-    await tool.drain();
-    await session.close();
-  });
+  test.each(enders)(
+    '%s ends the call: it ends once, is counted once, and its tool drains',
+    async (_, make) => {
+      const caller = new AbortController();
+      const { thrown, logger } = make(() => void caller.abort() as undefined);
+      const registry = new HostToolRegistry({ logger });
+      const throws = async (): Promise<never> => {
+        throw thrown;
+      };
+      const tool = registry.register(
+        defineTool({ name: 't', description: 'd', parameters: anything, handler: throws }),
+      );
+      const session = registry.createSession({ sessionId: 's' });
+      const ends: string[] = [];
+      registry.events.on('tool:error', ({ error }) => void ends.push(error.code));
+      const result = await session.call('t', {}, { signal: caller.signal });
+      expect(result).toMatchObject({ success: false, error: { code: 'cancelled' } });
+      expect(ends).toEqual(['cancelled']);
+      expect(session.metrics()).toMatchObject({ calls: 1, cancelled: 1, failed: 0 });
+      await tool.drain();
+      await session.close();
+    },
+  );
 
   test('a message that changes while it is read costs the call its text at most', async () => {
     let reads = 0;
@@ -348,24 +637,46 @@ describe('odd host code at the edges of a call', () => {
     const throws = async (): Promise<never> => {
       throw changing;
     };
-    registry.register(defineTool({ name: 't', description: 'd', parameters: anything, handler: throws }));
+    registry.register(
+      defineTool({ name: 't', description: 'd', parameters: anything, handler: throws }),
+    );
     const session = registry.createSession({ sessionId: 's' });
-    expect(await session.call('t')).toMatchObject({ success: false, error: { code: 'handler_error', message: 'a text' } });
+    expect(await session.call('t')).toMatchObject({
+      success: false,
+      error: { code: 'handler_error', message: 'a text' },
+    });
   });
 
   test('a schema that refuses what it has accepted leaves no gate without an input', async () => {
-    for (const more of [{ policy: { check: ({ allow }: { allow(): unknown }) => allow() } }, { requiresApproval: () => false }, { resourceKey: () => 'k' }]) {
+    for (const more of [
+      { policy: { check: ({ allow }: { allow(): unknown }) => allow() } },
+      { requiresApproval: () => false },
+      { resourceKey: () => 'k' },
+    ]) {
       let reads = 0;
       const parameters = z.object({ a: z.string().refine(() => ++reads < 2) });
       const registry = new HostToolRegistry();
-      registry.register(defineTool({ name: 't', description: 'd', parameters, handler: () => 1, ...more } as never));
-      expect(await registry.createSession({ sessionId: 's' }).call('t', { a: 'x' })).toMatchObject({ success: false, error: { code: 'policy_error' } });
+      registry.register(
+        defineTool({ name: 't', description: 'd', parameters, handler: () => 1, ...more } as never),
+      );
+      expect(await registry.createSession({ sessionId: 's' }).call('t', { a: 'x' })).toMatchObject({
+        success: false,
+        error: { code: 'policy_error' },
+      });
     }
   });
 
   test('a resource key that rejects ends no process in a plan or a batch either', async () => {
     const registry = new HostToolRegistry();
-    registry.register(defineTool({ name: 't', description: 'd', parameters: anything, resourceKey: (async () => thrower()) as never, handler: () => 1 }));
+    registry.register(
+      defineTool({
+        name: 't',
+        description: 'd',
+        parameters: anything,
+        resourceKey: (async () => thrower()) as never,
+        handler: () => 1,
+      }),
+    );
     const session = registry.createSession({ sessionId: 's' });
     session.plan([{ id: '1', name: 't', arguments: {} }]);
     const { results } = await session.executeBatch([{ id: '1', name: 't', arguments: {} }]);
@@ -374,22 +685,33 @@ describe('odd host code at the edges of a call', () => {
 
   test.each([
     ['zod', z.object({ k: z.string().default('hunter2hunter2') })],
-    ['raw', { type: 'object', properties: { k: { type: 'string', default: 'hunter2hunter2' } } } as const],
-  ])('a secret that a %s schema fills in by default is in no error and no log', async (_, parameters) => {
-    const logged: Logged[] = [];
-    const registry = new HostToolRegistry({ redact: ['k'], logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) } });
-    const handler = ({ k }: { k: string }): never => {
-      throw new Error(`bad ${k}`);
-    };
-    registry.register(defineTool({ name: 't', description: 'd', parameters, handler } as never));
-    const { error } = await registry.createSession({ sessionId: 's' }).call('t', {});
-    expect(error?.message).toBe('bad [redacted]');
-    expect(logged[0]?.err.message).toBe('bad [redacted]');
-  });
+    [
+      'raw',
+      { type: 'object', properties: { k: { type: 'string', default: 'hunter2hunter2' } } } as const,
+    ],
+  ])(
+    'a secret that a %s schema fills in by default is in no error and no log',
+    async (_, parameters) => {
+      const logged: Logged[] = [];
+      const registry = new HostToolRegistry({
+        redact: ['k'],
+        logger: { warn: () => {}, error: (data) => void logged.push(data as Logged) },
+      });
+      const handler = ({ k }: { k: string }): never => {
+        throw new Error(`bad ${k}`);
+      };
+      registry.register(defineTool({ name: 't', description: 'd', parameters, handler } as never));
+      const { error } = await registry.createSession({ sessionId: 's' }).call('t', {});
+      expect(error?.message).toBe('bad [redacted]');
+      expect(logged[0]?.err.message).toBe('bad [redacted]');
+    },
+  );
 
   test('the clean-up of a generator that throws is logged, and changes nothing', async () => {
     const logged: unknown[] = [];
-    const registry = new HostToolRegistry({ logger: { warn: () => {}, error: (data, message) => void logged.push([message, data]) } });
+    const registry = new HostToolRegistry({
+      logger: { warn: () => {}, error: (data, message) => void logged.push([message, data]) },
+    });
     const controller = new AbortController();
     async function* handler() {
       try {
@@ -398,13 +720,20 @@ describe('odd host code at the edges of a call', () => {
         thrower();
       }
     }
-    registry.register(defineTool({ name: 't', description: 'd', parameters: anything, handler: handler as never }));
+    registry.register(
+      defineTool({ name: 't', description: 'd', parameters: anything, handler: handler as never }),
+    );
     const session = registry.createSession({ sessionId: 's' });
     registry.events.on('tool:progress', () => controller.abort());
     const { error } = await session.call('t', {}, { callId: 'c', signal: controller.signal });
     expect(error).toMatchObject({ code: 'cancelled' });
     await vi.waitFor(() =>
-      expect(logged).toEqual([['the clean-up of a generator threw', { err: boom, source: 'handler', sessionId: 's', callId: 'c', toolName: 't' }]]),
+      expect(logged).toEqual([
+        [
+          'the clean-up of a generator threw',
+          { err: boom, source: 'handler', sessionId: 's', callId: 'c', toolName: 't' },
+        ],
+      ]),
     );
   });
 

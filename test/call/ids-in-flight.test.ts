@@ -7,7 +7,11 @@ import { gate, outcome } from './world.ts';
 
 const held = (newId?: () => string, options: Partial<SessionOptions> = {}) => {
   const hold = gate<number>();
-  const made = setup([define('hold', { handler: () => hold.promise }), define('t')], options, newId === undefined ? {} : { newId });
+  const made = setup(
+    [define('hold', { handler: () => hold.promise }), define('t')],
+    options,
+    newId === undefined ? {} : { newId },
+  );
   return { ...made, hold };
 };
 
@@ -32,23 +36,27 @@ describe('an id that the caller gives', () => {
     expect(events).toEqual([]);
   });
 
-  test('is refused while a call has it, whether that was given one or not, is counted, and is told of in no event', async () => {
-    let made = 0;
-    const { session, events, hold } = held(() => `made-${++made}`);
-    const calls = [session.call('hold'), session.call('hold', {}, { callId: 'mine' })];
-    const before = events.length;
-    for (const callId of ['made-1', 'mine']) {
-      expect((await session.call('t', {}, { callId })).error).toMatchObject({
-        code: 'duplicate_call_id',
-        message: `A call with the id \`${callId}\` is in flight. Use a new id for a new call.`,
-      });
-    }
-    expect(events).toHaveLength(before);
-    expect(session.metrics()).toMatchObject({ calls: 2, rejected: 2 });
-    hold.open(1);
-    await Promise.all(calls);
-    expect(outcome(await session.call('t', {}, { callId: 'made-1' }))).toBe('ran');
-  });
+  test(
+    'is refused while a call has it, whether that was given one or not, is counted, and is told ' +
+      'of in no event',
+    async () => {
+      let made = 0;
+      const { session, events, hold } = held(() => `made-${++made}`);
+      const calls = [session.call('hold'), session.call('hold', {}, { callId: 'mine' })];
+      const before = events.length;
+      for (const callId of ['made-1', 'mine']) {
+        expect((await session.call('t', {}, { callId })).error).toMatchObject({
+          code: 'duplicate_call_id',
+          message: `A call with the id \`${callId}\` is in flight. Use a new id for a new call.`,
+        });
+      }
+      expect(events).toHaveLength(before);
+      expect(session.metrics()).toMatchObject({ calls: 2, rejected: 2 });
+      hold.open(1);
+      await Promise.all(calls);
+      expect(outcome(await session.call('t', {}, { callId: 'made-1' }))).toBe('ran');
+    },
+  );
 
   test('may be that of a call of another session', async () => {
     const { session, registry, hold } = held();
@@ -63,10 +71,18 @@ describe('an id that the caller gives', () => {
     let made = 0;
     const { session, registry, hold } = held(() => `made-${++made}`);
     const other = registry.createSession({ sessionId: 'other' });
-    const calls = [other.call('hold'), session.call('hold'), session.call('hold', {}, { callId: 'mine' })];
+    const calls = [
+      other.call('hold'),
+      session.call('hold'),
+      session.call('hold', {}, { callId: 'mine' }),
+    ];
     expect(outcome(await session.call('t', {}, { callId: 'made-1' }))).toBe('ran');
     hold.open(1);
-    expect((await Promise.all(calls)).map(({ metadata }) => metadata.callId)).toEqual(['made-1', 'made-2', 'mine']);
+    expect((await Promise.all(calls)).map(({ metadata }) => metadata.callId)).toEqual([
+      'made-1',
+      'made-2',
+      'mine',
+    ]);
   });
 });
 
@@ -82,8 +98,14 @@ describe('an id that nobody gives', () => {
     ['answers a number', () => 7],
     ['answers an empty text', () => ''],
   ])('is counted by the session where `newId` %s', async (_, newId) => {
-    const { session } = setup([define('t')], { sessionId: 'talk' }, { newId: newId as () => string });
-    const ids = [await session.call('t'), await session.call('t')].map(({ metadata }) => metadata.callId);
+    const { session } = setup(
+      [define('t')],
+      { sessionId: 'talk' },
+      { newId: newId as () => string },
+    );
+    const ids = [await session.call('t'), await session.call('t')].map(
+      ({ metadata }) => metadata.callId,
+    );
     expect(ids).toEqual(['talk-1', 'talk-2']);
   });
 

@@ -9,7 +9,12 @@ describe('a call that is stopped says why', () => {
   afterEach(() => void vi.useRealTimers());
 
   test.each<[string, Record<string, unknown>, string, string]>([
-    ['a deadline', { timeoutMs: 1_500 }, 'timeout', '`a` timed out after 1.5s. It may have run; check before you call it again.'],
+    [
+      'a deadline',
+      { timeoutMs: 1_500 },
+      'timeout',
+      '`a` timed out after 1.5s. It may have run; check before you call it again.',
+    ],
     [
       'an idle deadline',
       { timeoutMs: 9_000, idleTimeoutMs: 1_500 },
@@ -56,8 +61,14 @@ describe('a call that is stopped says why', () => {
       return never();
     });
     await w.session.close();
-    expect((await calling).error).toMatchObject({ code: 'session_closed', message: 'The session was closed before the call ended.' });
-    expect(signal?.reason).toMatchObject({ name: 'AbortError', message: 'The session was closed.' });
+    expect((await calling).error).toMatchObject({
+      code: 'session_closed',
+      message: 'The session was closed before the call ended.',
+    });
+    expect(signal?.reason).toMatchObject({
+      name: 'AbortError',
+      message: 'The session was closed.',
+    });
   });
 });
 
@@ -76,12 +87,21 @@ test('a call that was stopped twice has the reason and the moment of the first',
       },
       { name: 'second' },
     ),
-    tool((_: never, { tools }: ToolContext) => Promise.all(['first', 'second'].map((name) => (tools.call as (name: string) => Promise<ToolResult>)(name))), {
-      name: 'outer',
-      uses: ['first', 'second'],
-    }),
+    tool(
+      (_: never, { tools }: ToolContext) =>
+        Promise.all(
+          ['first', 'second'].map((name) =>
+            (tools.call as (name: string) => Promise<ToolResult>)(name),
+          ),
+        ),
+      {
+        name: 'outer',
+        uses: ['first', 'second'],
+      },
+    ),
   );
-  // The parent's end stops its children one by one; that of the first closes the session, which stops the second before its turn comes.
+  // The parent's end stops its children one by one; that of the first closes the session, which
+  // stops the second before its turn comes.
   w.session.events.on('tool:error', ({ toolName }) => {
     if (toolName !== 'first') return;
     now = 1_000;
@@ -93,7 +113,10 @@ test('a call that was stopped twice has the reason and the moment of the first',
   await turns();
   controller.abort();
   expect(outcome(await calling)).toBe('cancelled');
-  expect(w.of('tool:error').map(({ toolName, error }) => [toolName, error.code])).toContainEqual(['second', 'session_closed']);
+  expect(w.of('tool:error').map(({ toolName, error }) => [toolName, error.code])).toContainEqual([
+    'second',
+    'session_closed',
+  ]);
   expect(context?.signal.reason).toMatchObject({ message: 'The session was closed.' });
   vi.restoreAllMocks();
   hold.open();

@@ -10,11 +10,31 @@ describe('a grant that is taken back before its call has started', () => {
     const held = gate<number>();
     const registry = new HostToolRegistry();
     let runs = 0;
-    registry.register(defineTool({ name: 'hold', description: 'd', parameters: anything, resourceKey: 'k', handler: () => held.promise }));
-    registry.register(defineTool({ name: 'pay', description: 'd', parameters: anything, resourceKey: 'k', requiresApproval: true, handler: () => ++runs }));
+    registry.register(
+      defineTool({
+        name: 'hold',
+        description: 'd',
+        parameters: anything,
+        resourceKey: 'k',
+        handler: () => held.promise,
+      }),
+    );
+    registry.register(
+      defineTool({
+        name: 'pay',
+        description: 'd',
+        parameters: anything,
+        resourceKey: 'k',
+        requiresApproval: true,
+        handler: () => ++runs,
+      }),
+    );
     const answers = [first, second] as const;
     let asked = 0;
-    const session = registry.createSession({ sessionId: 's', approver: () => answers[Math.min(asked++, 1)] as ApprovalAnswer });
+    const session = registry.createSession({
+      sessionId: 's',
+      approver: () => answers[Math.min(asked++, 1)] as ApprovalAnswer,
+    });
     return { held, registry, session, runs: () => runs, asked: () => asked };
   }
 
@@ -27,7 +47,10 @@ describe('a grant that is taken back before its call has started', () => {
     for (const { id } of session.approvals.grants()) session.approvals.revoke(id);
     held.open(1);
     await holding;
-    expect(await waiting).toMatchObject({ success: false, error: { code: 'approval_denied', reason: 'rejected' } });
+    expect(await waiting).toMatchObject({
+      success: false,
+      error: { code: 'approval_denied', reason: 'rejected' },
+    });
     expect({ runs: runs(), asked: asked() }).toEqual({ runs: 1, asked: 2 });
   });
 
@@ -42,7 +65,10 @@ describe('a grant that is taken back before its call has started', () => {
     expect(session.approvals.revoke(grant?.id as string)).toBe(true);
     held.open(1);
     await holding;
-    expect(await waiting).toMatchObject({ success: false, error: { code: 'approval_denied', reason: 'rejected' } });
+    expect(await waiting).toMatchObject({
+      success: false,
+      error: { code: 'approval_denied', reason: 'rejected' },
+    });
     expect({ runs: runs(), asked: asked() }).toEqual({ runs: 1, asked: 2 });
   });
 
@@ -62,7 +88,10 @@ describe('a grant that is taken back before its call has started', () => {
   });
 
   test('by a later rejection of the whole tool: it stays rejected', async () => {
-    const { held, session, runs } = world('allow_always', { decision: 'reject_always', grant: { match: 'tool' } });
+    const { held, session, runs } = world('allow_always', {
+      decision: 'reject_always',
+      grant: { match: 'tool' },
+    });
     await session.call('pay');
     const holding = session.call('hold');
     const waiting = session.call('pay');
@@ -70,14 +99,20 @@ describe('a grant that is taken back before its call has started', () => {
     await session.call('pay', { other: 1 });
     held.open(1);
     await holding;
-    expect(await waiting).toMatchObject({ success: false, error: { code: 'approval_denied', reason: 'rejected_always' } });
+    expect(await waiting).toMatchObject({
+      success: false,
+      error: { code: 'approval_denied', reason: 'rejected_always' },
+    });
     expect(runs()).toBe(1);
   });
 
   test('by whoever hears that it was granted', async () => {
     const { registry, session, runs } = world();
     await session.call('pay');
-    registry.events.on('approval:granted', ({ approvalId }) => void session.approvals.revoke(approvalId));
+    registry.events.on(
+      'approval:granted',
+      ({ approvalId }) => void session.approvals.revoke(approvalId),
+    );
     expect(await session.call('pay')).toMatchObject({ error: { code: 'approval_denied' } });
     expect(runs()).toBe(1);
   });
@@ -86,12 +121,30 @@ describe('a grant that is taken back before its call has started', () => {
     const held = gate<number>();
     let now = 0;
     const registry = new HostToolRegistry({ now: () => now });
-    registry.register(defineTool({ name: 'hold', description: 'd', parameters: anything, resourceKey: 'k', handler: () => held.promise }));
-    registry.register(defineTool({ name: 'pay', description: 'd', parameters: anything, resourceKey: 'k', requiresApproval: true, handler: () => 1 }));
+    registry.register(
+      defineTool({
+        name: 'hold',
+        description: 'd',
+        parameters: anything,
+        resourceKey: 'k',
+        handler: () => held.promise,
+      }),
+    );
+    registry.register(
+      defineTool({
+        name: 'pay',
+        description: 'd',
+        parameters: anything,
+        resourceKey: 'k',
+        requiresApproval: true,
+        handler: () => 1,
+      }),
+    );
     let asked = 0;
     const session = registry.createSession({
       sessionId: 's',
-      approver: () => (asked++ === 0 ? { decision: 'allow_always', grant: { expiresInMs: 50 } } : 'reject_once'),
+      approver: () =>
+        asked++ === 0 ? { decision: 'allow_always', grant: { expiresInMs: 50 } } : 'reject_once',
     });
     await session.call('pay');
     const holding = session.call('hold');
@@ -105,7 +158,10 @@ describe('a grant that is taken back before its call has started', () => {
 
   test('a grant that is used up by its call is no grant taken back', async () => {
     const { held, registry, runs } = world();
-    const session = registry.createSession({ sessionId: 'two', approver: () => ({ decision: 'allow_always', grant: { uses: 1 } }) });
+    const session = registry.createSession({
+      sessionId: 'two',
+      approver: () => ({ decision: 'allow_always', grant: { uses: 1 } }),
+    });
     await session.call('pay');
     const holding = session.call('hold');
     const waiting = session.call('pay');
@@ -128,7 +184,12 @@ describe('the handler that `create` made for a session', () => {
     };
     const registry = new HostToolRegistry();
     const session = registry.createSession({ sessionId: 's' });
-    const definition = defineTool({ name: 'connection', description: 'd', parameters: anything, create });
+    const definition = defineTool({
+      name: 'connection',
+      description: 'd',
+      parameters: anything,
+      create,
+    });
     return { log, registry, session, definition, create };
   }
 
@@ -148,7 +209,14 @@ describe('the handler that `create` made for a session', () => {
     const { log, registry, session, definition, create } = world();
     registry.register(definition);
     await session.call('connection');
-    registry.registerOrReplace(defineTool({ name: 'connection', description: 'd', parameters: anything, create: () => create() }));
+    registry.registerOrReplace(
+      defineTool({
+        name: 'connection',
+        description: 'd',
+        parameters: anything,
+        create: () => create(),
+      }),
+    );
     await turns();
     expect(log).toEqual(['closed 1']);
     expect((await session.call('connection')).output).toBe('2:1');
@@ -169,7 +237,9 @@ describe('the handler that `create` made for a session', () => {
     const log: string[] = [];
     const held = gate<number>();
     const create = () => ({ handler: () => held.promise, dispose: () => void log.push('closed') });
-    const registration = registry.register(defineTool({ name: 'slow', description: 'd', parameters: anything, create }));
+    const registration = registry.register(
+      defineTool({ name: 'slow', description: 'd', parameters: anything, create }),
+    );
     const session = registry.createSession({ sessionId: 'slow' });
     const running = session.call('slow');
     await turns();
@@ -189,7 +259,9 @@ describe('the handler that `create` made for a session', () => {
     const held = gate<never>();
     let tries = 0;
     const create = () => (++tries === 1 ? (held.promise as never) : { handler: () => tries });
-    const registration = registry.register(defineTool({ name: 'flaky', description: 'd', parameters: anything, create }));
+    const registration = registry.register(
+      defineTool({ name: 'flaky', description: 'd', parameters: anything, create }),
+    );
     const session = registry.createSession({ sessionId: 'flaky' });
     const first = session.call('flaky');
     await turns();
@@ -214,8 +286,14 @@ describe('whether a tool requires approval', () => {
     expect(shown(new HostToolRegistry({ default: 'ask' }))).toBe(true);
     expect(shown(new HostToolRegistry({ rules: [{ effect: 'ask', when: { n: 1 } }] }))).toBe(false);
     expect(shown(new HostToolRegistry({ rules: [{ effect: 'ask', tools: 'b' }] }))).toBe(false);
-    expect(shown(new HostToolRegistry({ default: 'ask', rules: [{ effect: 'allow', when: { n: 1 } }] }))).toBe(false);
-    expect(shown(new HostToolRegistry({ default: 'ask' }), { policies: [{ id: 'p', check: () => undefined }] })).toBe(false);
+    expect(
+      shown(new HostToolRegistry({ default: 'ask', rules: [{ effect: 'allow', when: { n: 1 } }] })),
+    ).toBe(false);
+    expect(
+      shown(new HostToolRegistry({ default: 'ask' }), {
+        policies: [{ id: 'p', check: () => undefined }],
+      }),
+    ).toBe(false);
   });
 
   test('follows the rules of a session that lives', () => {
@@ -231,15 +309,23 @@ describe('whether a tool requires approval', () => {
 });
 
 describe('a name that only looks like one that a rule restricts', () => {
-  const named = (name: string) => defineTool({ name, description: 'd', parameters: anything, handler: () => 1 });
+  const named = (name: string) =>
+    defineTool({ name, description: 'd', parameters: anything, handler: () => 1 });
   test('is restricted; it is not allowed', async () => {
     const name = 'sh\u0435ll_exec';
     const denied = new HostToolRegistry({ rules: [{ effect: 'deny', tools: 'shell*' }] });
     denied.register(named(name));
-    expect(await denied.createSession({ sessionId: 's' }).call(name)).toMatchObject({ error: { code: 'policy_denied' } });
-    const allowed = new HostToolRegistry({ default: 'deny', rules: [{ effect: 'allow', tools: 'shell*' }] });
+    expect(await denied.createSession({ sessionId: 's' }).call(name)).toMatchObject({
+      error: { code: 'policy_denied' },
+    });
+    const allowed = new HostToolRegistry({
+      default: 'deny',
+      rules: [{ effect: 'allow', tools: 'shell*' }],
+    });
     allowed.register(named(name));
-    expect(await allowed.createSession({ sessionId: 's' }).call(name)).toMatchObject({ error: { code: 'policy_denied' } });
+    expect(await allowed.createSession({ sessionId: 's' }).call(name)).toMatchObject({
+      error: { code: 'policy_denied' },
+    });
   });
 
   test('by source too; plain letters stay case-sensitive', async () => {
@@ -260,13 +346,21 @@ describe('a name that only looks like one that a rule restricts', () => {
 describe('a tool that an outsider must not know of', () => {
   test('gives the same answer as a name that nobody has', async () => {
     const registry = new HostToolRegistry();
-    for (const name of ['shown', 'hidden']) registry.register(defineTool({ name, description: 'd', parameters: anything, handler: () => 1 }));
+    for (const name of ['shown', 'hidden'])
+      registry.register(
+        defineTool({ name, description: 'd', parameters: anything, handler: () => 1 }),
+      );
     registry.defineProfile({ id: 'p', tools: ['shown'] });
     const session = registry.createSession({ sessionId: 's', profile: 'p' });
     const surface = { name: 'x', outside: true };
     const told = async (name: string): Promise<unknown> => {
       const { error, metadata } = await session.call(name, {}, { callId: 'c', surface });
-      return JSON.parse(JSON.stringify({ error, metadata: { ...metadata, durationMs: 0 } }).replaceAll(name, 'NAME'));
+      return JSON.parse(
+        JSON.stringify({ error, metadata: { ...metadata, durationMs: 0 } }).replaceAll(
+          name,
+          'NAME',
+        ),
+      );
     };
     expect(await told('hidden')).toEqual(await told('nobody'));
     // The host's own call learns why.

@@ -37,7 +37,9 @@ describe('the snapshot of an output', () => {
       code: 'invalid_output',
       reason: 'not_json',
       details: { path: '' },
-      message: expect.stringMatching(/^The output of `a` cannot be given back: .*\. The tool may have run\.$/),
+      message: expect.stringMatching(
+        /^The output of `a` cannot be given back: .*\. The tool may have run\.$/,
+      ),
     });
     expect(await snapshotOf({ list: [value] })).toMatchObject({
       reason: 'not_json',
@@ -47,9 +49,13 @@ describe('the snapshot of an output', () => {
   });
 
   test('is at most 512 deep', async () => {
-    const nested = (depth: number): unknown => Array.from({ length: depth }).reduce((inner) => [inner], 1);
+    const nested = (depth: number): unknown =>
+      Array.from({ length: depth }).reduce((inner) => [inner], 1);
     expect(await snapshotOf(nested(512))).toEqual(nested(512));
-    expect(await snapshotOf(nested(513))).toMatchObject({ code: 'invalid_output', reason: 'output_too_large' });
+    expect(await snapshotOf(nested(513))).toMatchObject({
+      code: 'invalid_output',
+      reason: 'output_too_large',
+    });
   });
 
   test('is what it was when the handler returned, whatever is changed later', async () => {

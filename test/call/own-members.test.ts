@@ -1,4 +1,7 @@
-/** Only own members count: what a careless merge put on `Object.prototype` changes no outcome and breaks no session. */
+/**
+ * Only own members count: what a careless merge put on `Object.prototype` changes no outcome and
+ * breaks no session.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, HostToolRegistry, type ToolResult } from '../../src/index.ts';
@@ -6,14 +9,20 @@ import { defineTool, HostToolRegistry, type ToolResult } from '../../src/index.t
 const added = new Set<string>();
 function pollute(name: string, value: unknown): void {
   added.add(name);
-  Object.defineProperty(Object.prototype, name, { value, enumerable: true, configurable: true, writable: true });
+  Object.defineProperty(Object.prototype, name, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
 }
 afterEach(() => {
   for (const name of added) Reflect.deleteProperty(Object.prototype, name);
   added.clear();
 });
 
-// Made before anything is polluted: zod itself reads inherited members when it writes a schema as JSON Schema.
+// Made before anything is polluted: zod itself reads inherited members when it writes a schema as
+// JSON Schema.
 const definitions = [
   defineTool({
     name: 'shell',
@@ -25,15 +34,29 @@ const definitions = [
   defineTool({
     name: 'raw',
     description: 'Raw.',
-    parameters: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer', default: 2 } }, required: ['a'], additionalProperties: false },
+    parameters: {
+      type: 'object',
+      properties: { a: { type: 'string' }, b: { type: 'integer', default: 2 } },
+      required: ['a'],
+      additionalProperties: false,
+    },
     handler: (input) => input,
   }),
-  defineTool({ name: 'gated', description: 'Gated.', parameters: { type: 'object' }, requires: [{ fact: 'unlocked', equals: true }], handler: () => 1 }),
+  defineTool({
+    name: 'gated',
+    description: 'Gated.',
+    parameters: { type: 'object' },
+    requires: [{ fact: 'unlocked', equals: true }],
+    handler: () => 1,
+  }),
   defineTool({
     name: 'knobbed',
     description: 'Has knobs.',
     parameters: { type: 'object' },
-    policy: { knobs: z.object({ depth: z.number().default(3) }), check: ({ knobs, allow, deny }) => (knobs.depth > 5 ? deny('too_deep') : allow()) },
+    policy: {
+      knobs: z.object({ depth: z.number().default(3) }),
+      check: ({ knobs, allow, deny }) => (knobs.depth > 5 ? deny('too_deep') : allow()),
+    },
     handler: (_input, { knobs }) => knobs as { depth: number },
   }),
 ];
@@ -45,20 +68,44 @@ async function outcomes(): Promise<string[]> {
       { id: 'no-rm', effect: 'deny', tools: 'shell', when: { cmd: 'rm' } },
       { id: 'ask-mv', effect: 'ask', tools: 'shell', when: [{ path: ['cmd'], equals: 'mv' }] },
     ],
-    policies: [{ id: 'p', check: ({ input }) => (input.cmd === 'nonsense' ? ({} as never) : undefined) }],
+    policies: [
+      { id: 'p', check: ({ input }) => (input.cmd === 'nonsense' ? ({} as never) : undefined) },
+    ],
     approvals: { secret: 'a secret that is long enough to be one' },
   });
   registry.registerAll(definitions);
   registry.defineProfile({ id: 'few', tools: ['shell', { name: 'knobbed', knobs: { depth: 4 } }] });
   const plain = registry.createSession({ sessionId: 'plain' });
-  const few = registry.createSession({ sessionId: 'few', profile: 'few', hooks: [{ after: () => undefined }, { before: () => ({}) as never }] });
-  const asking = registry.createSession({ sessionId: 'asking', approver: () => ({ decision: 'allow_once' }) });
+  const few = registry.createSession({
+    sessionId: 'few',
+    profile: 'few',
+    hooks: [{ after: () => undefined }, { before: () => ({}) as never }],
+  });
+  const asking = registry.createSession({
+    sessionId: 'asking',
+    approver: () => ({ decision: 'allow_once' }),
+  });
   const strict = new HostToolRegistry({ default: 'deny' });
-  strict.register(defineTool({ name: 'shell', description: 'Runs.', parameters: { type: 'object' }, handler: () => 1 }));
-  const judged = strict.createSession({ sessionId: 'judged', policies: [{ id: 'q', check: () => ({}) as never }] });
-  const suspending = registry.createSession({ sessionId: 'suspending', principal: 'ada', approvalMode: 'suspend' });
+  strict.register(
+    defineTool({
+      name: 'shell',
+      description: 'Runs.',
+      parameters: { type: 'object' },
+      handler: () => 1,
+    }),
+  );
+  const judged = strict.createSession({
+    sessionId: 'judged',
+    policies: [{ id: 'q', check: () => ({}) as never }],
+  });
+  const suspending = registry.createSession({
+    sessionId: 'suspending',
+    principal: 'ada',
+    approvalMode: 'suspend',
+  });
   const told = ({ success, output, error, metadata }: ToolResult): string =>
-    `${metadata.toolName} ${metadata.status}: ${JSON.stringify(success ? output : [error.code, ...Object.entries(error).filter(([key]) => key === 'reason' || key === 'ruleId')])}`;
+    `${metadata.toolName} ${metadata.status}: ` +
+    `${JSON.stringify(success ? output : [error.code, ...Object.entries(error).filter(([key]) => key === 'reason' || key === 'ruleId')])}`;
   const results = [
     await plain.call('shell', { cmd: 'ls' }),
     await plain.call('shell', { cmd: 'rm' }),
@@ -75,29 +122,55 @@ async function outcomes(): Promise<string[]> {
     await judged.call('shell', {}),
     await suspending.call('shell', { cmd: 'mv' }),
     await (plain.tools()[0]?.execute({ cmd: 'ls' }, {}) as Promise<ToolResult>),
-    ...(await plain.executeBatch([{ id: '1', name: 'raw', arguments: { a: 'y' } }])).results.map(({ result }) => result),
+    ...(await plain.executeBatch([{ id: '1', name: 'raw', arguments: { a: 'y' } }])).results.map(
+      ({ result }) => result,
+    ),
   ];
   const explained = await plain.explain('shell', { cmd: 'rm' });
-  const listed = [plain, few, asking, judged].map((session) => session.effectiveTools().names.join());
+  const listed = [plain, few, asking, judged].map((session) =>
+    session.effectiveTools().names.join(),
+  );
   await registry.close();
-  return [...results.map(told), `${explained.code} ${explained.ruleId}`, ...listed, JSON.stringify(plain.metrics().byTool)];
+  return [
+    ...results.map(told),
+    `${explained.code} ${explained.ruleId}`,
+    ...listed,
+    JSON.stringify(plain.metrics().byTool),
+  ];
 }
 
 const names = [
-  ...'sessionId cwd environment metadata principal services profile facts overrides rules policies hooks approver approvalMode approvalTimeoutMs repair exposeErrors limits idleTimeoutMs signal'.split(
-    ' ',
-  ),
-  ...'default defaultTimeoutMs policyTimeoutMs graceMs locks approvals redact now newId logger secret store ttlMs'.split(' '),
-  ...'callId timeoutMs idempotencyKey resourceKey surface name outside client strictNulls started'.split(' '),
-  ...'effect reason message prompt action input decision by grant match uses expiresInMs title risk'.split(' '),
+  ...(
+    'sessionId cwd environment metadata principal services profile facts overrides rules ' +
+    'policies hooks approver approvalMode approvalTimeoutMs repair exposeErrors limits ' +
+    'idleTimeoutMs signal'
+  ).split(' '),
+  ...(
+    'default defaultTimeoutMs policyTimeoutMs graceMs locks approvals redact now newId logger ' +
+    'secret store ttlMs'
+  ).split(' '),
+  ...(
+    'callId timeoutMs idempotencyKey resourceKey surface name outside client strictNulls ' +
+    'started'
+  ).split(' '),
+  ...(
+    'effect reason message prompt action input decision by grant match uses expiresInMs title ' +
+    'risk'
+  ).split(' '),
   ...'tools tags annotations source when id path equals in glob matches layer'.split(' '),
-  ...'handler create executor scope category version requiresApproval policy knobs check requires provides exposure parallelSafe maxOutputChars outputStrategy maxConcurrency events'.split(
-    ' ',
-  ),
-  ...'before after success output error code dispose unlocked enable disable force optional extends fact'.split(' '),
-  ...'callsPerMinute maxConcurrentCalls maxQueuedCalls queueTimeoutMs maxPendingApprovals loopGuard maxInputBytes readOnly destructive idempotent openWorld'.split(
-    ' ',
-  ),
+  ...(
+    'handler create executor scope category version requiresApproval policy knobs check ' +
+    'requires provides exposure parallelSafe maxOutputChars outputStrategy maxConcurrency ' +
+    'events'
+  ).split(' '),
+  ...(
+    'before after success output error code dispose unlocked enable disable force optional ' +
+    'extends fact'
+  ).split(' '),
+  ...(
+    'callsPerMinute maxConcurrentCalls maxQueuedCalls queueTimeoutMs maxPendingApprovals ' +
+    'loopGuard maxInputBytes readOnly destructive idempotent openWorld'
+  ).split(' '),
   ...'stopOnError arguments anything 0 1 2 3'.split(' '),
 ];
 

@@ -10,7 +10,11 @@ import { turns } from './world.ts';
 const sharing = (change: (record: JsonObject) => JsonObject = (record) => record) => {
   const records: JsonObject[] = [];
   const list = vi.fn(() => records.map(change));
-  const store: ApprovalStore = { put: (record) => void records.push(record), take: () => undefined, list };
+  const store: ApprovalStore = {
+    put: (record) => void records.push(record),
+    take: () => undefined,
+    list,
+  };
   return { store, list };
 };
 
@@ -18,7 +22,9 @@ describe('the suspended calls of a session', () => {
   test('are asked of no store for a session that has nobody', async () => {
     const { store, list } = sharing();
     const { registry } = suspending({ store });
-    expect(await registry.createSession({ sessionId: 'conversation' }).approvals.pending()).toEqual([]);
+    expect(await registry.createSession({ sessionId: 'conversation' }).approvals.pending()).toEqual(
+      [],
+    );
     expect(list).not.toHaveBeenCalled();
   });
 
@@ -30,14 +36,22 @@ describe('the suspended calls of a session', () => {
       { sessionId: 'conversation', principal: 'user:bob' },
       { sessionId: 'other', principal: 'user:ann' },
     ];
-    for (const other of others) expect(await bench.registry.createSession(other).approvals.pending()).toEqual([]);
+    for (const other of others)
+      expect(await bench.registry.createSession(other).approvals.pending()).toEqual([]);
     expect(await bench.session.approvals.pending()).toHaveLength(1);
   });
 
   test.each<[string, (record: JsonObject) => unknown]>([
     ['of another principal', (record) => ({ ...record, principal: 'user:bob' })],
     ['without a principal', ({ principal: _principal, ...record }) => record],
-    ['that only inherit theirs', (record) => Object.assign(Object.create({ principal: record.principal }), { ...record, principal: undefined })],
+    [
+      'that only inherit theirs',
+      (record) =>
+        Object.assign(Object.create({ principal: record.principal }), {
+          ...record,
+          principal: undefined,
+        }),
+    ],
     ['that are none', () => 'record'],
     ['that are null', () => null],
     ['whose input is another', (record) => ({ ...record, input: { amount: 1 } })],
@@ -48,28 +62,46 @@ describe('the suspended calls of a session', () => {
     expect(await bench.session.approvals.pending()).toEqual([]);
   });
 
-  test('are not those of somebody else whose records the store shows under another name at the first look', async () => {
-    const { store } = sharing((record) => {
-      let looks = 0;
-      return Object.defineProperty({ ...record }, 'principal', { enumerable: true, get: () => (looks++ === 0 ? 'user:bob' : record.principal) });
-    });
-    const bench = suspending({ store });
-    await suspendOne(bench);
-    expect(await bench.registry.createSession({ sessionId: 'conversation', principal: 'user:bob' }).approvals.pending()).toEqual([]);
-  });
+  test(
+    'are not those of somebody else whose records the store shows under another name at the ' +
+      'first look',
+    async () => {
+      const { store } = sharing((record) => {
+        let looks = 0;
+        return Object.defineProperty({ ...record }, 'principal', {
+          enumerable: true,
+          get: () => (looks++ === 0 ? 'user:bob' : record.principal),
+        });
+      });
+      const bench = suspending({ store });
+      await suspendOne(bench);
+      expect(
+        await bench.registry
+          .createSession({ sessionId: 'conversation', principal: 'user:bob' })
+          .approvals.pending(),
+      ).toEqual([]);
+    },
+  );
 
-  test('are the only ones whose tokens are verified, which costs far more than to see whose they are', async () => {
-    const { store } = sharing();
-    const bench = suspending({ store });
-    for (const callId of ['1', '2']) await suspendOne(bench, { amount: 5 }, callId);
-    const other = bench.registry.createSession({ sessionId: 'conversation', principal: 'user:bob' });
-    const verify = vi.spyOn(stateOf(other).registry.signer as TokenSigner, 'verify');
-    await other.approvals.pending();
-    expect(verify).not.toHaveBeenCalled();
-    await bench.session.approvals.pending();
-    expect(verify).toHaveBeenCalledTimes(2);
-    verify.mockRestore();
-  });
+  test(
+    'are the only ones whose tokens are verified, which costs far more than to see whose they ' +
+      'are',
+    async () => {
+      const { store } = sharing();
+      const bench = suspending({ store });
+      for (const callId of ['1', '2']) await suspendOne(bench, { amount: 5 }, callId);
+      const other = bench.registry.createSession({
+        sessionId: 'conversation',
+        principal: 'user:bob',
+      });
+      const verify = vi.spyOn(stateOf(other).registry.signer as TokenSigner, 'verify');
+      await other.approvals.pending();
+      expect(verify).not.toHaveBeenCalled();
+      await bench.session.approvals.pending();
+      expect(verify).toHaveBeenCalledTimes(2);
+      verify.mockRestore();
+    },
+  );
 
   test('end with their time, to the millisecond', async () => {
     const { store } = sharing();
@@ -86,7 +118,10 @@ describe('the suspended calls of a session', () => {
     const { store } = sharing();
     const bench = suspending({ store });
     for (const callId of ['1', '2', '3']) await suspendOne(bench, { amount: 5 }, callId);
-    expect((await pendingOf(stateOf(bench.session), 2)).map(({ callId }) => callId)).toEqual(['1', '2']);
+    expect((await pendingOf(stateOf(bench.session), 2)).map(({ callId }) => callId)).toEqual([
+      '1',
+      '2',
+    ]);
     const all = await pendingOf(stateOf(bench.session));
     expect(all).toHaveLength(3);
     expect(Object.isFrozen(all[0]) && Object.isFrozen(all[0]?.input)).toBe(true);
@@ -107,7 +142,11 @@ describe('a call that ends while its suspension is told leaves nothing to answer
       records.delete(id);
       return record;
     };
-    const store: ApprovalStore = { put: (record) => void records.set(record.id, record), take, list: () => [...records.values()] };
+    const store: ApprovalStore = {
+      put: (record) => void records.set(record.id, record),
+      take,
+      list: () => [...records.values()],
+    };
     const bench = suspending({ store });
     const controller = new AbortController();
     bench.session.events.on('approval:required', () => cancel(() => controller.abort()));
@@ -133,25 +172,35 @@ describe('a call that ends while its suspension is told leaves nothing to answer
   });
 });
 
-test('a call that was suspended since another set out counts for that one, though the list that it was given is older', async () => {
-  const records: JsonObject[] = [];
-  const answers: (() => void)[] = [];
-  const list = (): Promise<readonly JsonObject[]> => {
-    const then = [...records];
-    return new Promise((resolve) => answers.push(() => resolve(then)));
-  };
-  const { session } = suspending({
-    store: { put: (record) => void records.push(record), take: () => undefined, list },
-    session: { limits: { maxPendingApprovals: 2 } },
-  });
-  const answered = async (call: Promise<ToolResult>, index: number): Promise<string | undefined> => {
-    await vi.waitFor(() => expect(answers.length).toBeGreaterThan(index));
-    answers[index]?.();
-    return (await call).error?.code;
-  };
-  expect(await answered(session.call('pay', { amount: 1 }), 0)).toBe('approval_pending');
-  const [first, second] = [session.call('pay', { amount: 2 }), session.call('pay', { amount: 3 })];
-  await vi.waitFor(() => expect(answers).toHaveLength(3));
-  expect(await answered(first, 1)).toBe('approval_pending');
-  expect(await answered(second, 2)).toBe('rate_limited');
-});
+test(
+  'a call that was suspended since another set out counts for that one, though the list that it ' +
+    'was given is older',
+  async () => {
+    const records: JsonObject[] = [];
+    const answers: (() => void)[] = [];
+    const list = (): Promise<readonly JsonObject[]> => {
+      const then = [...records];
+      return new Promise((resolve) => answers.push(() => resolve(then)));
+    };
+    const { session } = suspending({
+      store: { put: (record) => void records.push(record), take: () => undefined, list },
+      session: { limits: { maxPendingApprovals: 2 } },
+    });
+    const answered = async (
+      call: Promise<ToolResult>,
+      index: number,
+    ): Promise<string | undefined> => {
+      await vi.waitFor(() => expect(answers.length).toBeGreaterThan(index));
+      answers[index]?.();
+      return (await call).error?.code;
+    };
+    expect(await answered(session.call('pay', { amount: 1 }), 0)).toBe('approval_pending');
+    const [first, second] = [
+      session.call('pay', { amount: 2 }),
+      session.call('pay', { amount: 3 }),
+    ];
+    await vi.waitFor(() => expect(answers).toHaveLength(3));
+    expect(await answered(first, 1)).toBe('approval_pending');
+    expect(await answered(second, 2)).toBe('rate_limited');
+  },
+);

@@ -4,14 +4,20 @@ import type { Surface } from '../../src/index.ts';
 import { define, setup } from './define.ts';
 
 describe('an unknown name is tool_not_found', () => {
-  test('a flood of made-up names is answered, and at most a hundred a second are searched for what was meant', async () => {
-    const { session } = setup([define('read_file')]);
-    const results = await Promise.all(Array.from({ length: 1_000 }, (_, index) => session.call(`read_fil${index % 10}`, {})));
-    expect(results.every(({ error }) => error?.code === 'tool_not_found')).toBe(true);
-    const hinted = results.filter(({ error }) => error?.details !== undefined).length;
-    expect(hinted).toBeGreaterThanOrEqual(100);
-    expect(hinted).toBeLessThan(1_000);
-  });
+  test(
+    'a flood of made-up names is answered, and at most a hundred a second are searched for what ' +
+      'was meant',
+    async () => {
+      const { session } = setup([define('read_file')]);
+      const results = await Promise.all(
+        Array.from({ length: 1_000 }, (_, index) => session.call(`read_fil${index % 10}`, {})),
+      );
+      expect(results.every(({ error }) => error?.code === 'tool_not_found')).toBe(true);
+      const hinted = results.filter(({ error }) => error?.details !== undefined).length;
+      expect(hinted).toBeGreaterThanOrEqual(100);
+      expect(hinted).toBeLessThan(1_000);
+    },
+  );
 
   test('with “did you mean” among the names that are visible in this session only', async () => {
     const { session, registry } = setup(
@@ -40,7 +46,11 @@ describe('an unknown name is tool_not_found', () => {
   test('without a hint where nothing is near', async () => {
     const { session } = setup([define('read_file')]);
     const { error } = await session.call('zzz');
-    expect(error).toEqual({ code: 'tool_not_found', message: 'There is no tool `zzz`.', retryable: false });
+    expect(error).toEqual({
+      code: 'tool_not_found',
+      message: 'There is no tool `zzz`.',
+      retryable: false,
+    });
   });
 
   test('a tool of another session does not exist here, also under an equal session id', async () => {
@@ -55,7 +65,11 @@ describe('an unknown name is tool_not_found', () => {
   test('an internal tool does not exist by name, but through `uses`', async () => {
     const { session } = setup([
       define('inner', { exposure: 'internal' }),
-      define('outer', { uses: ['inner'], handler: (_: unknown, { tools }: { tools: { call(name: string): unknown } }) => tools.call('inner') }),
+      define('outer', {
+        uses: ['inner'],
+        handler: (_: unknown, { tools }: { tools: { call(name: string): unknown } }) =>
+          tools.call('inner'),
+      }),
     ]);
     expect(session.tools().map(({ name }) => name)).toEqual(['outer']);
     expect(session.tool('inner')).toBeUndefined();
@@ -63,23 +77,38 @@ describe('an unknown name is tool_not_found', () => {
     expect(await session.call('outer')).toMatchObject({ output: { success: true, output: 'ran' } });
   });
 
-  test('a removed tool is not available to a session that was there before; to one that comes later, and to outsiders, it never was', async () => {
-    const { session, registry } = setup([define('t')]);
-    const tool = session.tool('t');
-    registry.unregister('t');
-    expect(await tool?.execute({})).toMatchObject({ error: { code: 'tool_not_available', reason: 'removed' } });
-    expect(await session.explain('t', {})).toMatchObject({ visible: false, code: 'tool_not_available' });
-    expect(await session.call('t', {}, { surface: { name: 'relay', outside: true } })).toMatchObject({ error: { code: 'tool_not_found' } });
-    expect(await registry.createSession({ sessionId: 'later' }).call('t')).toMatchObject({ error: { code: 'tool_not_found' } });
-    registry.register(define('t'));
-    expect(await session.call('t')).toMatchObject({ success: true });
-  });
+  test(
+    'a removed tool is not available to a session that was there before; to one that comes ' +
+      'later, and to outsiders, it never was',
+    async () => {
+      const { session, registry } = setup([define('t')]);
+      const tool = session.tool('t');
+      registry.unregister('t');
+      expect(await tool?.execute({})).toMatchObject({
+        error: { code: 'tool_not_available', reason: 'removed' },
+      });
+      expect(await session.explain('t', {})).toMatchObject({
+        visible: false,
+        code: 'tool_not_available',
+      });
+      expect(
+        await session.call('t', {}, { surface: { name: 'relay', outside: true } }),
+      ).toMatchObject({ error: { code: 'tool_not_found' } });
+      expect(await registry.createSession({ sessionId: 'later' }).call('t')).toMatchObject({
+        error: { code: 'tool_not_found' },
+      });
+      registry.register(define('t'));
+      expect(await session.call('t')).toMatchObject({ success: true });
+    },
+  );
 
   test("a session's own tool that was removed is told as such to outsiders too: they were shown it", async () => {
     const { session } = setup([]);
     session.register(define('own')).unregister();
     const outside = { surface: { name: 'relay', outside: true } };
-    expect(await session.call('own', {}, outside)).toMatchObject({ error: { code: 'tool_not_available', reason: 'removed' } });
+    expect(await session.call('own', {}, outside)).toMatchObject({
+      error: { code: 'tool_not_available', reason: 'removed' },
+    });
   });
 
   test('a removed internal tool was never known by name', async () => {
@@ -137,20 +166,51 @@ describe('a known tool that is not available is tool_not_available, with the rea
   });
 
   test.each<[string, (world: ReturnType<typeof setup>) => unknown, string, string]>([
-    ['disabled by an override', ({ session }) => session.setOverrides({ disable: ['plain'] }), 'plain', 'disabled'],
-    ['disabled, though forced', ({ session }) => session.setOverrides({ disable: ['plain'], force: ['plain'], enable: ['plain'] }), 'plain', 'disabled'],
-    ['forced, though a fact is unmet', ({ session }) => session.setOverrides({ force: ['gated'] }), 'gated', 'fact_unmet'],
-    ['out of the profile', ({ session }) => session.setProfile('only_starter'), 'plain', 'not_in_profile'],
-    ['out of the profile, before its fact', ({ session }) => session.setProfile('only_starter'), 'gated', 'not_in_profile'],
+    [
+      'disabled by an override',
+      ({ session }) => session.setOverrides({ disable: ['plain'] }),
+      'plain',
+      'disabled',
+    ],
+    [
+      'disabled, though forced',
+      ({ session }) =>
+        session.setOverrides({ disable: ['plain'], force: ['plain'], enable: ['plain'] }),
+      'plain',
+      'disabled',
+    ],
+    [
+      'forced, though a fact is unmet',
+      ({ session }) => session.setOverrides({ force: ['gated'] }),
+      'gated',
+      'fact_unmet',
+    ],
+    [
+      'out of the profile',
+      ({ session }) => session.setProfile('only_starter'),
+      'plain',
+      'not_in_profile',
+    ],
+    [
+      'out of the profile, before its fact',
+      ({ session }) => session.setProfile('only_starter'),
+      'gated',
+      'not_in_profile',
+    ],
     ['knobs that refuse {}', () => undefined, 'knobbed', 'knobs_missing'],
   ])('%s', async (_, change, name, reason) => {
     const made = world();
     change(made);
     const handlers = vi.fn();
-    expect(await made.session.call(name)).toMatchObject({ error: { code: 'tool_not_available', reason, retryable: true }, metadata: { status: 'rejected' } });
+    expect(await made.session.call(name)).toMatchObject({
+      error: { code: 'tool_not_available', reason, retryable: true },
+      metadata: { status: 'rejected' },
+    });
     expect(made.session.tools().some((tool) => tool.name === name)).toBe(false);
     expect(made.session.tool(name)).toBeUndefined();
-    expect(made.session.effectiveTools().dropped.find((dropped) => dropped.name === name)?.code).toMatch(reason);
+    expect(
+      made.session.effectiveTools().dropped.find((dropped) => dropped.name === name)?.code,
+    ).toMatch(reason);
     expect(handlers).not.toHaveBeenCalled();
   });
 
@@ -159,17 +219,21 @@ describe('a known tool that is not available is tool_not_available, with the rea
     ['knobbed', 'knobs_missing'],
   ])('for an outsider, too, where the profile has it: %s, %s', async (name, reason) => {
     const { session } = world();
-    expect(await session.call(name, {}, { surface: { name: 'mcp', outside: true } })).toMatchObject({
-      error: { code: 'tool_not_available', reason },
-      metadata: { fingerprint: expect.any(String) },
-    });
+    expect(await session.call(name, {}, { surface: { name: 'mcp', outside: true } })).toMatchObject(
+      {
+        error: { code: 'tool_not_available', reason },
+        metadata: { fingerprint: expect.any(String) },
+      },
+    );
   });
 
   test('disabled by its registration, until it is enabled', async () => {
     const { session, registry } = setup([]);
     const registration = registry.register(define('t'));
     registration.disable();
-    expect(await session.call('t')).toMatchObject({ error: { code: 'tool_not_available', reason: 'disabled' } });
+    expect(await session.call('t')).toMatchObject({
+      error: { code: 'tool_not_available', reason: 'disabled' },
+    });
     registration.enable();
     expect(await session.call('t')).toMatchObject({ success: true });
   });
@@ -182,15 +246,26 @@ describe('a known tool that is not available is tool_not_available, with the rea
     expect(await session.call('plain')).toMatchObject({ error: { reason: 'not_in_profile' } });
   });
 
-  test('for an outsider a tool out of the profile is tool_not_found, while events and explain keep the truth', async () => {
-    const { session, events } = world();
-    session.setProfile('only_starter');
-    const surface: Surface = { name: 'mcp', outside: true };
-    const result = await session.call('plain', {}, { surface });
-    expect(result).toMatchObject({ error: { code: 'tool_not_found' } });
-    expect(JSON.stringify(result.error)).not.toContain('profile');
-    expect(events.find(({ type }) => type === 'tool:error')).toMatchObject({ error: { code: 'tool_not_available', reason: 'not_in_profile' } });
-    expect(await session.explain('plain')).toMatchObject({ hiddenBy: 'not_in_profile', code: 'tool_not_available' });
-    expect(await session.call('plain', {}, { surface: { name: 'mcp' } })).toMatchObject({ error: { reason: 'not_in_profile' } });
-  });
+  test(
+    'for an outsider a tool out of the profile is tool_not_found, while events and explain keep ' +
+      'the truth',
+    async () => {
+      const { session, events } = world();
+      session.setProfile('only_starter');
+      const surface: Surface = { name: 'mcp', outside: true };
+      const result = await session.call('plain', {}, { surface });
+      expect(result).toMatchObject({ error: { code: 'tool_not_found' } });
+      expect(JSON.stringify(result.error)).not.toContain('profile');
+      expect(events.find(({ type }) => type === 'tool:error')).toMatchObject({
+        error: { code: 'tool_not_available', reason: 'not_in_profile' },
+      });
+      expect(await session.explain('plain')).toMatchObject({
+        hiddenBy: 'not_in_profile',
+        code: 'tool_not_available',
+      });
+      expect(await session.call('plain', {}, { surface: { name: 'mcp' } })).toMatchObject({
+        error: { reason: 'not_in_profile' },
+      });
+    },
+  );
 });

@@ -13,7 +13,15 @@ const secret = 'CANARY-value';
 
 /** The same schema by every kind. */
 const kinds: [string, unknown][] = [
-  ['zod 4', z.object({ mode: z.enum(['fast', 'slow']), n: z.number().max(3), text: z.string().min(50), inner: z.object({ flag: z.boolean() }).optional() })],
+  [
+    'zod 4',
+    z.object({
+      mode: z.enum(['fast', 'slow']),
+      n: z.number().max(3),
+      text: z.string().min(50),
+      inner: z.object({ flag: z.boolean() }).optional(),
+    }),
+  ],
   [
     'zod/mini',
     zm.object({
@@ -25,7 +33,12 @@ const kinds: [string, unknown][] = [
   ],
   [
     'zod 3',
-    z3.object({ mode: z3.enum(['fast', 'slow']), n: z3.number().max(3), text: z3.string().min(50), inner: z3.object({ flag: z3.boolean() }).optional() }),
+    z3.object({
+      mode: z3.enum(['fast', 'slow']),
+      n: z3.number().max(3),
+      text: z3.string().min(50),
+      inner: z3.object({ flag: z3.boolean() }).optional(),
+    }),
   ],
   [
     'Valibot',
@@ -38,7 +51,15 @@ const kinds: [string, unknown][] = [
       }),
     ),
   ],
-  ['ArkType', type({ mode: "'fast'|'slow'", n: 'number<=3', text: 'string>=50', 'inner?': { flag: 'boolean' } })],
+  [
+    'ArkType',
+    type({
+      mode: "'fast'|'slow'",
+      n: 'number<=3',
+      text: 'string>=50',
+      'inner?': { flag: 'boolean' },
+    }),
+  ],
   [
     'raw JSON Schema',
     {
@@ -55,16 +76,25 @@ const kinds: [string, unknown][] = [
 ];
 
 test('a key that a model made up cannot break the line, colour a terminal or reorder the text', async () => {
-  const { session } = setup([define('t', { parameters: { type: 'object', additionalProperties: false } })]);
+  const { session } = setup([
+    define('t', { parameters: { type: 'object', additionalProperties: false } }),
+  ]);
   const { error } = await session.call('t', { 'a\u001b[31m\n\u202Eb': 1 });
-  expect(error?.message.split('\n')).toEqual([expect.any(String), 'a?[31m ?b: is not allowed here']);
+  expect(error?.message.split('\n')).toEqual([
+    expect.any(String),
+    'a?[31m ?b: is not allowed here',
+  ]);
 });
 
 describe.each(kinds)('a validation failure is invalid_input: %s', (_, parameters) => {
   test('one line a path, the same in details', async () => {
     const handler = vi.fn();
     const { session } = setup([define('t', { parameters, handler })]);
-    const { error, metadata } = await session.call('t', { mode: 'other', n: 5, inner: { flag: 'x' } });
+    const { error, metadata } = await session.call('t', {
+      mode: 'other',
+      n: 5,
+      inner: { flag: 'x' },
+    });
     const [head, ...lines] = error?.message.split('\n') ?? [];
     expect(head).toBe('The arguments of `t` are invalid. Correct them and call again.');
     expect(error).toMatchObject({ code: 'invalid_input', retryable: false });
@@ -83,7 +113,9 @@ describe.each(kinds)('a validation failure is invalid_input: %s', (_, parameters
     const { session, events } = setup([define('t', { parameters })]);
     const { error } = await session.call('t', input);
     expect(JSON.stringify(error)).not.toMatch(/CANARY|98765432101/);
-    expect(JSON.stringify(events.filter((event) => event.type === 'tool:error'))).not.toMatch(/CANARY|98765432101/);
+    expect(JSON.stringify(events.filter((event) => event.type === 'tool:error'))).not.toMatch(
+      /CANARY|98765432101/,
+    );
   });
 });
 
@@ -108,7 +140,9 @@ describe('how a failure is told', () => {
         jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
       },
     };
-    const rejecting = { '~standard': { ...throwing['~standard'], validate: () => Promise.reject(new Error(secret)) } };
+    const rejecting = {
+      '~standard': { ...throwing['~standard'], validate: () => Promise.reject(new Error(secret)) },
+    };
     const nonsense = { '~standard': { ...throwing['~standard'], validate: () => 7 } };
     const nothing = { '~standard': { ...throwing['~standard'], validate: () => undefined } };
     for (const parameters of [throwing, rejecting, nothing]) {
@@ -127,13 +161,31 @@ describe('how a failure is told', () => {
     const { session } = setup(
       [
         define('t', {
-          parameters: { type: 'object', properties: { n: { type: 'number' }, b: { type: 'boolean' }, s: { type: 'string' }, list: { type: 'array' } } },
+          parameters: {
+            type: 'object',
+            properties: {
+              n: { type: 'number' },
+              b: { type: 'boolean' },
+              s: { type: 'string' },
+              list: { type: 'array' },
+            },
+          },
         }),
       ],
       { repair: 'safe' },
     );
-    for (const input of [{ n: '1' }, { b: 'true' }, { b: 1 }, { s: 1 }, { list: 'a' }, { list: {} }, { n: null }])
-      expect(await session.call('t', input), JSON.stringify(input)).toMatchObject({ error: { code: 'invalid_input' } });
+    for (const input of [
+      { n: '1' },
+      { b: 'true' },
+      { b: 1 },
+      { s: 1 },
+      { list: 'a' },
+      { list: {} },
+      { n: null },
+    ])
+      expect(await session.call('t', input), JSON.stringify(input)).toMatchObject({
+        error: { code: 'invalid_input' },
+      });
   });
 });
 
@@ -142,7 +194,10 @@ describe('repair: "safe"', () => {
     type: 'object',
     properties: {
       list: { type: 'array', items: { type: 'object', properties: { tags: { type: 'array' } } } },
-      options: { type: 'object', properties: { depth: { type: 'number' }, more: { type: 'object' } } },
+      options: {
+        type: 'object',
+        properties: { depth: { type: 'number' }, more: { type: 'object' } },
+      },
       maybe: { anyOf: [{ type: 'object' }, { type: 'null' }] },
       text: { type: 'string' },
       either: { type: ['string', 'object'] },
@@ -154,23 +209,65 @@ describe('repair: "safe"', () => {
     },
   };
   const call = async (input: unknown, repair: 'safe' | 'off' = 'safe') => {
-    const { session } = setup([define('t', { parameters, handler: (given: unknown) => given })], { repair });
+    const { session } = setup([define('t', { parameters, handler: (given: unknown) => given })], {
+      repair,
+    });
     return session.call('t', input);
   };
   const json = (path: string) => ({ path, rule: 'json_string' });
   const empty = (path: string) => ({ path, rule: 'empty_string' });
 
   test.each<[string, unknown, unknown, unknown[]]>([
-    ['a string that holds JSON where an array is wanted', { list: '[]' }, { list: [] }, [json('list')]],
-    ['a string that holds JSON where an object is wanted', { options: '{"depth":1}' }, { options: { depth: 1 } }, [json('options')]],
-    ['white space around it', { options: ' {"depth":1}\n' }, { options: { depth: 1 } }, [json('options')]],
+    [
+      'a string that holds JSON where an array is wanted',
+      { list: '[]' },
+      { list: [] },
+      [json('list')],
+    ],
+    [
+      'a string that holds JSON where an object is wanted',
+      { options: '{"depth":1}' },
+      { options: { depth: 1 } },
+      [json('options')],
+    ],
+    [
+      'white space around it',
+      { options: ' {"depth":1}\n' },
+      { options: { depth: 1 } },
+      [json('options')],
+    ],
     ['an empty string for an object', { options: '' }, { options: {} }, [empty('options')]],
-    ['inside of an object', { options: { more: '{"a":1}' } }, { options: { more: { a: 1 } } }, [json('options.more')]],
-    ['inside of an array', { list: [{ tags: '["x"]' }, '{"tags":[]}'] }, { list: [{ tags: ['x'] }, { tags: [] }] }, [json('list.0.tags'), json('list.1')]],
-    ['some items of an array', { list: ['{}', { tags: [] }, {}] }, { list: [{}, { tags: [] }, {}] }, [json('list.0')]],
-    ['inside of what was mended', { options: '{"more":"{}"}' }, { options: { more: {} } }, [json('options'), json('options.more')]],
+    [
+      'inside of an object',
+      { options: { more: '{"a":1}' } },
+      { options: { more: { a: 1 } } },
+      [json('options.more')],
+    ],
+    [
+      'inside of an array',
+      { list: [{ tags: '["x"]' }, '{"tags":[]}'] },
+      { list: [{ tags: ['x'] }, { tags: [] }] },
+      [json('list.0.tags'), json('list.1')],
+    ],
+    [
+      'some items of an array',
+      { list: ['{}', { tags: [] }, {}] },
+      { list: [{}, { tags: [] }, {}] },
+      [json('list.0')],
+    ],
+    [
+      'inside of what was mended',
+      { options: '{"more":"{}"}' },
+      { options: { more: {} } },
+      [json('options'), json('options.more')],
+    ],
     ['one of several alternatives', { maybe: '{"a":1}' }, { maybe: { a: 1 } }, [json('maybe')]],
-    ['one of several alternatives, of which only one may hold', { listOrNull: '[1]' }, { listOrNull: [1] }, [json('listOrNull')]],
+    [
+      'one of several alternatives, of which only one may hold',
+      { listOrNull: '[1]' },
+      { listOrNull: [1] },
+      [json('listOrNull')],
+    ],
     ['a nullable array', { nullable: '[1]' }, { nullable: [1] }, [json('nullable')]],
     ['the whole input as text', '{"text":"x"}', { text: 'x' }, [json('')]],
     ['the whole input as an empty text', '', {}, [empty('')]],
@@ -211,7 +308,10 @@ describe('repair: "safe"', () => {
   });
 
   test('what is mended is judged: a rule sees through the text', async () => {
-    const { session } = setup([define('t', { parameters })], { repair: 'safe', rules: [{ effect: 'deny', when: { 'options.depth': 9 }, reason: 'too_deep' }] });
+    const { session } = setup([define('t', { parameters })], {
+      repair: 'safe',
+      rules: [{ effect: 'deny', when: { 'options.depth': 9 }, reason: 'too_deep' }],
+    });
     expect(await session.call('t', { options: '{"depth":9}' })).toMatchObject({
       error: { code: 'policy_denied', reason: 'too_deep' },
       metadata: { repaired: [json('options')] },
@@ -225,7 +325,11 @@ describe('repair: "safe"', () => {
     );
     await fc.assert(
       fc.asyncProperty(
-        fc.dictionary(fc.constantFrom('list', 'options', 'maybe', 'text', 'either', 'any', 'nullable'), value, { noNullPrototype: true }),
+        fc.dictionary(
+          fc.constantFrom('list', 'options', 'maybe', 'text', 'either', 'any', 'nullable'),
+          value,
+          { noNullPrototype: true },
+        ),
         async (input) => {
           const before = structuredClone(input);
           const first = await call(input);
@@ -247,7 +351,14 @@ describe('rule 4: what repair reads from texts', () => {
     const names = Array.from({ length: 2_000 }, (_, index) => `k${index}`);
     const properties = Object.fromEntries(names.map((name) => [name, { type: 'object' }]));
     const registry = new HostToolRegistry();
-    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object', properties }, handler: () => 'ran' }));
+    registry.register(
+      defineTool({
+        name: 't',
+        description: 'd',
+        parameters: { type: 'object', properties },
+        handler: () => 'ran',
+      }),
+    );
     const session = registry.createSession({ sessionId: 's', repair: 'safe' });
     const more = Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`m${index}`, 1]));
     const input = { ...Object.fromEntries(names.map((name) => [name, '{}'])), ...more };
@@ -261,10 +372,19 @@ describe('rule 4: what repair reads from texts', () => {
   test('is given up after a hundred texts that hold none', async () => {
     const registry = new HostToolRegistry();
     const list = { type: 'array', items: { type: 'object' } };
-    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object', properties: { list } }, handler: () => 'ran' }));
+    registry.register(
+      defineTool({
+        name: 't',
+        description: 'd',
+        parameters: { type: 'object', properties: { list } },
+        handler: () => 'ran',
+      }),
+    );
     const session = registry.createSession({ sessionId: 's', repair: 'safe' });
     const parse = vi.spyOn(JSON, 'parse');
-    const result = await session.call('t', { list: ['x', '{}', ...Array.from({ length: 40_000 }, () => '{x')] });
+    const result = await session.call('t', {
+      list: ['x', '{}', ...Array.from({ length: 40_000 }, () => '{x')],
+    });
     const asked = parse.mock.calls.length;
     parse.mockRestore();
     expect(result).toMatchObject({ success: false, error: { code: 'invalid_input' } });
@@ -275,11 +395,20 @@ describe('rule 4: what repair reads from texts', () => {
     const registry = new HostToolRegistry();
     let ran = 0;
     const properties = Object.fromEntries('abc'.split('').map((name) => [name, { type: 'array' }]));
-    registry.register(defineTool({ name: 't', description: 'd', parameters: { type: 'object', properties }, handler: () => ++ran }));
+    registry.register(
+      defineTool({
+        name: 't',
+        description: 'd',
+        parameters: { type: 'object', properties },
+        handler: () => ++ran,
+      }),
+    );
     const session = registry.createSession({ sessionId: 's', repair: 'safe' });
     const text = JSON.stringify(Array.from({ length: 20_000 }, () => 1));
     expect(await session.call('t', { a: text, b: text })).toMatchObject({ success: true });
-    expect(await session.call('t', { a: text, b: text, c: text })).toMatchObject({ error: { code: 'invalid_input', reason: 'too_large' } });
+    expect(await session.call('t', { a: text, b: text, c: text })).toMatchObject({
+      error: { code: 'invalid_input', reason: 'too_large' },
+    });
     expect(ran).toBe(1);
   });
 });

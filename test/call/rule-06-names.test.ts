@@ -27,23 +27,43 @@ describe('names cannot be shadowed by twins (case, -/_, NFKC, confusables)', () 
     ] as const) {
       const { registry } = setup([define(first)]);
       const thrown = thrownBy(() => registry.register(define(second)));
-      expect(thrown).toMatchObject({ code: kind === 'the same name' ? 'duplicate_name' : 'name_conflict', message: expect.stringContaining(second) });
+      expect(thrown).toMatchObject({
+        code: kind === 'the same name' ? 'duplicate_name' : 'name_conflict',
+        message: expect.stringContaining(second),
+      });
       expect((thrown as Error).message).toContain(first);
       expect(registry.listNames()).toEqual([first]);
     }
   });
 
-  test.each(twins)('%s: a scope, a prefix and a batch of definitions are refused', (_, name, twin) => {
-    const { registry } = setup([define(name)]);
-    expect(isMisuseError(thrownBy(() => registry.scope('plugin').register(define(twin))))).toBe(true);
-    expect(isMisuseError(thrownBy(() => registry.scope('prefixed', { prefix: twin.slice(0, 2) }).register(define(twin.slice(2)))))).toBe(true);
-    expect(isMisuseError(thrownBy(() => registry.registerAll([define('fresh'), define(twin)])))).toBe(true);
-    expect(registry.listNames()).toEqual([name]);
-  });
+  test.each(twins)(
+    '%s: a scope, a prefix and a batch of definitions are refused',
+    (_, name, twin) => {
+      const { registry } = setup([define(name)]);
+      expect(isMisuseError(thrownBy(() => registry.scope('plugin').register(define(twin))))).toBe(
+        true,
+      );
+      expect(
+        isMisuseError(
+          thrownBy(() =>
+            registry
+              .scope('prefixed', { prefix: twin.slice(0, 2) })
+              .register(define(twin.slice(2))),
+          ),
+        ),
+      ).toBe(true);
+      expect(
+        isMisuseError(thrownBy(() => registry.registerAll([define('fresh'), define(twin)]))),
+      ).toBe(true);
+      expect(registry.listNames()).toEqual([name]);
+    },
+  );
 
   test.each(twins)('%s: two of one batch are refused', (_, name, twin) => {
     const { registry } = setup([]);
-    expect(isMisuseError(thrownBy(() => registry.registerAll([define(name), define(twin)])))).toBe(true);
+    expect(isMisuseError(thrownBy(() => registry.registerAll([define(name), define(twin)])))).toBe(
+      true,
+    );
     expect(registry.count).toBe(0);
   });
 
@@ -66,22 +86,37 @@ describe('names cannot be shadowed by twins (case, -/_, NFKC, confusables)', () 
     expect(isMisuseError(thrownBy(() => other.register(define(twin))))).toBe(true);
   });
 
-  test.each(twins)('%s: a registry tool that comes later takes the name, and tools:changed says so', async (_, name, twin) => {
-    const { session, registry } = setup([]);
-    const heard: unknown[] = [];
-    const registration = session.register(define(twin, { handler: () => 'the session’s' }));
-    session.events.on('tools:changed', ({ added, removed, modified }) => void heard.push({ added, removed, modified }));
-    registry.register(define(name, { handler: () => 'the registry’s' }));
-    expect(await session.call(name)).toMatchObject({ output: 'the registry’s' });
-    if (twin !== name) expect(await session.call(twin)).toMatchObject({ error: { code: 'tool_not_found', details: { didYouMean: [name] } } });
-    expect(session.tools().map((tool) => [tool.name, tool.source])).toEqual([[name, 'host']]);
-    expect(heard).toEqual([twin === name ? { added: [], removed: [], modified: [name] } : { added: [name], removed: [twin], modified: [] }]);
-    registration.disable();
-    expect(registration.unregister()).toBe(false);
-    expect(await session.call(name)).toMatchObject({ success: true });
-    registry.unregister(name);
-    expect(await session.call(name), 'it does not come back').toMatchObject({ error: { code: 'tool_not_available', reason: 'removed' } });
-  });
+  test.each(twins)(
+    '%s: a registry tool that comes later takes the name, and tools:changed says so',
+    async (_, name, twin) => {
+      const { session, registry } = setup([]);
+      const heard: unknown[] = [];
+      const registration = session.register(define(twin, { handler: () => 'the session’s' }));
+      session.events.on(
+        'tools:changed',
+        ({ added, removed, modified }) => void heard.push({ added, removed, modified }),
+      );
+      registry.register(define(name, { handler: () => 'the registry’s' }));
+      expect(await session.call(name)).toMatchObject({ output: 'the registry’s' });
+      if (twin !== name)
+        expect(await session.call(twin)).toMatchObject({
+          error: { code: 'tool_not_found', details: { didYouMean: [name] } },
+        });
+      expect(session.tools().map((tool) => [tool.name, tool.source])).toEqual([[name, 'host']]);
+      expect(heard).toEqual([
+        twin === name
+          ? { added: [], removed: [], modified: [name] }
+          : { added: [name], removed: [twin], modified: [] },
+      ]);
+      registration.disable();
+      expect(registration.unregister()).toBe(false);
+      expect(await session.call(name)).toMatchObject({ success: true });
+      registry.unregister(name);
+      expect(await session.call(name), 'it does not come back').toMatchObject({
+        error: { code: 'tool_not_available', reason: 'removed' },
+      });
+    },
+  );
 
   test('a name is free again when its holder is gone', () => {
     const { session, registry } = setup([define('read_file')]);
@@ -97,11 +132,21 @@ describe('names cannot be shadowed by twins (case, -/_, NFKC, confusables)', () 
   test('a replacement under the very name is no twin, one under a twin is', () => {
     const { registry } = setup([define('read_file')]);
     expect(registry.registerOrReplace(define('read_file'))).toBe(true);
-    expect(thrownBy(() => registry.registerOrReplace(define('read-file')))).toMatchObject({ code: 'name_conflict' });
+    expect(thrownBy(() => registry.registerOrReplace(define('read-file')))).toMatchObject({
+      code: 'name_conflict',
+    });
   });
 
   test('names that merely resemble stay apart', () => {
-    const names = ['read_file', 'read_files', 'readfile', 'read.file', 'read/file', 'file_read', 'read_file2'];
+    const names = [
+      'read_file',
+      'read_files',
+      'readfile',
+      'read.file',
+      'read/file',
+      'file_read',
+      'read_file2',
+    ];
     expect(setup(names.map((name) => define(name))).registry.listNames()).toEqual(names);
   });
 
@@ -109,39 +154,60 @@ describe('names cannot be shadowed by twins (case, -/_, NFKC, confusables)', () 
     const { session } = setup([define('read_file')]);
     for (const [, name, twin] of twins)
       if (name === 'read_file' && twin !== name)
-        expect(await session.call(twin), twin).toMatchObject({ error: { code: 'tool_not_found', details: { didYouMean: ['read_file'] } } });
+        expect(await session.call(twin), twin).toMatchObject({
+          error: { code: 'tool_not_found', details: { didYouMean: ['read_file'] } },
+        });
   });
 });
 
 describe('state hangs off the session object, never off its id', () => {
-  test('two sessions of one id share no tools, facts, profile, overrides, grants, loop guard, metrics or events', async () => {
-    const { registry } = setup([define('t', { requires: [{ fact: 'f', equals: 1 }], requiresApproval: true }), define('u')]);
-    registry.defineProfile({ id: 'p', tools: ['t'] });
-    const make = () => registry.createSession({ sessionId: 'same', principal: 'ann', limits: { loopGuard: 2 }, approver: () => 'allow_always' });
-    const [one, two] = [make(), make()];
-    const heard: unknown[] = [];
-    two.events.on('*', (event) => void heard.push(event));
-    one.register(define('mine'));
-    one.setFacts({ f: 1 });
-    one.setProfile('p');
-    await one.call('t');
-    await one.call('t');
-    expect(one.approvals.grants()).toHaveLength(1);
-    expect(two.approvals.grants()).toEqual([]);
-    expect(await one.call('t')).toMatchObject({ error: { code: 'loop_detected' } });
-    expect(two.tools().map(({ name }) => name)).toEqual(['u']);
-    expect(await two.call('mine')).toMatchObject({ error: { code: 'tool_not_found' } });
-    expect(await two.call('u')).toMatchObject({ success: true });
-    expect(two.metrics()).toMatchObject({ calls: 2 });
-    expect(heard.every((event) => (event as { toolName?: string }).toolName !== 't')).toBe(true);
-    await one.close();
-    expect(await two.call('u')).toMatchObject({ success: true });
-  });
+  test(
+    'two sessions of one id share no tools, facts, profile, overrides, grants, loop guard, ' +
+      'metrics or events',
+    async () => {
+      const { registry } = setup([
+        define('t', { requires: [{ fact: 'f', equals: 1 }], requiresApproval: true }),
+        define('u'),
+      ]);
+      registry.defineProfile({ id: 'p', tools: ['t'] });
+      const make = () =>
+        registry.createSession({
+          sessionId: 'same',
+          principal: 'ann',
+          limits: { loopGuard: 2 },
+          approver: () => 'allow_always',
+        });
+      const [one, two] = [make(), make()];
+      const heard: unknown[] = [];
+      two.events.on('*', (event) => void heard.push(event));
+      one.register(define('mine'));
+      one.setFacts({ f: 1 });
+      one.setProfile('p');
+      await one.call('t');
+      await one.call('t');
+      expect(one.approvals.grants()).toHaveLength(1);
+      expect(two.approvals.grants()).toEqual([]);
+      expect(await one.call('t')).toMatchObject({ error: { code: 'loop_detected' } });
+      expect(two.tools().map(({ name }) => name)).toEqual(['u']);
+      expect(await two.call('mine')).toMatchObject({ error: { code: 'tool_not_found' } });
+      expect(await two.call('u')).toMatchObject({ success: true });
+      expect(two.metrics()).toMatchObject({ calls: 2 });
+      expect(heard.every((event) => (event as { toolName?: string }).toolName !== 't')).toBe(true);
+      await one.close();
+      expect(await two.call('u')).toMatchObject({ success: true });
+    },
+  );
 
   test('call ids of one session mean nothing in another of the same id', async () => {
     let open: () => void = () => {};
-    const { registry } = setup([define('t', { handler: () => new Promise<void>((resolve) => (open = resolve)) }), define('u')]);
-    const [one, two] = [registry.createSession({ sessionId: 'same' }), registry.createSession({ sessionId: 'same' })];
+    const { registry } = setup([
+      define('t', { handler: () => new Promise<void>((resolve) => (open = resolve)) }),
+      define('u'),
+    ]);
+    const [one, two] = [
+      registry.createSession({ sessionId: 'same' }),
+      registry.createSession({ sessionId: 'same' }),
+    ];
     const calling = one.call('t', {}, { callId: 'c' });
     expect(await two.call('u', {}, { callId: 'c' })).toMatchObject({ success: true });
     open();
@@ -154,10 +220,15 @@ describe('a source cannot be impersonated', () => {
     ['a scope named host', (registry) => registry.scope('host'), 'invalid_option'],
     ['a scope named session', (registry) => registry.scope('session'), 'invalid_option'],
     ['a blank scope', (registry) => registry.scope(' '), 'invalid_option'],
-    ['a scope that exists', (registry) => andThen(registry.scope('a'), registry.scope('a')), 'duplicate_name'],
+    [
+      'a scope that exists',
+      (registry) => andThen(registry.scope('a'), registry.scope('a')),
+      'duplicate_name',
+    ],
     [
       'the host replacing a scope’s tool',
-      (registry) => andThen(registry.scope('a').register(define('t')), registry.registerOrReplace(define('t'))),
+      (registry) =>
+        andThen(registry.scope('a').register(define('t')), registry.registerOrReplace(define('t'))),
       'name_conflict',
     ],
   ])('%s is refused', (_, act, code) => {

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import type { AnyEvent, CallOptions, SessionOptions, ToolContext, ToolResult } from '../../src/index.ts';
+import type {
+  AnyEvent,
+  CallOptions,
+  SessionOptions,
+  ToolContext,
+  ToolResult,
+} from '../../src/index.ts';
 import { define, setup } from './define.ts';
 import { gate, turns, world } from './world.ts';
 
@@ -14,7 +20,12 @@ afterEach(() => {
 const forever = () => new Promise<never>(() => {});
 
 /** A call whose end can be looked at. */
-function calling(more: Record<string, unknown>, sessionOptions: Partial<SessionOptions> = {}, options: CallOptions = {}, registryOptions = {}) {
+function calling(
+  more: Record<string, unknown>,
+  sessionOptions: Partial<SessionOptions> = {},
+  options: CallOptions = {},
+  registryOptions = {},
+) {
   const made = setup([define('t', more)], sessionOptions, registryOptions);
   const state: { result?: ToolResult } = {};
   const ended = made.session.call('t', {}, options).then((result) => {
@@ -41,7 +52,12 @@ describe('a timeout is a hard race and an abort of context.signal with the same 
     await vi.advanceTimersByTimeAsync(30);
     expect(state.result).toMatchObject({
       success: false,
-      error: { code: 'timeout', reason: 'timeout', retryable: true, message: expect.stringContaining('timed out after 0.1s') },
+      error: {
+        code: 'timeout',
+        reason: 'timeout',
+        retryable: true,
+        message: expect.stringContaining('timed out after 0.1s'),
+      },
       metadata: { status: 'failed' },
     });
     expect(state.result?.error?.message).toContain('may have run');
@@ -59,7 +75,10 @@ describe('a timeout is a hard race and an abort of context.signal with the same 
     expect(signal?.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(130);
     expect(signal?.aborted).toBe(true);
-    expect(signal?.reason).toMatchObject({ name: 'TimeoutError', message: state.result?.error?.message });
+    expect(signal?.reason).toMatchObject({
+      name: 'TimeoutError',
+      message: state.result?.error?.message,
+    });
   });
 
   test('a signal that is first read after the timeout is aborted already', async () => {
@@ -79,7 +98,10 @@ describe('a timeout is a hard race and an abort of context.signal with the same 
   test('a handler that ends by that abort changes nothing', async () => {
     const { state, events } = calling({
       timeoutMs: 50,
-      handler: (_: unknown, { signal }: ToolContext) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+      handler: (_: unknown, { signal }: ToolContext) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason)),
+        ),
     });
     await vi.advanceTimersByTimeAsync(80);
     expect(state.result).toMatchObject({ error: { code: 'timeout' } });
@@ -107,7 +129,9 @@ describe('a timeout is a hard race and an abort of context.signal with the same 
     ]) {
       const { state } = calling({ handler: () => Promise.reject(thrown) });
       await vi.advanceTimersByTimeAsync(1);
-      expect(state.result).toMatchObject({ error: { code: 'handler_error', message: thrown.message } });
+      expect(state.result).toMatchObject({
+        error: { code: 'handler_error', message: thrown.message },
+      });
     }
   });
 });
@@ -124,7 +148,9 @@ describe('which limit holds', () => {
     await vi.advanceTimersByTimeAsync(ms - 5);
     expect(state.result).toBeUndefined();
     await vi.advanceTimersByTimeAsync(30);
-    expect(state.result).toMatchObject({ error: { code: 'timeout', message: expect.stringContaining(`timed out after ${ms / 1000}s`) } });
+    expect(state.result).toMatchObject({
+      error: { code: 'timeout', message: expect.stringContaining(`timed out after ${ms / 1000}s`) },
+    });
   });
 
   test('a profile’s', async () => {
@@ -155,13 +181,18 @@ describe('which limit holds', () => {
     expect(state.result).toBeUndefined();
     await vi.advanceTimersByTimeAsync(40);
     expect(state.result).toMatchObject({
-      error: { code: 'timeout', reason: 'idle_timeout', message: expect.stringContaining('timed out after 0.1s without progress') },
+      error: {
+        code: 'timeout',
+        reason: 'idle_timeout',
+        message: expect.stringContaining('timed out after 0.1s without progress'),
+      },
     });
   });
 });
 
 describe('the clock starts with the handler', () => {
-  const slow = <T>(answer: T) => new Promise<T>((resolve) => setTimeout(() => resolve(answer), 500));
+  const slow = <T>(answer: T) =>
+    new Promise<T>((resolve) => setTimeout(() => resolve(answer), 500));
   test.each<[string, Record<string, unknown>, Partial<SessionOptions>]>([
     ['a person', { requiresApproval: true }, { approver: () => slow('allow_once' as const) }],
     ['an asynchronous policy', {}, { policies: [{ id: 'p', check: () => slow(undefined) }] }],
@@ -190,7 +221,11 @@ describe('the clock starts with the handler', () => {
 
   test('nor does the time in a queue', async () => {
     const { session } = setup([
-      define('t', { maxConcurrency: 1, timeoutMs: 100, handler: () => new Promise((resolve) => setTimeout(() => resolve('in time'), 80)) }),
+      define('t', {
+        maxConcurrency: 1,
+        timeoutMs: 100,
+        handler: () => new Promise((resolve) => setTimeout(() => resolve('in time'), 80)),
+      }),
     ]);
     const calls = [session.call('t'), session.call('t'), session.call('t')];
     await vi.advanceTimersByTimeAsync(1_000);
@@ -198,14 +233,18 @@ describe('the clock starts with the handler', () => {
   });
 
   test('after hooks have a limit of their own', async () => {
-    const { state } = calling({ timeoutMs: 100, handler: () => 'ran' }, { hooks: [{ after: () => slow(undefined) }] });
+    const { state } = calling(
+      { timeoutMs: 100, handler: () => 'ran' },
+      { hooks: [{ after: () => slow(undefined) }] },
+    );
     await vi.advanceTimersByTimeAsync(1_000);
     expect(state.result).toMatchObject({ success: true });
   });
 });
 
 describe('what comes after the timeout is swallowed, counted and told as tool:late', () => {
-  const late = (events: readonly AnyEvent[]) => events.filter((event) => event.type === 'tool:late');
+  const late = (events: readonly AnyEvent[]) =>
+    events.filter((event) => event.type === 'tool:late');
   test.each<[string, (going: ReturnType<typeof gate<unknown>>) => void, 'returned' | 'threw']>([
     ['a result', (going) => going.open('too late'), 'returned'],
     ['a rejection', (going) => going.fail(new Error('too late')), 'threw'],
@@ -261,7 +300,12 @@ describe('deadlines run on a monotonic clock; `now` is for timestamps', () => {
   test('a wall clock that jumps by an hour, either way, ends nothing and delays nothing', async () => {
     for (const jump of [3_600_000, -3_600_000]) {
       let now = 1_000_000_000;
-      const { state, events } = calling({ timeoutMs: 100, handler: forever }, {}, {}, { now: () => now });
+      const { state, events } = calling(
+        { timeoutMs: 100, handler: forever },
+        {},
+        {},
+        { now: () => now },
+      );
       now += jump;
       await vi.advanceTimersByTimeAsync(90);
       expect(state.result).toBeUndefined();
@@ -291,10 +335,15 @@ describe('deadlines run on a monotonic clock; `now` is for timestamps', () => {
 
   test('many calls with different limits end each at its own, and no timer is left', async () => {
     const limits = [500, 20, 300, 20, 1_000, 40];
-    const { session } = setup(limits.map((timeoutMs, index) => define(`t${index}`, { timeoutMs, handler: forever })));
+    const { session } = setup(
+      limits.map((timeoutMs, index) => define(`t${index}`, { timeoutMs, handler: forever })),
+    );
     const ends: [number, number][] = [];
     const start = Date.now();
-    limits.forEach((limit, index) => void session.call(`t${index}`).then(() => ends.push([limit, Date.now() - start])));
+    limits.forEach(
+      (limit, index) =>
+        void session.call(`t${index}`).then(() => ends.push([limit, Date.now() - start])),
+    );
     await vi.advanceTimersByTimeAsync(1_100);
     expect(ends).toHaveLength(limits.length);
     for (const [limit, at] of ends) {

@@ -11,7 +11,11 @@ describe('rule 10: whatever is thrown becomes `handler_error` with a message', (
     ['an error', new Error('disk full'), 'disk full'],
     ['a string', 'disk full', 'disk full'],
     ['an object with a message', { message: 'disk full' }, 'disk full'],
-    ['an error without a message', new Error(''), 'The tool failed: it threw an error without a message.'],
+    [
+      'an error without a message',
+      new Error(''),
+      'The tool failed: it threw an error without a message.',
+    ],
     ['white space', '  \n', 'The tool failed: it threw a string without a message.'],
     ['undefined', undefined, 'The tool failed: it threw undefined without a message.'],
     ['null', null, 'The tool failed: it threw null without a message.'],
@@ -31,7 +35,9 @@ describe('rule 10: whatever is thrown becomes `handler_error` with a message', (
 
   test('a stack, a cause and other members of an error are not told', async () => {
     const w = world();
-    const result = await w.run(throwing(Object.assign(new Error('no', { cause: 'CAUSE' }), { path: 'PATH' })));
+    const result = await w.run(
+      throwing(Object.assign(new Error('no', { cause: 'CAUSE' }), { path: 'PATH' })),
+    );
     expect(JSON.stringify([result.error, w.events])).not.toMatch(/CAUSE|PATH|\.test\.ts/);
   });
 
@@ -51,7 +57,9 @@ describe('rule 10: whatever is thrown becomes `handler_error` with a message', (
 
   test('masking hides what was thrown, not what the handler said by fail()', async () => {
     const w = world({ exposeErrors: 'masked' });
-    expect((await w.run(() => fail({ message: 'the tree is dirty', reason: 'dirty_worktree' }))).error).toMatchObject({
+    expect(
+      (await w.run(() => fail({ message: 'the tree is dirty', reason: 'dirty_worktree' }))).error,
+    ).toMatchObject({
       message: 'the tree is dirty',
       reason: 'dirty_worktree',
     });
@@ -68,7 +76,8 @@ describe('rule 10: whatever is thrown becomes `handler_error` with a message', (
 
   test("a handler's own TimeoutError or AbortError is a handler_error", async () => {
     const w = world();
-    for (const name of ['TimeoutError', 'AbortError']) expect(outcome(await w.run(throwing(new DOMException('mine', name))))).toBe('handler_error');
+    for (const name of ['TimeoutError', 'AbortError'])
+      expect(outcome(await w.run(throwing(new DOMException('mine', name))))).toBe('handler_error');
   });
 
   test('a `create` that throws is a handler_error, and the next call tries again', async () => {

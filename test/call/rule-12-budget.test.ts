@@ -27,9 +27,14 @@ describe('rule 12: the budget of the model-visible text', () => {
     const registry = new HostToolRegistry();
     registry.register(tool(() => 'x'.repeat(1_000), { name: 'a', maxOutputChars: 300 }));
     registry.defineProfile({ id: 'p', tools: [{ name: 'a', maxOutputChars: 200 }] });
-    registry.defineProfile({ id: 'q', tools: [{ name: 'a', maxOutputChars: 400 }], limits: { maxOutputChars: 250 } });
+    registry.defineProfile({
+      id: 'q',
+      tools: [{ name: 'a', maxOutputChars: 400 }],
+      limits: { maxOutputChars: 250 },
+    });
     const length = async (options: object): Promise<unknown> =>
-      ((await registry.createSession({ sessionId: 's', ...options }).call('a')).output as string).length;
+      ((await registry.createSession({ sessionId: 's', ...options }).call('a')).output as string)
+        .length;
     expect(await length({})).toBe(300);
     expect(await length({ profile: 'p' })).toBe(200);
     expect(await length({ profile: 'q' })).toBe(250);
@@ -41,20 +46,30 @@ describe('rule 12: the budget of the model-visible text', () => {
     const result = await w.run(() => 'x'.repeat(1_000), { maxOutputChars: 100 });
     expect(result.output).toHaveLength(100);
     expect(result.output).toMatch(/^x+\n\[output cut: 1000 characters, limit 100\]$/);
-    expect(result.metadata).toMatchObject({ status: 'succeeded', truncated: { originalChars: 1_000, exact: true, strategy: 'head' } });
+    expect(result.metadata).toMatchObject({
+      status: 'succeeded',
+      truncated: { originalChars: 1_000, exact: true, strategy: 'head' },
+    });
   });
 
   test('`head_tail` keeps both ends', async () => {
     const w = world();
-    const result = await w.run(() => `${'a'.repeat(500)}${'z'.repeat(500)}`, { maxOutputChars: 100, outputStrategy: 'head_tail' });
+    const result = await w.run(() => `${'a'.repeat(500)}${'z'.repeat(500)}`, {
+      maxOutputChars: 100,
+      outputStrategy: 'head_tail',
+    });
     expect(result.output).toMatch(/^a+\n\[output cut: 1000 characters, limit 100\]z+$/);
     expect(result.metadata.truncated?.strategy).toBe('head_tail');
   });
 
   test('data that is over becomes its cut text; only text is counted exactly', async () => {
     const w = world();
-    const result = await w.run(() => Array.from({ length: 1_000 }, (_, n) => n), { maxOutputChars: 100 });
-    expect(result.output).toMatch(/^\[0,1,2,.*\[output cut: more than 100 characters, limit 100\]$/s);
+    const result = await w.run(() => Array.from({ length: 1_000 }, (_, n) => n), {
+      maxOutputChars: 100,
+    });
+    expect(result.output).toMatch(
+      /^\[0,1,2,.*\[output cut: more than 100 characters, limit 100\]$/s,
+    );
     expect(result.metadata.truncated).toMatchObject({ exact: false });
   });
 
@@ -66,15 +81,24 @@ describe('rule 12: the budget of the model-visible text', () => {
     ['text that JSON escapes', ['"\n\t\\']],
     ['text of which each character takes six', ['\u0001'.repeat(50), '\ud800'.repeat(50)]],
     ['numbers as long as they get', Array.from({ length: 20 }, () => -1.2345678901234567e-100)],
-    ['members with such names and numbers', { ['\u0001'.repeat(20)]: -1.2345678901234567e-100, '': false }],
-  ])('data that fits to the character stays data, one character less cuts it: %s', async (_, value) => {
-    const { length } = JSON.stringify(value);
-    const w = world();
-    expect(await w.run(() => value, { maxOutputChars: length })).toMatchObject({ success: true, output: value });
-    const cut = await w.run(() => value, { maxOutputChars: length - 1 });
-    expect(cut.output).toEqual(expect.any(String));
-    expect(cut.metadata.truncated?.originalChars).toBeGreaterThan(length - 1);
-  });
+    [
+      'members with such names and numbers',
+      { ['\u0001'.repeat(20)]: -1.2345678901234567e-100, '': false },
+    ],
+  ])(
+    'data that fits to the character stays data, one character less cuts it: %s',
+    async (_, value) => {
+      const { length } = JSON.stringify(value);
+      const w = world();
+      expect(await w.run(() => value, { maxOutputChars: length })).toMatchObject({
+        success: true,
+        output: value,
+      });
+      const cut = await w.run(() => value, { maxOutputChars: length - 1 });
+      expect(cut.output).toEqual(expect.any(String));
+      expect(cut.metadata.truncated?.originalChars).toBeGreaterThan(length - 1);
+    },
+  );
 
   test('toJSON is honoured where data is cut, too', async () => {
     const w = world();
@@ -84,7 +108,9 @@ describe('rule 12: the budget of the model-visible text', () => {
         return { name: 'ann' };
       }
     }
-    const result = await w.run(() => Array.from({ length: 50 }, () => new User()), { maxOutputChars: 120 });
+    const result = await w.run(() => Array.from({ length: 50 }, () => new User()), {
+      maxOutputChars: 120,
+    });
     expect(result.output).toContain('{"name":"ann"}');
     expect(result.output).not.toContain('hunter2');
   });
@@ -92,17 +118,25 @@ describe('rule 12: the budget of the model-visible text', () => {
   test('a tool with an output schema is never cut: over budget it is `invalid_output`', async () => {
     const w = world();
     const outputSchema = z.array(z.string());
-    expect((await w.run(() => ['x'.repeat(200)], { maxOutputChars: 100, outputSchema })).error).toMatchObject({
+    expect(
+      (await w.run(() => ['x'.repeat(200)], { maxOutputChars: 100, outputSchema })).error,
+    ).toMatchObject({
       code: 'invalid_output',
       reason: 'output_too_large',
     });
     expect((await w.run(() => ['x'], { maxOutputChars: 100, outputSchema })).output).toEqual(['x']);
-    expect(outcome(await w.run(() => 'x'.repeat(200), { maxOutputChars: 100, outputSchema: z.string() }))).toBe('invalid_output');
+    expect(
+      outcome(
+        await w.run(() => 'x'.repeat(200), { maxOutputChars: 100, outputSchema: z.string() }),
+      ),
+    ).toBe('invalid_output');
   });
 
   test('a result that a hook made is cut as well', async () => {
     const w = world();
-    w.session.use({ after: (_, result) => ({ ...result, success: true, output: 'y'.repeat(1_000) }) as never });
+    w.session.use({
+      after: (_, result) => ({ ...result, success: true, output: 'y'.repeat(1_000) }) as never,
+    });
     expect((await w.run(() => 'x', { maxOutputChars: 100 })).output).toHaveLength(100);
   });
 
@@ -112,7 +146,11 @@ describe('rule 12: the budget of the model-visible text', () => {
     const secret = 's3cr3t-s3cr3t-s3cr3t';
     await w.run(
       ({ key }: { key: string }) => `${'x'.repeat(45)}${key}${'x'.repeat(500)}`,
-      { maxOutputChars: 100, outputSchema, parameters: z.object({ key: z.string().meta({ secret: true }) }) },
+      {
+        maxOutputChars: 100,
+        outputSchema,
+        parameters: z.object({ key: z.string().meta({ secret: true }) }),
+      },
       { key: secret },
     );
     expect(JSON.stringify(w.events)).not.toContain(secret);
@@ -125,27 +163,48 @@ describe('rule 12: the budget of the model-visible text', () => {
     fc.constant(content.image('AAAA', 'image/png')),
     fc.constant(content.resource({ uri: 'file:///b', blob: 'AAAA' })),
   );
-  const anything = fc.oneof(fc.string({ maxLength: 500, unit: 'binary' }), fc.jsonValue(), fc.array(partOf, { minLength: 1, maxLength: 8 }));
+  const anything = fc.oneof(
+    fc.string({ maxLength: 500, unit: 'binary' }),
+    fc.jsonValue(),
+    fc.array(partOf, { minLength: 1, maxLength: 8 }),
+  );
 
   test('property: no surface sends more than the budget, and what fits is not touched', async () => {
     await fc.assert(
-      fc.asyncProperty(anything, fc.integer({ min: 1, max: 400 }), fc.constantFrom('head', 'head_tail'), async (value, maxOutputChars, outputStrategy) => {
-        const whole = await world().run(() => value);
-        const cut = await world().run(() => value, { maxOutputChars, outputStrategy });
-        expect(serializeOutput(cut).length).toBeLessThanOrEqual(Math.max(maxOutputChars, serializeOutput(whole).length <= maxOutputChars ? maxOutputChars : 0));
-        if (cut.metadata.truncated === undefined) expect(cut.output).toEqual(whole.output);
-        else expect(cut.metadata.truncated.originalChars).toBeGreaterThan(maxOutputChars);
-      }),
+      fc.asyncProperty(
+        anything,
+        fc.integer({ min: 1, max: 400 }),
+        fc.constantFrom('head', 'head_tail'),
+        async (value, maxOutputChars, outputStrategy) => {
+          const whole = await world().run(() => value);
+          const cut = await world().run(() => value, { maxOutputChars, outputStrategy });
+          expect(serializeOutput(cut).length).toBeLessThanOrEqual(
+            Math.max(
+              maxOutputChars,
+              serializeOutput(whole).length <= maxOutputChars ? maxOutputChars : 0,
+            ),
+          );
+          if (cut.metadata.truncated === undefined) expect(cut.output).toEqual(whole.output);
+          else expect(cut.metadata.truncated.originalChars).toBeGreaterThan(maxOutputChars);
+        },
+      ),
       { numRuns: 300 },
     );
   });
 
   test('property: a cut never splits a code point', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 200 }), fc.constantFrom('head', 'head_tail'), async (maxOutputChars, outputStrategy) => {
-        const result = await world().run(() => '😀'.repeat(300), { maxOutputChars, outputStrategy });
-        expect(result.output).not.toMatch(/\p{Cs}/u);
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 200 }),
+        fc.constantFrom('head', 'head_tail'),
+        async (maxOutputChars, outputStrategy) => {
+          const result = await world().run(() => '😀'.repeat(300), {
+            maxOutputChars,
+            outputStrategy,
+          });
+          expect(result.output).not.toMatch(/\p{Cs}/u);
+        },
+      ),
     );
   });
 
@@ -153,19 +212,29 @@ describe('rule 12: the budget of the model-visible text', () => {
     const w = world();
     const image = content.image('A'.repeat(1_000), 'image/png');
     const result = await w.run(
-      () => [content.text('a'.repeat(60)), image, content.resource({ uri: 'file:///r', text: 'r'.repeat(20_000) }), content.text('never')],
+      () => [
+        content.text('a'.repeat(60)),
+        image,
+        content.resource({ uri: 'file:///r', text: 'r'.repeat(20_000) }),
+        content.text('never'),
+      ],
       { maxOutputChars: 200 },
     );
     const text = serializeOutput(result);
     expect(text.length).toBeLessThanOrEqual(200);
-    expect(text).toMatch(/^a{60}\n\[image: image\/png\]\nr+\n\[output cut: \d+ characters, limit 200\]$/);
+    expect(text).toMatch(
+      /^a{60}\n\[image: image\/png\]\nr+\n\[output cut: \d+ characters, limit 200\]$/,
+    );
     expect((result.output as { data?: string }[])[1]?.data).toHaveLength(1_000);
   });
 
   test('what is kept of a large text holds none of its memory', async () => {
     const w = world();
     w.add(
-      tool(() => Buffer.alloc(20_000_000, 'x').toString('latin1'), { name: 'a', maxOutputChars: 200 }),
+      tool(() => Buffer.alloc(20_000_000, 'x').toString('latin1'), {
+        name: 'a',
+        maxOutputChars: 200,
+      }),
       tool(
         () => {
           throw new Error(Buffer.alloc(20_000_000, 'x').toString('latin1'));
@@ -176,7 +245,8 @@ describe('rule 12: the budget of the model-visible text', () => {
     const kept: unknown[] = [];
     const before = heldBytes();
     for (let round = 0; round < 30; round++) {
-      // What was thrown is held by `cause`, for the host; whoever keeps the error without it keeps the short text.
+      // What was thrown is held by `cause`, for the host; whoever keeps the error without it keeps
+      // the short text.
       const { message } = (await w.session.call('b')).error ?? {};
       kept.push(await w.session.call('a'), message);
     }

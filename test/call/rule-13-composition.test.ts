@@ -13,7 +13,9 @@ const codeOf =
   (name: string, input?: unknown) =>
   async (_: never, context: Context): Promise<unknown> => {
     const { success, output, error, metadata } = await context.tools.call(name, input);
-    return success ? { output, id: metadata.callId } : { code: error.code, reason: error.reason ?? null };
+    return success
+      ? { output, id: metadata.callId }
+      : { code: error.code, reason: error.reason ?? null };
   };
 
 describe('rule 13: a tool calls others', () => {
@@ -30,13 +32,19 @@ describe('rule 13: a tool calls others', () => {
     );
     expect((await w.session.call('by_name')).output).toMatchObject({ output: 'hi' });
     expect((await w.session.call('by_definition')).output).toMatchObject({ output: 'hi' });
-    expect((await w.session.call('undeclared')).output).toEqual({ code: 'tool_not_available', reason: 'not_declared' });
+    expect((await w.session.call('undeclared')).output).toEqual({
+      code: 'tool_not_available',
+      reason: 'not_declared',
+    });
     await w.settle();
   });
 
   test('through the whole spine: validation, rules, hooks, events', async () => {
     const seen: string[] = [];
-    const w = world({ rules: [{ effect: 'deny', tools: 'denied', reason: 'not_here' }], hooks: [{ before: ({ tool: { name } }) => void seen.push(name) }] });
+    const w = world({
+      rules: [{ effect: 'deny', tools: 'denied', reason: 'not_here' }],
+      hooks: [{ before: ({ tool: { name } }) => void seen.push(name) }],
+    });
     w.add(
       tool(() => 1, { name: 'denied' }),
       tool(() => 1, { name: 'strict', parameters: { type: 'object', required: ['n'] } }),
@@ -46,7 +54,10 @@ describe('rule 13: a tool calls others', () => {
       tool(codeOf('strict', {}), { name: 'b', uses: ['strict'] }),
       tool(codeOf('nobody'), { name: 'c', uses: ['nobody'] }),
     );
-    expect((await w.session.call('a')).output).toEqual({ code: 'policy_denied', reason: 'not_here' });
+    expect((await w.session.call('a')).output).toEqual({
+      code: 'policy_denied',
+      reason: 'not_here',
+    });
     expect((await w.session.call('b')).output).toMatchObject({ code: 'invalid_input' });
     expect((await w.session.call('c')).output).toMatchObject({ code: 'tool_not_found' });
     expect(seen).toContain('strict');
@@ -117,11 +128,22 @@ describe('rule 13: a tool calls others', () => {
       tool(() => 'ran', { name: 'gated', requires: [{ fact: 'ready', equals: true }] }),
       tool(() => 'ran', { name: 'off' }),
       tool(() => 'ran', { name: 'denied' }),
-      ...['outside', 'gated', 'off', 'denied'].map((name) => tool(codeOf(name), { name: `use_${name}`, uses: [name] })),
+      ...['outside', 'gated', 'off', 'denied'].map((name) =>
+        tool(codeOf(name), { name: `use_${name}`, uses: [name] }),
+      ),
     ]);
-    registry.defineProfile({ id: 'p', tools: ['use_outside', 'use_gated', 'use_off', 'use_denied'] });
-    const session = registry.createSession({ sessionId: 's', profile: 'p', overrides: { disable: ['off'] }, rules: [{ effect: 'deny', tools: 'denied' }] });
-    const via = async (name: string): Promise<unknown> => (await session.call(`use_${name}`)).output;
+    registry.defineProfile({
+      id: 'p',
+      tools: ['use_outside', 'use_gated', 'use_off', 'use_denied'],
+    });
+    const session = registry.createSession({
+      sessionId: 's',
+      profile: 'p',
+      overrides: { disable: ['off'] },
+      rules: [{ effect: 'deny', tools: 'denied' }],
+    });
+    const via = async (name: string): Promise<unknown> =>
+      (await session.call(`use_${name}`)).output;
     expect(await via('outside')).toMatchObject({ output: 'ran' });
     expect(await via('gated')).toEqual({ code: 'tool_not_available', reason: 'fact_unmet' });
     expect(await via('off')).toEqual({ code: 'tool_not_available', reason: 'disabled' });
@@ -217,12 +239,18 @@ describe('rule 13: a tool calls others', () => {
   });
 
   test("in suspend mode a child's ask is refused: `approval_in_child`", async () => {
-    const w = world({ approvalMode: 'suspend', principal: 'ann' }, { approvals: { secret: 'a key of thirty-two characters or more' } });
+    const w = world(
+      { approvalMode: 'suspend', principal: 'ann' },
+      { approvals: { secret: 'a key of thirty-two characters or more' } },
+    );
     w.add(
       tool(() => 1, { name: 'child', requiresApproval: true }),
       tool(codeOf('child'), { name: 'parent', uses: ['child'] }),
     );
-    expect((await w.session.call('parent')).output).toEqual({ code: 'approval_denied', reason: 'approval_in_child' });
+    expect((await w.session.call('parent')).output).toEqual({
+      code: 'approval_denied',
+      reason: 'approval_in_child',
+    });
   });
 
   test("a child's wait for a person counts in its parent's time", async () => {
@@ -243,10 +271,18 @@ describe('rule 13: a tool calls others', () => {
     const w = world({ limits: { maxConcurrentCalls: 1 } });
     w.add(
       tool(() => 'ran', { name: 'child', resourceKey: 'file', maxConcurrency: 1 }),
-      tool(codeOf('child'), { name: 'parent', uses: ['child'], resourceKey: 'file', maxConcurrency: 1 }),
+      tool(codeOf('child'), {
+        name: 'parent',
+        uses: ['child'],
+        resourceKey: 'file',
+        maxConcurrency: 1,
+      }),
     );
     const both = await Promise.all([w.session.call('parent'), w.session.call('parent')]);
-    expect(both.map(({ output }) => output)).toEqual([expect.objectContaining({ output: 'ran' }), expect.objectContaining({ output: 'ran' })]);
+    expect(both.map(({ output }) => output)).toEqual([
+      expect.objectContaining({ output: 'ran' }),
+      expect.objectContaining({ output: 'ran' }),
+    ]);
     await turns();
     await w.settle();
   });
@@ -260,8 +296,14 @@ describe('rule 13: the ids of child calls', () => {
       tool(() => held.promise, { name: 'waits' }),
       tool(() => 1, { name: 'inner' }),
       tool(
-        (async (_: never, { tools }: { tools: { call(name: string, input: object): Promise<{ metadata: { callId: string } }> } }) =>
-          (await tools.call('inner', {})).metadata.callId) as never,
+        (async (
+          _: never,
+          {
+            tools,
+          }: {
+            tools: { call(name: string, input: object): Promise<{ metadata: { callId: string } }> };
+          },
+        ) => (await tools.call('inner', {})).metadata.callId) as never,
         {
           name: 'outer',
           uses: ['inner'],
@@ -269,7 +311,10 @@ describe('rule 13: the ids of child calls', () => {
       ),
     );
     const squatter = w.session.call('waits', {}, { callId: 'x/1' });
-    expect(await w.session.call('outer', {}, { callId: 'x' })).toMatchObject({ success: true, output: 'x/2' });
+    expect(await w.session.call('outer', {}, { callId: 'x' })).toMatchObject({
+      success: true,
+      output: 'x/2',
+    });
     held.open(1);
     await squatter;
   });
@@ -281,7 +326,13 @@ describe('rule 13: the ids of child calls', () => {
       tool(() => 1, { name: 'outer' }),
     );
     const results: Promise<ToolResult>[] = [];
-    w.session.use({ before: ({ tool: { name } }) => void (name === 'outer' && results.push(...Array.from({ length: 100 }, () => w.session.call('inner')))) });
+    w.session.use({
+      before: ({ tool: { name } }) =>
+        void (
+          name === 'outer' &&
+          results.push(...Array.from({ length: 100 }, () => w.session.call('inner')))
+        ),
+    });
     results.push(w.session.call('outer'));
     expect((await Promise.all(results)).filter(({ success }) => success)).toHaveLength(101);
     expect(stateOf(w.session).registry.nesting).toBe(0);
@@ -291,7 +342,11 @@ describe('rule 13: the ids of child calls', () => {
     const w = world();
     w.add(
       tool(() => 1, { name: 'inner' }),
-      tool(async (_: never, { tools }: Context) => (await tools.call('inner', {}, { timeout: 5 } as never)).error?.reason, { name: 'outer', uses: ['inner'] }),
+      tool(
+        async (_: never, { tools }: Context) =>
+          (await tools.call('inner', {}, { timeout: 5 } as never)).error?.reason,
+        { name: 'outer', uses: ['inner'] },
+      ),
     );
     expect((await w.session.call('outer')).output).toBe('invalid_option');
   });
@@ -305,6 +360,11 @@ describe('rule 13: the ids of child calls', () => {
     const codes = (await Promise.all(results)).map(({ error }) => error?.code ?? 'ok');
     expect(codes.filter((code) => code === 'tool_cycle')).toHaveLength(1);
     expect(codes.filter((code) => code === 'ok')).toHaveLength(64);
-    await expect(Promise.race([w.registry.close(), new Promise((resolve) => void setImmediate(resolve, 'late'))])).resolves.not.toBe('late');
+    await expect(
+      Promise.race([
+        w.registry.close(),
+        new Promise((resolve) => void setImmediate(resolve, 'late')),
+      ]),
+    ).resolves.not.toBe('late');
   });
 });

@@ -3,7 +3,11 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ToolContext } from '../../src/index.ts';
 import { gate, outcome, tool, turns, world } from './world.ts';
 
-const withReason = ({ error }: { error?: { code: string; reason?: string } | undefined }): unknown => [error?.code, error?.reason];
+const withReason = ({
+  error,
+}: {
+  error?: { code: string; reason?: string } | undefined;
+}): unknown => [error?.code, error?.reason];
 
 describe('rule 14: limits', () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -25,8 +29,14 @@ describe('rule 14: limits', () => {
         { name: 'a', maxConcurrency: 1 },
       ),
     );
-    const [greedy, modest] = ['greedy', 'modest'].map((sessionId) => w.registry.createSession({ sessionId }));
-    const calls = [...Array.from({ length: 50 }, () => greedy?.call('a')), modest?.call('a'), modest?.call('a')];
+    const [greedy, modest] = ['greedy', 'modest'].map((sessionId) =>
+      w.registry.createSession({ sessionId }),
+    );
+    const calls = [
+      ...Array.from({ length: 50 }, () => greedy?.call('a')),
+      modest?.call('a'),
+      modest?.call('a'),
+    ];
     await Promise.all(calls);
     expect(most).toBe(1);
     expect(order.lastIndexOf('modest')).toBeLessThanOrEqual(5);
@@ -80,58 +90,72 @@ describe('rule 14: limits', () => {
     expect((await theirs).success).toBe(true);
     const results = await Promise.all(flood);
     expect(results.filter(({ success }) => success)).toHaveLength(1_001);
-    expect(new Set(results.filter(({ success }) => !success).map(({ error }) => error?.reason))).toEqual(new Set(['queue_full']));
+    expect(
+      new Set(results.filter(({ success }) => !success).map(({ error }) => error?.reason)),
+    ).toEqual(new Set(['queue_full']));
     await w.settle();
   });
 
-  test('a wait for a slot ends after 30 s, or `queueTimeoutMs`: `rate_limited`, reason `queue_timeout`; it never counts in the timeout', async () => {
-    for (const [limits, ms] of [
-      [{}, 30_000],
-      [{ queueTimeoutMs: 50 }, 50],
-    ] as const) {
-      const w = world({ limits });
+  test(
+    'a wait for a slot ends after 30 s, or `queueTimeoutMs`: `rate_limited`, reason ' +
+      '`queue_timeout`; it never counts in the timeout',
+    async () => {
+      for (const [limits, ms] of [
+        [{}, 30_000],
+        [{ queueTimeoutMs: 50 }, 50],
+      ] as const) {
+        const w = world({ limits });
+        const hold = gate();
+        w.add(tool(() => hold.promise, { name: 'a', maxConcurrency: 1, timeoutMs: 100_000 }));
+        const first = w.session.call('a');
+        const second = w.session.call('a');
+        await vi.advanceTimersByTimeAsync(ms);
+        expect(withReason(await second)).toEqual(['rate_limited', 'queue_timeout']);
+        hold.open();
+        await first;
+        await w.settle();
+      }
+      const w = world();
       const hold = gate();
-      w.add(tool(() => hold.promise, { name: 'a', maxConcurrency: 1, timeoutMs: 100_000 }));
-      const first = w.session.call('a');
+      let started = 0;
+      w.add(
+        tool(
+          async () => {
+            if (++started === 1) await hold.promise;
+            return 'ran';
+          },
+          { name: 'a', maxConcurrency: 1, timeoutMs: 500 },
+        ),
+      );
+      const first = w.session.call('a', {});
       const second = w.session.call('a');
-      await vi.advanceTimersByTimeAsync(ms);
-      expect(withReason(await second)).toEqual(['rate_limited', 'queue_timeout']);
+      await vi.advanceTimersByTimeAsync(400);
       hold.open();
       await first;
+      expect(outcome(await second)).toBe('ran');
       await w.settle();
-    }
-    const w = world();
-    const hold = gate();
-    let started = 0;
-    w.add(
-      tool(
-        async () => {
-          if (++started === 1) await hold.promise;
-          return 'ran';
-        },
-        { name: 'a', maxConcurrency: 1, timeoutMs: 500 },
-      ),
-    );
-    const first = w.session.call('a', {});
-    const second = w.session.call('a');
-    await vi.advanceTimersByTimeAsync(400);
-    hold.open();
-    await first;
-    expect(outcome(await second)).toBe('ran');
-    await w.settle();
-  });
+    },
+  );
 
-  test('20 approvals may wait in one session, unless set: `rate_limited`, reason `too_many_approvals`', async () => {
-    const w = world({ approver: () => new Promise(() => {}) });
-    w.add(tool(() => 1, { name: 'a', requiresApproval: true }));
-    const calls = Array.from({ length: 21 }, () => w.session.call('a'));
-    expect(withReason(await (calls[20] as Promise<never>))).toEqual(['rate_limited', 'too_many_approvals']);
-    const other = w.registry.createSession({ sessionId: 'other', approver: () => 'allow_once' });
-    expect((await other.call('a')).success).toBe(true);
-    for (const { id } of await w.session.approvals.pending()) w.session.approvals.answer(id, 'reject_once');
-    await Promise.all(calls);
-    await w.settle();
-  });
+  test(
+    '20 approvals may wait in one session, unless set: `rate_limited`, reason ' +
+      '`too_many_approvals`',
+    async () => {
+      const w = world({ approver: () => new Promise(() => {}) });
+      w.add(tool(() => 1, { name: 'a', requiresApproval: true }));
+      const calls = Array.from({ length: 21 }, () => w.session.call('a'));
+      expect(withReason(await (calls[20] as Promise<never>))).toEqual([
+        'rate_limited',
+        'too_many_approvals',
+      ]);
+      const other = w.registry.createSession({ sessionId: 'other', approver: () => 'allow_once' });
+      expect((await other.call('a')).success).toBe(true);
+      for (const { id } of await w.session.approvals.pending())
+        w.session.approvals.answer(id, 'reject_once');
+      await Promise.all(calls);
+      await w.settle();
+    },
+  );
 
   test('calls a minute: no limit unless set; what was refused does not count; the wait is told', async () => {
     const w = world({ limits: { callsPerMinute: 2 } });
@@ -139,7 +163,12 @@ describe('rule 14: limits', () => {
     for (const _ of [1, 2]) expect((await w.session.call('a')).success).toBe(true);
     for (const _ of [1, 2, 3])
       expect(await w.session.call('a')).toMatchObject({
-        error: { code: 'rate_limited', reason: 'calls_per_minute', retryable: true, details: { retryAfterMs: expect.any(Number) } },
+        error: {
+          code: 'rate_limited',
+          reason: 'calls_per_minute',
+          retryable: true,
+          details: { retryAfterMs: expect.any(Number) },
+        },
         metadata: { status: 'rejected' },
       });
     await vi.advanceTimersByTimeAsync(60_001);
@@ -148,16 +177,28 @@ describe('rule 14: limits', () => {
     for (let call = 0; call < 200; call++) expect((await other.call('a')).success).toBe(true);
   });
 
-  test('`loopGuard: n` allows n identical calls in a row: then `loop_detected`; another call between starts anew', async () => {
-    const w = world({ limits: { loopGuard: 2 } });
-    w.add(tool(() => 1, { name: 'a' }));
-    const codes: unknown[] = [];
-    for (const input of [{ x: 1, y: 2 }, { y: 2, x: 1 }, { x: 1, y: 2 }, { x: 2 }, { x: 1, y: 2 }, { x: 1, y: 2 }])
-      codes.push(outcome(await w.session.call('a', input)));
-    expect(codes).toEqual([1, 1, 'loop_detected', 1, 1, 1]);
-    const free = world({ limits: { loopGuard: false } });
-    for (let call = 0; call < 50; call++) expect((await free.session.call('still_alive')).success).toBe(true);
-  });
+  test(
+    '`loopGuard: n` allows n identical calls in a row: then `loop_detected`; another call ' +
+      'between starts anew',
+    async () => {
+      const w = world({ limits: { loopGuard: 2 } });
+      w.add(tool(() => 1, { name: 'a' }));
+      const codes: unknown[] = [];
+      for (const input of [
+        { x: 1, y: 2 },
+        { y: 2, x: 1 },
+        { x: 1, y: 2 },
+        { x: 2 },
+        { x: 1, y: 2 },
+        { x: 1, y: 2 },
+      ])
+        codes.push(outcome(await w.session.call('a', input)));
+      expect(codes).toEqual([1, 1, 'loop_detected', 1, 1, 1]);
+      const free = world({ limits: { loopGuard: false } });
+      for (let call = 0; call < 50; call++)
+        expect((await free.session.call('still_alive')).success).toBe(true);
+    },
+  );
 
   test('events hold 64 KB each and 1 000 a call; what is over is dropped and logged', async () => {
     const w = world();
@@ -176,7 +217,11 @@ describe('rule 14: limits', () => {
     expect(w.of('tool:event').length).toBeLessThanOrEqual(1_000);
     expect(w.of('tool:event').length).toBeGreaterThan(990);
     expect(w.of('tool:progress')).toEqual([]);
-    expect(w.warnings).toEqual(['an event was dropped', 'an event was dropped', 'a call sent more events than its limit; the rest is dropped']);
+    expect(w.warnings).toEqual([
+      'an event was dropped',
+      'an event was dropped',
+      'a call sent more events than its limit; the rest is dropped',
+    ]);
   });
 
   test('an event that the definition does not declare is dropped and logged', async () => {
@@ -196,7 +241,13 @@ describe('rule 14: limits', () => {
     const w = world();
     const hold = gate();
     let started = 0;
-    w.add(tool(() => (++started === 1 ? hold.promise : 'second'), { name: 'a', maxConcurrency: 1, timeoutMs: 100 }));
+    w.add(
+      tool(() => (++started === 1 ? hold.promise : 'second'), {
+        name: 'a',
+        maxConcurrency: 1,
+        timeoutMs: 100,
+      }),
+    );
     const first = w.session.call('a');
     await vi.advanceTimersByTimeAsync(100);
     expect(outcome(await first)).toBe('timeout');
@@ -211,7 +262,13 @@ describe('rule 14: limits', () => {
   test('or until `graceMs` has passed', async () => {
     const w = world({}, { graceMs: 500 });
     let started = 0;
-    w.add(tool(() => (++started === 1 ? new Promise(() => {}) : 'second'), { name: 'a', maxConcurrency: 1, timeoutMs: 100 }));
+    w.add(
+      tool(() => (++started === 1 ? new Promise(() => {}) : 'second'), {
+        name: 'a',
+        maxConcurrency: 1,
+        timeoutMs: 100,
+      }),
+    );
     const first = w.session.call('a');
     await vi.advanceTimersByTimeAsync(100);
     await first;
@@ -238,7 +295,8 @@ describe('rule 14: limits', () => {
     hold.open();
     expect([(await first).success, (await theirs).success]).toEqual([true, true]);
     expect(handler).toHaveBeenCalledTimes(2);
-    for (const callId of ['', 'x'.repeat(1_025), 7 as never]) expect(outcome(await w.session.call('a', {}, { callId }))).toBe('invalid_input');
+    for (const callId of ['', 'x'.repeat(1_025), 7 as never])
+      expect(outcome(await w.session.call('a', {}, { callId }))).toBe('invalid_input');
   });
 
   test('one lock at a time a resource key; other keys run beside it', async () => {
@@ -256,7 +314,9 @@ describe('rule 14: limits', () => {
         { name: 'a', resourceKey: ({ file }: { file: string }) => file },
       ),
     );
-    const before = await Promise.all(['x', 'x', 'y', 'x', 'y'].map((file) => w.session.call('a', { file })));
+    const before = await Promise.all(
+      ['x', 'x', 'y', 'x', 'y'].map((file) => w.session.call('a', { file })),
+    );
     expect(before.every(({ success }) => success)).toBe(true);
     expect(clashes).toEqual([]);
     await w.settle();
@@ -271,48 +331,56 @@ describe('rule 14: limits', () => {
       },
       () => 7 as never,
     ])
-      expect(withReason(await w.run(handler, { resourceKey }))).toEqual(['policy_error', 'resource_key_failed']);
+      expect(withReason(await w.run(handler, { resourceKey }))).toEqual([
+        'policy_error',
+        'resource_key_failed',
+      ]);
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('property: whatever order calls start, end and are aborted in, no bound is exceeded and every slot comes back', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.scheduler(),
-        fc.integer({ min: 1, max: 3 }),
-        fc.integer({ min: 1, max: 3 }),
-        fc.integer({ min: 1, max: 10 }),
-        async (scheduler, perTool, perSession, count) => {
-          const w = world({ limits: { maxConcurrentCalls: perSession } });
-          let running = 0;
-          let most = 0;
-          w.add(
-            tool(
-              async () => {
-                most = Math.max(most, ++running);
-                await scheduler.schedule(Promise.resolve());
-                running--;
-              },
-              { name: 'a', maxConcurrency: perTool },
-            ),
-          );
-          const controllers = Array.from({ length: count }, () => new AbortController());
-          const calls = controllers.map(({ signal }) => w.session.call('a', {}, { signal }));
-          controllers.forEach((controller, index) => {
-            if (index % 3 === 1) void scheduler.schedule(Promise.resolve()).then(() => controller.abort());
-          });
-          const all = Promise.all(calls);
-          await scheduler.waitFor(all);
-          await scheduler.waitAll();
-          for (const result of await all) expect([null, 'cancelled']).toContain(outcome(result));
-          expect(most).toBeLessThanOrEqual(Math.min(perTool, perSession));
-          await turns();
-          await w.settle();
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
+  test(
+    'property: whatever order calls start, end and are aborted in, no bound is exceeded and ' +
+      'every slot comes back',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.scheduler(),
+          fc.integer({ min: 1, max: 3 }),
+          fc.integer({ min: 1, max: 3 }),
+          fc.integer({ min: 1, max: 10 }),
+          async (scheduler, perTool, perSession, count) => {
+            const w = world({ limits: { maxConcurrentCalls: perSession } });
+            let running = 0;
+            let most = 0;
+            w.add(
+              tool(
+                async () => {
+                  most = Math.max(most, ++running);
+                  await scheduler.schedule(Promise.resolve());
+                  running--;
+                },
+                { name: 'a', maxConcurrency: perTool },
+              ),
+            );
+            const controllers = Array.from({ length: count }, () => new AbortController());
+            const calls = controllers.map(({ signal }) => w.session.call('a', {}, { signal }));
+            controllers.forEach((controller, index) => {
+              if (index % 3 === 1)
+                void scheduler.schedule(Promise.resolve()).then(() => controller.abort());
+            });
+            const all = Promise.all(calls);
+            await scheduler.waitFor(all);
+            await scheduler.waitAll();
+            for (const result of await all) expect([null, 'cancelled']).toContain(outcome(result));
+            expect(most).toBeLessThanOrEqual(Math.min(perTool, perSession));
+            await turns();
+            await w.settle();
+          },
+        ),
+        { numRuns: 60 },
+      );
+    },
+  );
 });
 
 describe('rule 14: limits survive what a host changes meanwhile', () => {
@@ -351,7 +419,10 @@ describe('rule 14: limits survive what a host changes meanwhile', () => {
   });
 
   describe('`maxConcurrentCalls` that comes while calls run', () => {
-    /** A session without a limit, profiles with one and with none, and handlers that run until they are let go, in turn. */
+    /**
+     * A session without a limit, profiles with one and with none, and handlers that run until they
+     * are let go, in turn.
+     */
     function held() {
       const w = world();
       const started: string[] = [];
@@ -360,8 +431,14 @@ describe('rule 14: limits survive what a host changes meanwhile', () => {
         started.push(callId);
         return new Promise((resolve) => void open.push(resolve));
       };
-      w.add(tool(handler as never, { name: 'a' }), tool(handler as never, { name: 'locked', resourceKey: 'k' }));
-      const parent = async (_: never, { tools }: { tools: { call(name: string): Promise<unknown> } }): Promise<void> => {
+      w.add(
+        tool(handler as never, { name: 'a' }),
+        tool(handler as never, { name: 'locked', resourceKey: 'k' }),
+      );
+      const parent = async (
+        _: never,
+        { tools }: { tools: { call(name: string): Promise<unknown> } },
+      ): Promise<void> => {
         await new Promise<void>((resolve) => void open.push(resolve));
         await tools.call('a');
       };
@@ -399,7 +476,11 @@ describe('rule 14: limits survive what a host changes meanwhile', () => {
       session.setProfile('free');
       const calls = [begin('1')];
       await turns();
-      registry.defineProfile({ id: 'free', tools: ['a', 'still_alive'], limits: { maxConcurrentCalls: 1 } });
+      registry.defineProfile({
+        id: 'free',
+        tools: ['a', 'still_alive'],
+        limits: { maxConcurrentCalls: 1 },
+      });
       calls.push(begin('2'));
       await turns();
       expect(started).toEqual(['1']);
@@ -475,26 +556,43 @@ describe('rule 14: limits survive what a host changes meanwhile', () => {
     });
   });
 
-  test('the loop guard counts the model’s calls, whatever tools those call; a tool may poll another', async () => {
-    const w = world({ limits: { loopGuard: 2 } });
-    w.add(
-      tool(() => 1, { name: 'inner' }),
-      tool(((_: never, { tools }: { tools: { call(name: string, input: object): Promise<unknown> } }) => tools.call('inner', {}).then(() => 1)) as never, {
-        name: 'outer',
-        uses: ['inner'],
-      }),
-      tool(
-        (async (_: never, { tools }: { tools: { call(name: string, input: object): Promise<{ success: boolean }> } }) => {
-          const answers: boolean[] = [];
-          for (let poll = 0; poll < 4; poll++) answers.push((await tools.call('inner', {})).success);
-          return answers;
-        }) as never,
-        { name: 'poll', uses: ['inner'] },
-      ),
-    );
-    const codes: (string | undefined)[] = [];
-    for (let call = 0; call < 4; call++) codes.push((await w.session.call('outer', { same: 1 })).error?.code);
-    expect(codes).toEqual([undefined, undefined, 'loop_detected', 'loop_detected']);
-    expect((await w.session.call('poll')).output).toEqual([true, true, true, true]);
-  });
+  test(
+    'the loop guard counts the model’s calls, whatever tools those call; a tool may poll ' +
+      'another',
+    async () => {
+      const w = world({ limits: { loopGuard: 2 } });
+      w.add(
+        tool(() => 1, { name: 'inner' }),
+        tool(
+          ((
+            _: never,
+            { tools }: { tools: { call(name: string, input: object): Promise<unknown> } },
+          ) => tools.call('inner', {}).then(() => 1)) as never,
+          {
+            name: 'outer',
+            uses: ['inner'],
+          },
+        ),
+        tool(
+          (async (
+            _: never,
+            {
+              tools,
+            }: { tools: { call(name: string, input: object): Promise<{ success: boolean }> } },
+          ) => {
+            const answers: boolean[] = [];
+            for (let poll = 0; poll < 4; poll++)
+              answers.push((await tools.call('inner', {})).success);
+            return answers;
+          }) as never,
+          { name: 'poll', uses: ['inner'] },
+        ),
+      );
+      const codes: (string | undefined)[] = [];
+      for (let call = 0; call < 4; call++)
+        codes.push((await w.session.call('outer', { same: 1 })).error?.code);
+      expect(codes).toEqual([undefined, undefined, 'loop_detected', 'loop_detected']);
+      expect((await w.session.call('poll')).output).toEqual([true, true, true, true]);
+    },
+  );
 });

@@ -34,11 +34,16 @@ describe('rule 15: listeners and sinks never affect a call', () => {
     await w.settle();
   });
 
-  test.each([undefined, null, 5, {}])('one that is no function throws where it is given: %j', (listener) => {
-    const { session, registry } = world();
-    for (const { events } of [session, registry])
-      expect(() => events.on('tool:pre', listener as never)).toThrow(expect.objectContaining({ name: 'MisuseError', code: 'invalid_option' }));
-  });
+  test.each([undefined, null, 5, {}])(
+    'one that is no function throws where it is given: %j',
+    (listener) => {
+      const { session, registry } = world();
+      for (const { events } of [session, registry])
+        expect(() => events.on('tool:pre', listener as never)).toThrow(
+          expect.objectContaining({ name: 'MisuseError', code: 'invalid_option' }),
+        );
+    },
+  );
 
   test('one that fails is reported once an event, with its stack', async () => {
     const told: object[] = [];
@@ -58,12 +63,21 @@ describe('rule 15: listeners and sinks never affect a call', () => {
       tool(() => 1, { name: 'a' }),
       tool(() => 1, { name: 'b' }),
     );
-    w.session.events.on('tool:pre', ({ toolName }) => void (toolName === 'a' && w.session.call('b')));
-    w.session.events.on('*', (event) => void ('toolName' in event && seen.push(`${event.type} ${event.toolName}`)));
+    w.session.events.on(
+      'tool:pre',
+      ({ toolName }) => void (toolName === 'a' && w.session.call('b')),
+    );
+    w.session.events.on(
+      '*',
+      (event) => void ('toolName' in event && seen.push(`${event.type} ${event.toolName}`)),
+    );
     await w.session.call('a');
     await turns();
-    for (const name of ['a', 'b']) expect(seen.indexOf(`tool:pre ${name}`)).toBeLessThan(seen.indexOf(`tool:post ${name}`));
-    const seqs = w.events.filter((event) => 'seq' in event).map((event) => (event as { seq: number }).seq);
+    for (const name of ['a', 'b'])
+      expect(seen.indexOf(`tool:pre ${name}`)).toBeLessThan(seen.indexOf(`tool:post ${name}`));
+    const seqs = w.events
+      .filter((event) => 'seq' in event)
+      .map((event) => (event as { seq: number }).seq);
     expect(new Set(seqs).size).toBe(seqs.length);
   });
 
@@ -81,7 +95,10 @@ describe('rule 15: listeners and sinks never affect a call', () => {
 });
 
 describe('rule 15: before hooks', () => {
-  const withHook = async (hook: Hook['before'], input: unknown = { x: 1 }): Promise<{ result: unknown; ran: unknown[] }> => {
+  const withHook = async (
+    hook: Hook['before'],
+    input: unknown = { x: 1 },
+  ): Promise<{ result: unknown; ran: unknown[] }> => {
     const ran: unknown[] = [];
     const w = world({ hooks: [{ before: hook as never }] });
     w.add(tool((given: never) => void ran.push(given), { name: 'a' }));
@@ -118,7 +135,10 @@ describe('rule 15: before hooks', () => {
         }),
     ],
   ])('one that %s denies: `policy_error`', async (_, hook) => {
-    expect(await withHook(hook as never)).toEqual({ result: ['policy_error', 'hook_failed', 'hook'], ran: [] });
+    expect(await withHook(hook as never)).toEqual({
+      result: ['policy_error', 'hook_failed', 'hook'],
+      ran: [],
+    });
   });
 
   test('one that hangs denies after the policy timeout', async () => {
@@ -130,13 +150,25 @@ describe('rule 15: before hooks', () => {
   });
 
   test("a hook's deny is `policy_denied` with its reason, and is told as a violation first", async () => {
-    const w = world({ hooks: [{ before: () => ({ action: 'deny', reason: 'not_now', message: 'Later.' }) }] });
-    expect((await w.session.call('still_alive')).error).toMatchObject({ code: 'policy_denied', reason: 'not_now', message: 'Later.', source: 'hook' });
-    expect(w.events.map(({ type }) => type)).toEqual(['tool:pre', 'policy:violation', 'tool:error']);
+    const w = world({
+      hooks: [{ before: () => ({ action: 'deny', reason: 'not_now', message: 'Later.' }) }],
+    });
+    expect((await w.session.call('still_alive')).error).toMatchObject({
+      code: 'policy_denied',
+      reason: 'not_now',
+      message: 'Later.',
+      source: 'hook',
+    });
+    expect(w.events.map(({ type }) => type)).toEqual([
+      'tool:pre',
+      'policy:violation',
+      'tool:error',
+    ]);
   });
 
   test('one that has nothing to say, says `continue`, or answers later lets the call go on', async () => {
-    for (const hook of [() => undefined, () => ({ action: 'continue' }), async () => undefined]) expect((await withHook(hook as never)).result).toBe('ran');
+    for (const hook of [() => undefined, () => ({ action: 'continue' }), async () => undefined])
+      expect((await withHook(hook as never)).result).toBe('ran');
   });
 
   test('a modified input is validated, judged and run; the hook keeps no hold of it', async () => {
@@ -149,27 +181,55 @@ describe('rule 15: before hooks', () => {
     });
     expect(ran).toEqual([{ x: 2 }]);
     const w = world({ hooks: [{ before: () => ({ action: 'modify', input: { x: 'bad' } }) }] });
-    w.add(tool(() => 1, { name: 'typed', parameters: { type: 'object', properties: { x: { type: 'number' } } } }));
+    w.add(
+      tool(() => 1, {
+        name: 'typed',
+        parameters: { type: 'object', properties: { x: { type: 'number' } } },
+      }),
+    );
     expect(outcome(await w.session.call('typed', { x: 1 }))).toBe('invalid_input');
   });
 
-  test("an own __proto__ in a modified input is refused before a vendor's validator sees it, and nothing is polluted", async () => {
-    const handler = vi.fn();
-    const w = world({ hooks: [{ before: () => ({ action: 'modify', input: JSON.parse('{"x":1,"__proto__":{"polluted":true}}') }) }] });
-    w.add(tool(handler, { name: 'typed', parameters: z.looseObject({ x: z.number() }) }));
-    expect(await w.session.call('typed', { x: 1 })).toMatchObject({ error: { code: 'invalid_input', reason: 'unsafe_key' } });
-    expect(handler).not.toHaveBeenCalled();
-    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-  });
+  test(
+    "an own __proto__ in a modified input is refused before a vendor's validator sees it, and " +
+      'nothing is polluted',
+    async () => {
+      const handler = vi.fn();
+      const w = world({
+        hooks: [
+          {
+            before: () => ({
+              action: 'modify',
+              input: JSON.parse('{"x":1,"__proto__":{"polluted":true}}'),
+            }),
+          },
+        ],
+      });
+      w.add(tool(handler, { name: 'typed', parameters: z.looseObject({ x: z.number() }) }));
+      expect(await w.session.call('typed', { x: 1 })).toMatchObject({
+        error: { code: 'invalid_input', reason: 'unsafe_key' },
+      });
+      expect(handler).not.toHaveBeenCalled();
+      expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    },
+  );
 
-  test('hooks see what those before them left, in the order in which they came; a removed one is gone', async () => {
-    const w = world({ hooks: [{ before: ({ input }) => ({ action: 'modify', input: { ...input, first: true } }) }] });
-    const seen: unknown[] = [];
-    const off = w.session.use({ before: ({ input }) => void seen.push(input) });
-    await w.session.call('still_alive', { x: 1 });
-    off();
-    off();
-    await w.session.call('still_alive', { x: 2 });
-    expect(seen).toEqual([{ x: 1, first: true }]);
-  });
+  test(
+    'hooks see what those before them left, in the order in which they came; a removed one is ' +
+      'gone',
+    async () => {
+      const w = world({
+        hooks: [
+          { before: ({ input }) => ({ action: 'modify', input: { ...input, first: true } }) },
+        ],
+      });
+      const seen: unknown[] = [];
+      const off = w.session.use({ before: ({ input }) => void seen.push(input) });
+      await w.session.call('still_alive', { x: 1 });
+      off();
+      off();
+      await w.session.call('still_alive', { x: 2 });
+      expect(seen).toEqual([{ x: 1, first: true }]);
+    },
+  );
 });

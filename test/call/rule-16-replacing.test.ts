@@ -4,7 +4,10 @@ import { gate, outcome, tool, turns, world } from './world.ts';
 
 const changes = (source: Pick<HostToolRegistry, 'events'>): unknown[] => {
   const seen: unknown[] = [];
-  source.events.on('tools:changed', ({ added, removed, modified }) => void seen.push({ added, removed, modified }));
+  source.events.on(
+    'tools:changed',
+    ({ added, removed, modified }) => void seen.push({ added, removed, modified }),
+  );
   return seen;
 };
 
@@ -19,7 +22,9 @@ describe('rule 16: unregistering and replacing', () => {
     expect(outcome(await (bound as NonNullable<typeof bound>).execute({}))).toBe('new');
     w.registry.unregister('a');
     expect(w.session.effectiveTools().names).not.toContain('a');
-    expect(outcome(await (bound as NonNullable<typeof bound>).execute({}))).toBe('tool_not_available');
+    expect(outcome(await (bound as NonNullable<typeof bound>).execute({}))).toBe(
+      'tool_not_available',
+    );
   });
 
   test('`tools:changed` fires once on the registry, and once on each session that sees the change', () => {
@@ -72,7 +77,9 @@ describe('rule 16: unregistering and replacing', () => {
       ),
     );
     const running = w.session.call('a');
-    w.registry.registerOrReplace(tool(() => 1, { name: 'a', maxOutputChars: 10, outputSchema: { type: 'number' } }));
+    w.registry.registerOrReplace(
+      tool(() => 1, { name: 'a', maxOutputChars: 10, outputSchema: { type: 'number' } }),
+    );
     hold.open();
     expect((await running).output).toBe('old'.repeat(100));
     await w.settle();
@@ -114,88 +121,109 @@ describe('rule 16: unregistering and replacing', () => {
         ],
       },
     ],
-  ])('one that waits for %s ends as `tool_not_available`, reason `removed`', async (_, more, options) => {
-    for (const change of ['unregister', 'replace', 'update'] as const) {
-      waiting = gate();
-      const w = world(options);
-      const handler = vi.fn();
-      const registration = w.registry.register(tool(handler, { name: 'a', ...more }));
-      const called = w.session.call('a');
+  ])(
+    'one that waits for %s ends as `tool_not_available`, reason `removed`',
+    async (_, more, options) => {
+      for (const change of ['unregister', 'replace', 'update'] as const) {
+        waiting = gate();
+        const w = world(options);
+        const handler = vi.fn();
+        const registration = w.registry.register(tool(handler, { name: 'a', ...more }));
+        const called = w.session.call('a');
+        await turns();
+        if (change === 'unregister') w.registry.unregister('a');
+        else if (change === 'replace') w.registry.registerOrReplace(tool(handler, { name: 'a' }));
+        else registration.update({ description: 'Newer.' });
+        waiting.open();
+        expect((await called).error).toMatchObject({
+          code: 'tool_not_available',
+          reason: 'removed',
+        });
+        expect(handler).not.toHaveBeenCalled();
+        await w.settle();
+      }
+    },
+  );
+
+  test(
+    '`drain()` waits for calls in flight, also for those on a definition that was updated ' +
+      'meanwhile',
+    async () => {
+      const w = world();
+      const hold = gate();
+      const registration = w.registry.register(tool(() => hold.promise, { name: 'a' }));
+      const running = w.session.call('a');
+      registration.update({ description: 'Newer.' });
+      let drained = false;
+      const drain = registration.drain().then(() => {
+        drained = true;
+      });
       await turns();
-      if (change === 'unregister') w.registry.unregister('a');
-      else if (change === 'replace') w.registry.registerOrReplace(tool(handler, { name: 'a' }));
-      else registration.update({ description: 'Newer.' });
-      waiting.open();
-      expect((await called).error).toMatchObject({ code: 'tool_not_available', reason: 'removed' });
-      expect(handler).not.toHaveBeenCalled();
-      await w.settle();
-    }
-  });
+      expect(drained).toBe(false);
+      registration.unregister();
+      await turns();
+      expect(drained).toBe(false);
+      hold.open();
+      await running;
+      await drain;
+      await registration.drain();
+    },
+  );
 
-  test('`drain()` waits for calls in flight, also for those on a definition that was updated meanwhile', async () => {
-    const w = world();
-    const hold = gate();
-    const registration = w.registry.register(tool(() => hold.promise, { name: 'a' }));
-    const running = w.session.call('a');
-    registration.update({ description: 'Newer.' });
-    let drained = false;
-    const drain = registration.drain().then(() => {
-      drained = true;
-    });
-    await turns();
-    expect(drained).toBe(false);
-    registration.unregister();
-    await turns();
-    expect(drained).toBe(false);
-    hold.open();
-    await running;
-    await drain;
-    await registration.drain();
-  });
-
-  test('a session-scoped handler is disposed when its tool is replaced, but not under a call that runs on it', async () => {
-    const w = world();
-    const hold = gate();
-    const dispose = vi.fn();
-    w.add(
-      tool(undefined as never, {
-        name: 'a',
-        handler: undefined,
-        create: () => ({
-          handler: async () => {
-            await hold.promise;
-            return dispose.mock.calls.length;
-          },
-          dispose,
+  test(
+    'a session-scoped handler is disposed when its tool is replaced, but not under a call that ' +
+      'runs on it',
+    async () => {
+      const w = world();
+      const hold = gate();
+      const dispose = vi.fn();
+      w.add(
+        tool(undefined as never, {
+          name: 'a',
+          handler: undefined,
+          create: () => ({
+            handler: async () => {
+              await hold.promise;
+              return dispose.mock.calls.length;
+            },
+            dispose,
+          }),
         }),
-      }),
-    );
-    const running = w.session.call('a');
-    await turns();
-    w.registry.registerOrReplace(tool(() => 'new', { name: 'a' }));
-    expect(outcome(await w.session.call('a'))).toBe('new');
-    await turns();
-    expect(dispose).not.toHaveBeenCalled();
-    hold.open();
-    expect((await running).output).toBe(0);
-    await turns();
-    expect(dispose).toHaveBeenCalledTimes(1);
-  });
+      );
+      const running = w.session.call('a');
+      await turns();
+      w.registry.registerOrReplace(tool(() => 'new', { name: 'a' }));
+      expect(outcome(await w.session.call('a'))).toBe('new');
+      await turns();
+      expect(dispose).not.toHaveBeenCalled();
+      hold.open();
+      expect((await running).output).toBe(0);
+      await turns();
+      expect(dispose).toHaveBeenCalledTimes(1);
+    },
+  );
 
-  test('disabling refuses calls and hides the tool until it is enabled again; a handle of a tool that is gone does nothing', async () => {
-    const w = world();
-    const registration = w.registry.register(tool(() => 'ran', { name: 'a' }));
-    registration.disable();
-    expect((await w.session.call('a')).error).toMatchObject({ code: 'tool_not_available', reason: 'disabled' });
-    expect(w.session.effectiveTools().dropped).toContainEqual({ name: 'a', code: 'disabled' });
-    registration.enable();
-    expect(outcome(await w.session.call('a'))).toBe('ran');
-    w.registry.unregister('a');
-    w.registry.register(tool(() => 'other', { name: 'a' }));
-    registration.disable();
-    expect(registration.unregister()).toBe(false);
-    expect(outcome(await w.session.call('a'))).toBe('other');
-  });
+  test(
+    'disabling refuses calls and hides the tool until it is enabled again; a handle of a tool ' +
+      'that is gone does nothing',
+    async () => {
+      const w = world();
+      const registration = w.registry.register(tool(() => 'ran', { name: 'a' }));
+      registration.disable();
+      expect((await w.session.call('a')).error).toMatchObject({
+        code: 'tool_not_available',
+        reason: 'disabled',
+      });
+      expect(w.session.effectiveTools().dropped).toContainEqual({ name: 'a', code: 'disabled' });
+      registration.enable();
+      expect(outcome(await w.session.call('a'))).toBe('ran');
+      w.registry.unregister('a');
+      w.registry.register(tool(() => 'other', { name: 'a' }));
+      registration.disable();
+      expect(registration.unregister()).toBe(false);
+      expect(outcome(await w.session.call('a'))).toBe('other');
+    },
+  );
 
   test('metrics keep what a removed tool has done', async () => {
     const w = world();
@@ -240,17 +268,25 @@ describe('an executor is disposed when nothing runs on it any more', () => {
     expect(dispose).toHaveBeenCalledTimes(1);
   });
 
-  test('not while another tool shares it, and once when the registry closes; one that throws affects nothing', async () => {
-    const { dispose, executor } = remote();
-    dispose.mockRejectedValue(new Error('mine'));
-    const registry = new HostToolRegistry();
-    registry.registerAll([on('far', executor), on('further', executor), on('farthest', executor)]);
-    registry.unregister('far');
-    await turns();
-    expect(dispose).not.toHaveBeenCalled();
-    await registry.close();
-    expect(dispose).toHaveBeenCalledTimes(1);
-  });
+  test(
+    'not while another tool shares it, and once when the registry closes; one that throws ' +
+      'affects nothing',
+    async () => {
+      const { dispose, executor } = remote();
+      dispose.mockRejectedValue(new Error('mine'));
+      const registry = new HostToolRegistry();
+      registry.registerAll([
+        on('far', executor),
+        on('further', executor),
+        on('farthest', executor),
+      ]);
+      registry.unregister('far');
+      await turns();
+      expect(dispose).not.toHaveBeenCalled();
+      await registry.close();
+      expect(dispose).toHaveBeenCalledTimes(1);
+    },
+  );
 
   test('once, when all that share it go together, and never under a call that still runs on it', async () => {
     const hold = gate();

@@ -16,9 +16,15 @@ describe('an output that is over its budget', () => {
   });
 
   test('is JSON for its schema, which is asked first', async () => {
-    const { error } = await world().run(large, { ...budget, outputSchema: z.object({ at: z.string(), text: z.string() }) });
+    const { error } = await world().run(large, {
+      ...budget,
+      outputSchema: z.object({ at: z.string(), text: z.string() }),
+    });
     expect(error?.reason).toBe('output_too_large');
-    expect((await world().run(large, { ...budget, outputSchema: z.object({ at: z.number() }) })).error?.reason).toBe('output_schema');
+    expect(
+      (await world().run(large, { ...budget, outputSchema: z.object({ at: z.number() }) })).error
+        ?.reason,
+    ).toBe('output_schema');
   });
 
   test('is copied no further than that, so that what follows may be anything', async () => {
@@ -46,25 +52,29 @@ describe('once the handler has come to its end', () => {
         throw new Error('no');
       },
     ],
-  ])('and has %s, its clocks stand still and its context tells nothing, though a hook is still at work', async (_, end) => {
-    vi.useFakeTimers();
-    const hold = gate();
-    let context: ToolContext | undefined;
-    const w = world({ hooks: [{ after: () => hold.promise }] }, { policyTimeoutMs: 60_000 });
-    const calling = w.run(
-      (_input: never, given: ToolContext) => {
-        context = given;
-        return end();
-      },
-      { timeoutMs: 1_000, idleTimeoutMs: 500 },
-    );
-    await vi.advanceTimersByTimeAsync(5_000);
-    context?.emit('late');
-    context?.progress(1);
-    hold.open();
-    expect(['handler_error', 1]).toContain(outcome(await calling));
-    expect([...w.of('tool:event'), ...w.of('tool:progress')]).toEqual([]);
-  });
+  ])(
+    'and has %s, its clocks stand still and its context tells nothing, though a hook is still ' +
+      'at work',
+    async (_, end) => {
+      vi.useFakeTimers();
+      const hold = gate();
+      let context: ToolContext | undefined;
+      const w = world({ hooks: [{ after: () => hold.promise }] }, { policyTimeoutMs: 60_000 });
+      const calling = w.run(
+        (_input: never, given: ToolContext) => {
+          context = given;
+          return end();
+        },
+        { timeoutMs: 1_000, idleTimeoutMs: 500 },
+      );
+      await vi.advanceTimersByTimeAsync(5_000);
+      context?.emit('late');
+      context?.progress(1);
+      hold.open();
+      expect(['handler_error', 1]).toContain(outcome(await calling));
+      expect([...w.of('tool:event'), ...w.of('tool:progress')]).toEqual([]);
+    },
+  );
 
   test('a call that ends while its hooks are at work meets no output schema', async () => {
     const hold = gate();
@@ -90,33 +100,40 @@ describe('once the handler has come to its end', () => {
     expect(w.session.metrics()).toMatchObject({ calls: 1, cancelled: 1 });
   });
 
-  test('a failure stays what it is where there is an output schema: there is no output to ask about', async () => {
-    const w = world({ hooks: [{ after: () => undefined }] });
-    const { error } = await w.run(
-      () => {
-        throw new Error('no');
-      },
-      { outputSchema: z.number() },
-    );
-    expect(error?.code).toBe('handler_error');
-  });
+  test(
+    'a failure stays what it is where there is an output schema: there is no output to ask ' +
+      'about',
+    async () => {
+      const w = world({ hooks: [{ after: () => undefined }] });
+      const { error } = await w.run(
+        () => {
+          throw new Error('no');
+        },
+        { outputSchema: z.number() },
+      );
+      expect(error?.code).toBe('handler_error');
+    },
+  );
 
   test.each<[string, boolean]>([
     ['at once', false],
     ['later', true],
-  ])('an output schema that answers %s ends a call that has ended meanwhile no second time', async (_, waits) => {
-    const hold = gate();
-    const w = world();
-    const calling = w.run(() => 1, {
-      outputSchema: z.number().refine(() => {
-        void w.session.close();
-        return waits ? hold.promise.then(() => true) : true;
-      }),
-    });
-    expect(outcome(await calling)).toBe('session_closed');
-    hold.open();
-    await turns();
-    expect(w.of('tool:post')).toEqual([]);
-    expect(w.of('tool:error')).toHaveLength(1);
-  });
+  ])(
+    'an output schema that answers %s ends a call that has ended meanwhile no second time',
+    async (_, waits) => {
+      const hold = gate();
+      const w = world();
+      const calling = w.run(() => 1, {
+        outputSchema: z.number().refine(() => {
+          void w.session.close();
+          return waits ? hold.promise.then(() => true) : true;
+        }),
+      });
+      expect(outcome(await calling)).toBe('session_closed');
+      hold.open();
+      await turns();
+      expect(w.of('tool:post')).toEqual([]);
+      expect(w.of('tool:error')).toHaveLength(1);
+    },
+  );
 });

@@ -1,7 +1,16 @@
-/** The way of one call through its stages: what may change while it waits, and what is left of it. */
+/**
+ * The way of one call through its stages: what may change while it waits, and what is left of it.
+ */
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type AnyEvent, fail, HostToolRegistry, type RegistryOptions, type SessionOptions, type ToolContext } from '../../src/index.ts';
+import {
+  type AnyEvent,
+  fail,
+  HostToolRegistry,
+  type RegistryOptions,
+  type SessionOptions,
+  type ToolContext,
+} from '../../src/index.ts';
 import { stateOf } from '../../src/session/session.ts';
 import type { Call } from '../../src/state/call.ts';
 import { define, setup } from './define.ts';
@@ -17,31 +26,44 @@ describe('a rule that comes while a call waits', () => {
   const ways: readonly [string, Partial<SessionOptions>, Record<string, unknown>][] = [
     ['a policy', { policies: [{ id: 'p', check: async () => undefined }] }, {}],
     ['a hook', { hooks: [{ before: async () => undefined }] }, {}],
-    ['a hook and a policy', { hooks: [{ before: async () => undefined }], policies: [{ id: 'p', check: async () => undefined }] }, {}],
+    [
+      'a hook and a policy',
+      {
+        hooks: [{ before: async () => undefined }],
+        policies: [{ id: 'p', check: async () => undefined }],
+      },
+      {},
+    ],
     ['a person', { approver: async () => 'allow_once' as const }, { requiresApproval: true }],
     [
       'a person and a policy',
-      { approver: async () => 'allow_once' as const, policies: [{ id: 'p', check: async () => undefined }] },
+      {
+        approver: async () => 'allow_once' as const,
+        policies: [{ id: 'p', check: async () => undefined }],
+      },
       { requiresApproval: true },
     ],
   ];
-  test.each(ways)('for %s is never broken by a handler that starts after it, in whichever turn it comes', async (_, options, more) => {
-    const ends = new Set<unknown>();
-    for (let turn = 0; turn < 60; turn++) {
-      let there = false;
-      const started = vi.fn(() => there);
-      const { session, registry } = setup([define('t', { handler: started, ...more })], options);
-      const calling = session.call('t');
-      await after(turn, () => {
-        there = true;
-        registry.addRules([{ effect: 'deny', tools: 't' }]);
-      });
-      ends.add(outcome(await calling));
-      expect(started.mock.results.map(({ value }) => value)).not.toContain(true);
-    }
-    // It came before the end of some and after that of others.
-    expect([...ends].sort()).toEqual([false, 'policy_denied']);
-  });
+  test.each(ways)(
+    'for %s is never broken by a handler that starts after it, in whichever turn it comes',
+    async (_, options, more) => {
+      const ends = new Set<unknown>();
+      for (let turn = 0; turn < 60; turn++) {
+        let there = false;
+        const started = vi.fn(() => there);
+        const { session, registry } = setup([define('t', { handler: started, ...more })], options);
+        const calling = session.call('t');
+        await after(turn, () => {
+          there = true;
+          registry.addRules([{ effect: 'deny', tools: 't' }]);
+        });
+        ends.add(outcome(await calling));
+        expect(started.mock.results.map(({ value }) => value)).not.toContain(true);
+      }
+      // It came before the end of some and after that of others.
+      expect([...ends].sort()).toEqual([false, 'policy_denied']);
+    },
+  );
 });
 
 describe('rules that change while a call is judged', () => {
@@ -51,11 +73,18 @@ describe('rules that change while a call is judged', () => {
   ])('%i times lead to: %s', async (most, end) => {
     let changes = 0;
     const { session, registry } = setup([define('t')], {
-      policies: [{ id: 'restless', check: () => void (changes++ < most && registry.addRules([{ effect: 'allow', id: `r${changes}` }])) }],
+      policies: [
+        {
+          id: 'restless',
+          check: () =>
+            void (changes++ < most && registry.addRules([{ effect: 'allow', id: `r${changes}` }])),
+        },
+      ],
     });
     const result = await session.call('t');
     expect(outcome(result)).toBe(end);
-    if (end === 'policy_error') expect(result.error).toMatchObject({ reason: 'rules_unstable', retryable: true });
+    if (end === 'policy_error')
+      expect(result.error).toMatchObject({ reason: 'rules_unstable', retryable: true });
   });
 });
 
@@ -71,13 +100,25 @@ describe('an input that a person changed', () => {
 
   test('has no member that the schema would not see', async () => {
     const { session } = setup(
-      [define('t', { requiresApproval: true, parameters: { '~standard': { ...vendor, validate: (value: unknown) => ({ value }) } } })],
+      [
+        define('t', {
+          requiresApproval: true,
+          parameters: { '~standard': { ...vendor, validate: (value: unknown) => ({ value }) } },
+        }),
+      ],
       { approver: () => ({ decision: 'allow_once', input: JSON.parse('{"__proto__":{"a":1}}') }) },
     );
-    expect((await session.call('t')).error).toMatchObject({ code: 'invalid_input', reason: 'unsafe_key' });
+    expect((await session.call('t')).error).toMatchObject({
+      code: 'invalid_input',
+      reason: 'unsafe_key',
+    });
   });
 });
-const vendor = { version: 1, vendor: 'v', jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) } };
+const vendor = {
+  version: 1,
+  vendor: 'v',
+  jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
+};
 
 test('a fault of the library ends the call, also after it waited', async () => {
   const w = world({ policies: [{ id: 'p', check: async () => undefined }] });
@@ -100,14 +141,21 @@ describe('what is left of a call that has ended', () => {
   /** The calls in flight, newest first. */
   const inFlight = (session: Parameters<typeof stateOf>[0]): Call[] => {
     const calls: Call[] = [];
-    for (let call = stateOf(session).registry.calls; call !== undefined; call = call.next) calls.push(call);
+    for (let call = stateOf(session).registry.calls; call !== undefined; call = call.next)
+      calls.push(call);
     return calls;
   };
 
   test('leads to no other call, nor does its session lead to it', async () => {
-    const { session } = setup(['a', 'b', 'c'].map((name) => define(name, { handler: (_: never, { signal }: ToolContext) => gateOf(signal) })));
+    const { session } = setup(
+      ['a', 'b', 'c'].map((name) =>
+        define(name, { handler: (_: never, { signal }: ToolContext) => gateOf(signal) }),
+      ),
+    );
     const controllers = ['a', 'b', 'c'].map(() => new AbortController());
-    const calling = ['a', 'b', 'c'].map((name, index) => session.call(name, {}, { signal: (controllers[index] as AbortController).signal }));
+    const calling = ['a', 'b', 'c'].map((name, index) =>
+      session.call(name, {}, { signal: (controllers[index] as AbortController).signal }),
+    );
     const calls = inFlight(session);
     expect(calls.map(({ toolName }) => toolName)).toEqual(['c', 'b', 'a']);
     controllers[1]?.abort();
@@ -116,10 +164,17 @@ describe('what is left of a call that has ended', () => {
     controllers[2]?.abort();
     controllers[0]?.abort();
     await Promise.all(calling);
-    expect(calls.flatMap(({ previous, next }) => [previous, next])).toEqual(Array.from({ length: 6 }, () => undefined));
-    expect([stateOf(session).toldOf, stateOf(session).registry.calls, stateOf(session).inFlight]).toEqual([undefined, undefined, 0]);
+    expect(calls.flatMap(({ previous, next }) => [previous, next])).toEqual(
+      Array.from({ length: 6 }, () => undefined),
+    );
+    expect([
+      stateOf(session).toldOf,
+      stateOf(session).registry.calls,
+      stateOf(session).inFlight,
+    ]).toEqual([undefined, undefined, 0]);
   });
-  const gateOf = (signal: AbortSignal): Promise<never> => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  const gateOf = (signal: AbortSignal): Promise<never> =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
   test('is nothing that its caller keeps, and what it waited for is none of its own', async () => {
     const left: unknown[] = [];
@@ -129,7 +184,8 @@ describe('what is left of a call that has ended', () => {
         define('outer', {
           uses: ['inner'],
           handler: async (_: never, { tools }: ToolContext) => {
-            for (let count = 0; count < 3; count++) await (tools.call as (name: string) => Promise<unknown>)('inner');
+            for (let count = 0; count < 3; count++)
+              await (tools.call as (name: string) => Promise<unknown>)('inner');
             const { extra } = inFlight(session).at(-1) as Call;
             left.push(extra?.children?.size, extra?.cleanups?.size);
           },
@@ -146,9 +202,16 @@ test('the end of a call ends every call that it made', async () => {
   const ended: string[] = [];
   const names = ['a', 'b', 'c'];
   const inner = names.map((name) =>
-    define(name, { handler: (_: never, { signal }: ToolContext) => new Promise(() => signal.addEventListener('abort', () => void ended.push(name))) }),
+    define(name, {
+      handler: (_: never, { signal }: ToolContext) =>
+        new Promise(() => signal.addEventListener('abort', () => void ended.push(name))),
+    }),
   );
-  const outer = define('outer', { uses: names, handler: (_: never, { tools }: ToolContext) => void names.map((name) => tools.call(name as never)) });
+  const outer = define('outer', {
+    uses: names,
+    handler: (_: never, { tools }: ToolContext) =>
+      void names.map((name) => tools.call(name as never)),
+  });
   const { session } = setup([...inner, outer]);
   await session.call('outer');
   expect(ended).toEqual(names);
@@ -156,12 +219,17 @@ test('the end of a call ends every call that it made', async () => {
 
 describe('an event that nobody hears', () => {
   /** Makes events of every kind. */
-  const noise = async (heard: AnyEvent['type'], options: RegistryOptions = {}): Promise<number[]> => {
+  const noise = async (
+    heard: AnyEvent['type'],
+    options: RegistryOptions = {},
+  ): Promise<number[]> => {
     const registry = new HostToolRegistry(options);
     const hold = gate<number>();
     registry.registerAll([
       define('t'),
-      define('talks', { handler: (_: never, { emit, progress }: ToolContext) => void [emit('e'), progress(1)] }),
+      define('talks', {
+        handler: (_: never, { emit, progress }: ToolContext) => void [emit('e'), progress(1)],
+      }),
       define('yields', { handler: () => fail('no') }),
       define('asks', { requiresApproval: true }),
       define('hangs', { handler: () => hold.promise }),
@@ -213,7 +281,13 @@ test.each<[string, string, string]>([
   const before = vi.fn();
   let close = (): void => {};
   const knobs = z.object({}).refine(() => [close(), true][1]);
-  const { session } = setup([define('gated', { requires: [{ fact: 'f', equals: 1 }] }), define('closing', { policy: { knobs } })], { hooks: [{ before }] });
+  const { session } = setup(
+    [
+      define('gated', { requires: [{ fact: 'f', equals: 1 }] }),
+      define('closing', { policy: { knobs } }),
+    ],
+    { hooks: [{ before }] },
+  );
   if (name === 'closing') close = () => void session.close();
   expect((await session.call(name)).error?.code).toBe(code);
   expect(before).not.toHaveBeenCalled();

@@ -5,18 +5,45 @@ import type { JsonObject } from '../../src/json.ts';
 /** What is left of an input, and the places that were taken out. */
 function left(root: object, input: JsonObject): [JsonObject, string[]] {
   const dropped: string[] = [];
-  return [withoutStrictNulls(input, root as JsonObject, (path) => void dropped.push(path)), dropped];
+  return [
+    withoutStrictNulls(input, root as JsonObject, (path) => void dropped.push(path)),
+    dropped,
+  ];
 }
 
 const text = { type: 'string' };
-const optional = { type: 'object', properties: { a: text, b: { type: ['string', 'null'] }, c: text }, required: ['c'] };
+const optional = {
+  type: 'object',
+  properties: { a: text, b: { type: ['string', 'null'] }, c: text },
+  required: ['c'],
+};
 
 describe('a null that a strict dialect made', () => {
-  test.each<[where: string, root: object, input: JsonObject, output: JsonObject, dropped: string[]]>([
-    ['stands for an optional property', optional, { a: null, b: null, c: null }, { b: null, c: null }, ['a']],
+  test.each<
+    [where: string, root: object, input: JsonObject, output: JsonObject, dropped: string[]]
+  >([
+    [
+      'stands for an optional property',
+      optional,
+      { a: null, b: null, c: null },
+      { b: null, c: null },
+      ['a'],
+    ],
     ['is a value where the property is not known', optional, { x: null }, { x: null }, []],
-    ['also inside an object', { properties: { in: optional } }, { in: { a: null } }, { in: {} }, ['in.a']],
-    ['also inside a list', { properties: { list: { items: optional } } }, { list: [{ a: null }, { a: 'x' }] }, { list: [{}, { a: 'x' }] }, ['list.0.a']],
+    [
+      'also inside an object',
+      { properties: { in: optional } },
+      { in: { a: null } },
+      { in: {} },
+      ['in.a'],
+    ],
+    [
+      'also inside a list',
+      { properties: { list: { items: optional } } },
+      { list: [{ a: null }, { a: 'x' }] },
+      { list: [{}, { a: 'x' }] },
+      ['list.0.a'],
+    ],
     [
       'by what is said of each place of a list',
       { properties: { list: { prefixItems: [optional, {}], items: optional } } },
@@ -24,8 +51,20 @@ describe('a null that a strict dialect made', () => {
       { list: [{}, { a: null }, {}, {}] },
       ['list.0.a', 'list.2.a', 'list.3.a'],
     ],
-    ['but no item of a list', { properties: { list: { items: text } } }, { list: [null] }, { list: [null] }, []],
-    ['wherever the property is declared', { allOf: [{ $ref: '#/$defs/o' }], $defs: { o: optional } }, { a: null }, {}, ['a']],
+    [
+      'but no item of a list',
+      { properties: { list: { items: text } } },
+      { list: [null] },
+      { list: [null] },
+      [],
+    ],
+    [
+      'wherever the property is declared',
+      { allOf: [{ $ref: '#/$defs/o' }], $defs: { o: optional } },
+      { a: null },
+      {},
+      ['a'],
+    ],
     [
       'unless one of several declarations takes null',
       { anyOf: [{ properties: { a: { type: ['string', 'null'] } } }, { properties: { a: text } }] },
@@ -33,7 +72,13 @@ describe('a null that a strict dialect made', () => {
       { a: null },
       [],
     ],
-    ['unless one of several requires it', { anyOf: [{ properties: { a: text } }, { required: ['a'] }] }, { a: null }, { a: null }, []],
+    [
+      'unless one of several requires it',
+      { anyOf: [{ properties: { a: text } }, { required: ['a'] }] },
+      { a: null },
+      { a: null },
+      [],
+    ],
   ])('%s', (_where, root, input, output, dropped) => {
     const before = structuredClone(input);
     expect(left(root, input)).toEqual([output, dropped]);
@@ -52,14 +97,22 @@ describe('a null that a strict dialect made', () => {
     const [output] = left(root, input) as unknown as [typeof input];
     expect(output).toEqual({ in: {}, list: [{ a: 'x' }, {}] });
     expect(output.list[0]).toBe(input.list[0]);
-    const lists = left(root, { in: { a: null }, list: input.list.slice(0, 1) })[0] as unknown as typeof input;
+    const lists = left(root, {
+      in: { a: null },
+      list: input.list.slice(0, 1),
+    })[0] as unknown as typeof input;
     expect(lists.list[0]).toBe(input.list[0]);
   });
 
   test('is found fifteen references away, and no further', () => {
     const chain = (length: number): object => ({
       $ref: '#/$defs/d1',
-      $defs: Object.fromEntries(Array.from({ length }, (_, index) => [`d${index + 1}`, index + 1 === length ? optional : { $ref: `#/$defs/d${index + 2}` }])),
+      $defs: Object.fromEntries(
+        Array.from({ length }, (_, index) => [
+          `d${index + 1}`,
+          index + 1 === length ? optional : { $ref: `#/$defs/d${index + 2}` },
+        ]),
+      ),
     });
     expect(left(chain(15), { a: null })[0]).toEqual({});
     expect(left(chain(16), { a: null })[0]).toEqual({ a: null });
@@ -95,9 +148,22 @@ describe('whether a schema takes null', () => {
     [{ anyOf: [{ type: 'string' }] }, false],
     [{ oneOf: [{ type: 'string' }] }, false],
     [{ anyOf: [{ allOf: [{}] }, { type: 'string' }] }, true],
-    [{ anyOf: [{ allOf: [{ $ref: '#/$defs/any' }, { $ref: '#/$defs/any' }] }, { type: 'string' }] }, true],
+    [
+      {
+        anyOf: [{ allOf: [{ $ref: '#/$defs/any' }, { $ref: '#/$defs/any' }] }, { type: 'string' }],
+      },
+      true,
+    ],
   ])('%j: %s', (schema, takes) => {
-    const root = { $defs: { text: { type: 'string' }, none: { type: 'null' }, any: {}, self: { $ref: '#/$defs/self' } }, properties: { a: schema } };
+    const root = {
+      $defs: {
+        text: { type: 'string' },
+        none: { type: 'null' },
+        any: {},
+        self: { $ref: '#/$defs/self' },
+      },
+      properties: { a: schema },
+    };
     expect(takesNull(schema as JsonObject, root as unknown as JsonObject)).toBe(takes);
   });
 });
@@ -124,8 +190,13 @@ describe('the schemas of an input', () => {
   const droppedOf = (root: object, input: JsonObject): number => left(root, input)[1].length;
 
   test('are worked out once, however many values stand there', () => {
-    // Ten schemas for each element, and ten for its member: forty thousand elements would be twice as many steps as there are.
-    const items = { allOf: Array.from({ length: 10 }, (_, index) => ({ properties: { in: { title: `t${index}`, properties: { a: text } } } })) };
+    // Ten schemas for each element, and ten for its member: forty thousand elements would be twice
+    // as many steps as there are.
+    const items = {
+      allOf: Array.from({ length: 10 }, (_, index) => ({
+        properties: { in: { title: `t${index}`, properties: { a: text } } },
+      })),
+    };
     const list = Array.from({ length: 40_000 }, () => ({ in: { a: null } }));
     expect(droppedOf({ properties: { list: { items } } }, { list })).toBe(40_000);
   });
@@ -133,7 +204,9 @@ describe('the schemas of an input', () => {
   test('are worked out once, however deep the input is', () => {
     const names = Array.from({ length: 10_000 }, (_, index) => [`k${index}`, text]);
     const root = { properties: { ...Object.fromEntries(names), in: { $ref: '#' } } };
-    const nested = Array.from({ length: 60 }).reduce<JsonObject>((inner) => ({ in: inner }), { k1: null });
+    const nested = Array.from({ length: 60 }).reduce<JsonObject>((inner) => ({ in: inner }), {
+      k1: null,
+    });
     expect(droppedOf(root, nested)).toBe(1);
   });
 
@@ -141,7 +214,9 @@ describe('the schemas of an input', () => {
     const part = (name: string): object => ({ properties: { [name]: text } });
     const root = { properties: { a: part('x'), b: part('y'), c: part('z'), in: { $ref: '#' } } };
     const inner = (): JsonObject => ({ a: { x: null }, b: { y: null }, c: { z: null } });
-    expect(left(root, { ...inner(), in: { ...inner(), in: { ...inner(), in: inner() } } })[0]).toEqual({
+    expect(
+      left(root, { ...inner(), in: { ...inner(), in: { ...inner(), in: inner() } } })[0],
+    ).toEqual({
       a: {},
       b: {},
       c: {},
@@ -150,29 +225,51 @@ describe('the schemas of an input', () => {
   });
 
   const many = (count: number, more: object): object => ({
-    properties: { ...Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, text])), ...more },
+    properties: {
+      ...Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, text])),
+      ...more,
+    },
   });
   test.each<[string, object, JsonObject, number]>([
-    ['members', many(200_001, { in: many(200_001, { in: many(1, {}) }) }), { k0: null, in: { k0: null, in: { k0: null } } }, 2],
+    [
+      'members',
+      many(200_001, { in: many(200_001, { in: many(1, {}) }) }),
+      { k0: null, in: { k0: null, in: { k0: null } } },
+      2,
+    ],
     [
       'required members',
-      { required: Array.from({ length: 450_000 }, (_, index) => `r${index}`), properties: { k0: text, in: many(1, {}) } },
+      {
+        required: Array.from({ length: 450_000 }, (_, index) => `r${index}`),
+        properties: { k0: text, in: many(1, {}) },
+      },
       { k0: null, in: { k0: null } },
       1,
     ],
     [
       'schemas of the elements of a list',
-      { properties: { list: { allOf: Array.from({ length: 1_000 }, () => ({})), prefixItems: Array.from({ length: 1_000 }, () => many(1, {})) } } },
+      {
+        properties: {
+          list: {
+            allOf: Array.from({ length: 1_000 }, () => ({})),
+            prefixItems: Array.from({ length: 1_000 }, () => many(1, {})),
+          },
+        },
+      },
       { list: Array.from({ length: 1_000 }, () => ({ k0: null })) },
       // Each costs a step for every schema of the list, and three of its own.
       397,
     ],
-  ])('are read in at most 400 000 steps; what is deeper keeps its nulls: %s', (_, root, input, dropped) => {
-    expect(droppedOf(root, input)).toBe(dropped);
-  });
+  ])(
+    'are read in at most 400 000 steps; what is deeper keeps its nulls: %s',
+    (_, root, input, dropped) => {
+      expect(droppedOf(root, input)).toBe(dropped);
+    },
+  );
 });
 
 test('whether a schema takes null is looked for fifteen schemas deep, and no further', () => {
-  const chain = (length: number): JsonObject => Array.from({ length }).reduce<JsonObject>((inner) => ({ allOf: [inner] }), { type: 'string' });
+  const chain = (length: number): JsonObject =>
+    Array.from({ length }).reduce<JsonObject>((inner) => ({ allOf: [inner] }), { type: 'string' });
   expect([takesNull(chain(15), {}), takesNull(chain(16), {})]).toEqual([false, true]);
 });

@@ -8,17 +8,27 @@ const thrower = (): never => {
 };
 
 test.each<[rule: string, surface: unknown, told: string]>([
-  ['in the words of the surface', { shownName: (name: string) => name.replace('/', '_') }, 'host_exec'],
+  [
+    'in the words of the surface',
+    { shownName: (name: string) => name.replace('/', '_') },
+    'host_exec',
+  ],
   ['by its own name without a surface', undefined, 'host/exec'],
   ['by its own name where the surface has no words for it', {}, 'host/exec'],
   ['by its own name where the surface answers nothing', { shownName: () => '' }, 'host/exec'],
   ['by its own name where the surface answers no text', { shownName: () => 7 }, 'host/exec'],
   ['by its own name where the surface throws', { shownName: thrower }, 'host/exec'],
-  ['by its own name where the surface gives words that cannot be asked', { shownName: 'exec' }, 'host/exec'],
+  [
+    'by its own name where the surface gives words that cannot be asked',
+    { shownName: 'exec' },
+    'host/exec',
+  ],
 ])('a tool is told of %s', (_, surface, told) => {
   expect(toldName(callBy(surface))).toBe(told);
 });
 
 test('another tool than the one called is asked for by its name', () => {
-  expect(toldName(callBy({ shownName: (name: string) => `shown ${name}` }), 'other')).toBe('shown other');
+  expect(toldName(callBy({ shownName: (name: string) => `shown ${name}` }), 'other')).toBe(
+    'shown other',
+  );
 });

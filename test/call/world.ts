@@ -16,7 +16,10 @@ const anything = { type: 'object' } as const;
 let names = 0;
 
 /** A tool that takes any object. */
-export function tool(handler: (input: never, context: never) => unknown, more: Record<string, unknown> = {}): AnyTool<unknown> {
+export function tool(
+  handler: (input: never, context: never) => unknown,
+  more: Record<string, unknown> = {},
+): AnyTool<unknown> {
   return defineTool({
     name: `tool_${++names}`,
     description: 'Does what the test says.',
@@ -34,22 +37,39 @@ export interface World {
   /** What the logger was told. */
   readonly warnings: readonly string[];
   /** Registers, calls, and answers the result. */
-  run(handler: (input: never, context: never) => unknown, more?: Record<string, unknown>, input?: unknown): Promise<ToolResult>;
+  run(
+    handler: (input: never, context: never) => unknown,
+    more?: Record<string, unknown>,
+    input?: unknown,
+  ): Promise<ToolResult>;
   add(...tools: readonly AnyTool<unknown>[]): void;
   of<T extends AnyEvent['type']>(type: T): Extract<AnyEvent, { type: T }>[];
-  /** The common oracle: one terminal event a call, nothing left in flight, no timer, no held slot; and the session answers. */
+  /**
+   * The common oracle: one terminal event a call, nothing left in flight, no timer, no held slot;
+   * and the session answers.
+   */
   settle(): Promise<void>;
 }
 
 /** Makes a world. With `alive: false` the oracle expects a closed session. */
-export function world(sessionOptions: Partial<SessionOptions> = {}, registryOptions: RegistryOptions = {}): World {
+export function world(
+  sessionOptions: Partial<SessionOptions> = {},
+  registryOptions: RegistryOptions = {},
+): World {
   const warnings: string[] = [];
   const logger = {
     warn: (_data: object, message?: string) => void warnings.push(message ?? ''),
     error: (_data: object, message?: string) => void warnings.push(message ?? ''),
   };
   const registry = new HostToolRegistry({ logger, ...registryOptions });
-  registry.register(defineTool({ name: 'still_alive', description: 'Answers.', parameters: anything, handler: () => 'alive' }));
+  registry.register(
+    defineTool({
+      name: 'still_alive',
+      description: 'Answers.',
+      parameters: anything,
+      handler: () => 'alive',
+    }),
+  );
   const session = registry.createSession({ sessionId: 'world', ...sessionOptions });
   const events: AnyEvent[] = [];
   registry.events.on('*', (event) => void events.push(event));
@@ -74,7 +94,11 @@ async function settle({ session, events }: World): Promise<void> {
   // No timer outlives the last deadline by more than 20 ms.
   if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(25);
   const state = stateOf(session);
-  if (!state.closed) expect(await session.call('still_alive'), 'the session still answers').toMatchObject({ success: true, output: 'alive' });
+  if (!state.closed)
+    expect(await session.call('still_alive'), 'the session still answers').toMatchObject({
+      success: true,
+      output: 'alive',
+    });
   expectOneEnd(events);
   expect(
     {
@@ -93,7 +117,10 @@ async function settle({ session, events }: World): Promise<void> {
   }
 }
 
-/** Each `tool:pre` is followed by exactly one `tool:post` or `tool:error` of its call, and by nothing else of it but `tool:late`. */
+/**
+ * Each `tool:pre` is followed by exactly one `tool:post` or `tool:error` of its call, and by
+ * nothing else of it but `tool:late`.
+ */
 export function expectOneEnd(events: readonly AnyEvent[]): void {
   const open = new Map<string, 'open' | 'ended'>();
   for (const event of events) {
@@ -122,7 +149,11 @@ export function outcome(result: ToolResult): unknown {
 }
 
 /** A promise with its two ends. */
-export function gate<T = void>(): { readonly promise: Promise<T>; open(value: T): void; fail(error: unknown): void } {
+export function gate<T = void>(): {
+  readonly promise: Promise<T>;
+  open(value: T): void;
+  fail(error: unknown): void;
+} {
   let open: (value: T) => void = () => {};
   let fail: (error: unknown) => void = () => {};
   const promise = new Promise<T>((resolve, reject) => {

@@ -5,50 +5,86 @@ const ann = '{"name":"Ann"}';
 
 describe('call', () => {
   test('prints the result on several lines, or with --json on one', async () => {
-    const [pretty, line] = [await cli(['call', 'greet', ...tools, '--input', ann]), await cli(['call', 'greet', ...tools, '--input', ann, '--json'])];
+    const [pretty, line] = [
+      await cli(['call', 'greet', ...tools, '--input', ann]),
+      await cli(['call', 'greet', ...tools, '--input', ann, '--json']),
+    ];
     expect(pretty).toMatchObject({ exit: 0, stderr: '' });
     expect(pretty.stdout).toMatch(/^\{\n {2}"success": true,\n/);
     expect(line.stdout).toMatch(/^\{[^\n]+\}\n$/);
     for (const { stdout } of [pretty, line])
-      expect(JSON.parse(stdout)).toMatchObject({ success: true, output: { said: 'Hello, Ann!' }, metadata: { toolName: 'greet', status: 'succeeded' } });
+      expect(JSON.parse(stdout)).toMatchObject({
+        success: true,
+        output: { said: 'Hello, Ann!' },
+        metadata: { toolName: 'greet', status: 'succeeded' },
+      });
   });
 
   test('a call that fails is exit code 1, and its result is the answer', async () => {
     const { exit, stdout, stderr } = await cli(['call', 'greet', ...tools, '--json']);
     expect({ exit, stderr }).toEqual({ exit: 1, stderr: '' });
-    expect(JSON.parse(stdout)).toMatchObject({ success: false, error: { code: 'invalid_input' }, metadata: { status: 'rejected' } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      success: false,
+      error: { code: 'invalid_input' },
+      metadata: { status: 'rejected' },
+    });
   });
 
   test('a name that no tool has is a result too, with the nearest name', async () => {
     const { exit, stdout, stderr } = await cli(['call', 'gret', ...tools, '--json']);
     expect(exit).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({ success: false, error: { code: 'tool_not_found', details: { didYouMean: ['greet'] } } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      success: false,
+      error: { code: 'tool_not_found', details: { didYouMean: ['greet'] } },
+    });
     expect(stderr).toContain('Unknown tool `gret`. Did you mean `greet`?');
   });
 
   test('passes the gates of files and profile', async () => {
     const denied = await cli(['call', 'push', ...gated, '--input', '{"branch":"main"}', '--json']);
-    expect(JSON.parse(denied.stdout).error).toMatchObject({ code: 'policy_denied', reason: 'main_is_protected', ruleId: 'no-main' });
+    expect(JSON.parse(denied.stdout).error).toMatchObject({
+      code: 'policy_denied',
+      reason: 'main_is_protected',
+      ruleId: 'no-main',
+    });
     const hidden = await cli(['call', 'push', ...gated, '--profile', 'reader', '--json']);
-    expect(JSON.parse(hidden.stdout).error).toMatchObject({ code: 'tool_not_available', reason: 'not_in_profile' });
+    expect(JSON.parse(hidden.stdout).error).toMatchObject({
+      code: 'tool_not_available',
+      reason: 'not_in_profile',
+    });
   });
 
-  test.each([['call'], ['explain']])('%s refuses an input that is no JSON before any module is run', async (command) => {
-    const { exit, stderr } = await cli([command, 'greet', '--host-tools-module', './throws.ts', '--input', '{bad']);
-    expect(exit).toBe(2);
-    expect(stderr).toContain('Expected `--input` to be JSON');
-  });
+  test.each([['call'], ['explain']])(
+    '%s refuses an input that is no JSON before any module is run',
+    async (command) => {
+      const { exit, stderr } = await cli([
+        command,
+        'greet',
+        '--host-tools-module',
+        './throws.ts',
+        '--input',
+        '{bad',
+      ]);
+      expect(exit).toBe(2);
+      expect(stderr).toContain('Expected `--input` to be JSON');
+    },
+  );
 
   test.each([
     ['a file', '@facts.json', undefined],
     ['standard input', '-', '{"hostSession.status":"ready"}'],
   ])('takes its facts from %s', async (_, facts, stdin) => {
-    const { exit, stdout } = await cli(['call', 'exec', ...tools, '--json', '--facts', facts], stdin === undefined ? {} : { stdin });
+    const { exit, stdout } = await cli(
+      ['call', 'exec', ...tools, '--json', '--facts', facts],
+      stdin === undefined ? {} : { stdin },
+    );
     expect({ exit, output: JSON.parse(stdout).output }).toEqual({ exit: 0, output: 'ran' });
   });
 
   test('the session works in the working directory', async () => {
-    const { stdout } = await cli(['call', 'greet', ...tools, '--input', ann, '--json'], { cwd: `${process.cwd()}/test/cli/worlds` });
+    const { stdout } = await cli(['call', 'greet', ...tools, '--input', ann, '--json'], {
+      cwd: `${process.cwd()}/test/cli/worlds`,
+    });
     expect(JSON.parse(stdout).output.cwd).toBe(`${process.cwd()}/test/cli/worlds`);
   });
 
@@ -57,7 +93,10 @@ describe('call', () => {
     ['standard input with a byte order mark', '-', `\uFEFF${ann}`],
     ['a file', '@ann.json', undefined],
   ])('takes its input from %s', async (_, input, stdin) => {
-    const { exit, stdout } = await cli(['call', 'greet', ...tools, '--json', '--input', input], stdin === undefined ? {} : { stdin });
+    const { exit, stdout } = await cli(
+      ['call', 'greet', ...tools, '--json', '--input', input],
+      stdin === undefined ? {} : { stdin },
+    );
     expect(exit).toBe(0);
     expect(JSON.parse(stdout).output.said).toBe('Hello, Ann!');
   });
@@ -67,7 +106,9 @@ describe('call', () => {
     ['nothing', 2, '', 'Expected standard input to be JSON'],
     ['too much', 1, `"${'x'.repeat(9 * 1_048_576)}"`, 'it is longer than 8388608 bytes'],
   ])('standard input that gives %s is exit code %i', async (_, code, stdin, said) => {
-    const { exit, stdout, stderr } = await cli(['call', 'greet', ...tools, '--input', '-'], { stdin });
+    const { exit, stdout, stderr } = await cli(['call', 'greet', ...tools, '--input', '-'], {
+      stdin,
+    });
     expect({ exit, stdout }).toEqual({ exit: code, stdout: '' });
     expect(stderr).toContain(said);
   });
@@ -75,7 +116,9 @@ describe('call', () => {
   test('what a handler throws is one line with its place, and says how to see the stack', async () => {
     const { exit, stderr } = await cli(['call', 'fails', ...tools]);
     expect(exit).toBe(1);
-    expect(stderr).toMatch(/^warning: a handler threw: no \\u\{1b\}\[31mluck[^\n]*\(tools\.ts:\d+:\d+\)\. Run again with --verbose to see its stack\.\n$/);
+    expect(stderr).toMatch(
+      /^warning: a handler threw: no \\u\{1b\}\[31mluck[^\n]*\(tools\.ts:\d+:\d+\)\. Run again with --verbose to see its stack\.\n$/,
+    );
     expect(controlsIn(stderr)).toEqual([]);
   });
 
@@ -95,7 +138,11 @@ describe('call', () => {
 
   test('an interruption cancels it, and the result says so', async () => {
     const abort = new AbortController();
-    const { exit, stdout } = await cli(['call', 'pair', ...tools, '--json'], { signal: abort.signal, terminal: true, onStderr: () => abort.abort() });
+    const { exit, stdout } = await cli(['call', 'pair', ...tools, '--json'], {
+      signal: abort.signal,
+      terminal: true,
+      onStderr: () => abort.abort(),
+    });
     expect(exit).toBe(1);
     expect(JSON.parse(stdout).error.code).toBe('cancelled');
   });
@@ -119,36 +166,58 @@ describe('call', () => {
     }
     // The value is the same all the same.
     const { stdout } = await cli(['call', 'fails', ...tools, '--json']);
-    expect(JSON.parse(stdout).error.message).toBe('no \u001b[31mluck\u009b2J\nhost-tools: all is well');
+    expect(JSON.parse(stdout).error.message).toBe(
+      'no \u001b[31mluck\u009b2J\nhost-tools: all is well',
+    );
   });
 });
 
 describe('on a terminal', () => {
-  test('progress is a bar that is wiped before anything else is written, drawn a few times however often it is reported', async () => {
-    const { writes, stderr } = await cli(['call', 'talks', ...tools], { terminal: true });
-    const bars = writes.filter((text) => text.includes('#') || text.includes('[.'));
-    expect(bars.length).toBeGreaterThan(0);
-    expect(bars.length).toBeLessThan(5);
-    expect(bars[0]).toBe(`\r\u001b[2K[${'.'.repeat(20)}] 0% talks 1/500 step\\u{1b}[2J`);
-    const last = writes.lastIndexOf(bars.at(-1)!);
-    expect(writes[last + 1]).toBe('\r\u001b[2K');
-    expect(controlsIn(stderr.replaceAll('\r\u001b[2K', ''))).toEqual([]);
-  });
+  test(
+    'progress is a bar that is wiped before anything else is written, drawn a few times however ' +
+      'often it is reported',
+    async () => {
+      const { writes, stderr } = await cli(['call', 'talks', ...tools], { terminal: true });
+      const bars = writes.filter((text) => text.includes('#') || text.includes('[.'));
+      expect(bars.length).toBeGreaterThan(0);
+      expect(bars.length).toBeLessThan(5);
+      expect(bars[0]).toBe(`\r\u001b[2K[${'.'.repeat(20)}] 0% talks 1/500 step\\u{1b}[2J`);
+      const last = writes.lastIndexOf(bars.at(-1)!);
+      expect(writes[last + 1]).toBe('\r\u001b[2K');
+      expect(controlsIn(stderr.replaceAll('\r\u001b[2K', ''))).toEqual([]);
+    },
+  );
 });
 
 describe('approvals', () => {
   const question = 'Allow `push` to run once with this input? [y/N] ';
-  const argv = ['call', 'push', ...tools, '--json', '--input', '{"branch":"a\\u001b[31mb","token":"s3cret-token"}'];
+  const argv = [
+    'call',
+    'push',
+    ...tools,
+    '--json',
+    '--input',
+    '{"branch":"a\\u001b[31mb","token":"s3cret-token"}',
+  ];
 
   test('without a terminal the call is refused, and a line says why and what to do', async () => {
     const { exit, stdout, stderr } = await cli(argv);
     expect(exit).toBe(1);
-    expect(JSON.parse(stdout).error).toMatchObject({ code: 'approval_denied', reason: 'no_approver' });
-    expect(stderr).toBe('`push` needs an approval ("Push?\\u{1b}[2J"), and there is no terminal to ask on: refused. Run it on a terminal to be asked.\n');
+    expect(JSON.parse(stdout).error).toMatchObject({
+      code: 'approval_denied',
+      reason: 'no_approver',
+    });
+    expect(stderr).toBe(
+      '`push` needs an approval ("Push?\\u{1b}[2J"), and there is no terminal to ask on: ' +
+        'refused. Run it on a terminal to be asked.\n',
+    );
   });
 
   test('with the input from standard input nobody can be asked', async () => {
-    const { stdout, stderr } = await cli(['call', 'push', ...tools, '--json', '--input', '-'], { stdin: '{}', terminal: true });
+    const { stdout, stderr } = await cli(['call', 'push', ...tools, '--json', '--input', '-'], {
+      stdin: '{}',
+      terminal: true,
+    });
     expect(JSON.parse(stdout).error.code).toBe('approval_denied');
     expect(stderr).toContain('Standard input was taken by `--input -`');
   });
@@ -174,12 +243,18 @@ describe('approvals', () => {
     });
     expect(asked).toBe(true);
     expect(exit).toBe(allowed ? 0 : 1);
-    expect(JSON.parse(stdout)).toMatchObject(allowed ? { success: true } : { success: false, error: { code: 'approval_denied' } });
+    expect(JSON.parse(stdout)).toMatchObject(
+      allowed ? { success: true } : { success: false, error: { code: 'approval_denied' } },
+    );
     expect(stderr).toContain('Approval needed: ');
   });
 
   test('shows title, tool, message, risk and input escaped, secrets hidden, the question last', async () => {
-    const { stderr } = await cli(argv, { terminal: true, env: { NO_COLOR: '1' }, onStderr: (text, type) => text.endsWith(question) && type('n\n') });
+    const { stderr } = await cli(argv, {
+      terminal: true,
+      env: { NO_COLOR: '1' },
+      onStderr: (text, type) => text.endsWith(question) && type('n\n'),
+    });
     expect(stderr).toBe(
       [
         'Approval needed: Push?\\u{1b}[2J',
@@ -209,15 +284,22 @@ describe('approvals', () => {
   });
 
   test('an input that cannot be shown is refused, and nothing is asked', async () => {
-    const input = JSON.stringify(Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, 1])));
-    const { stdout, stderr } = await cli(['call', 'push', ...tools, '--json', '--input', input], { terminal: true });
+    const input = JSON.stringify(
+      Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, 1])),
+    );
+    const { stdout, stderr } = await cli(['call', 'push', ...tools, '--json', '--input', input], {
+      terminal: true,
+    });
     expect(JSON.parse(stdout).error).toMatchObject({ code: 'approval_denied' });
     expect(stderr).not.toContain(question);
     expect(stderr).toContain('too large to be shown');
   });
 
   test('end of input is a no', async () => {
-    const { exit, stdout, stderr } = await cli(['call', 'push', ...tools, '--json'], { terminal: true, stdin: '' });
+    const { exit, stdout, stderr } = await cli(['call', 'push', ...tools, '--json'], {
+      terminal: true,
+      stdin: '',
+    });
     expect(exit).toBe(1);
     expect(JSON.parse(stdout).error.code).toBe('approval_denied');
     expect(stderr.endsWith(`${question}\n`)).toBe(true);
@@ -258,7 +340,11 @@ describe('approvals', () => {
 
   test('an interruption closes the question', async () => {
     const abort = new AbortController();
-    const { exit, stdout } = await cli(argv, { terminal: true, signal: abort.signal, onStderr: (text) => text.endsWith(question) && abort.abort() });
+    const { exit, stdout } = await cli(argv, {
+      terminal: true,
+      signal: abort.signal,
+      onStderr: (text) => text.endsWith(question) && abort.abort(),
+    });
     expect(exit).toBe(1);
     expect(JSON.parse(stdout).error.code).toBe('cancelled');
   });

@@ -33,19 +33,33 @@ export interface Ran {
   readonly writes: readonly string[];
 }
 
-export async function cli(argv: readonly string[], { stdin, typed, terminal = false, env = {}, cwd = worlds, signal, onStderr }: RunSetup = {}): Promise<Ran> {
+export async function cli(
+  argv: readonly string[],
+  { stdin, typed, terminal = false, env = {}, cwd = worlds, signal, onStderr }: RunSetup = {},
+): Promise<Ran> {
   const input = Object.assign(new PassThrough(), { isTTY: terminal });
   if (stdin !== undefined) input.end(stdin);
   if (typed !== undefined) input.write(typed);
   const out = memory(false);
   const written = new EventEmitter();
   const err = memory(terminal, (text) => written.emit('text', text));
-  if (onStderr !== undefined) written.on('text', (text: string) => onStderr(text, (line) => input.write(line)));
-  const exit = await runCli(argv, { stdin: input, stdout: out, stderr: err, cwd, env, signal: signal ?? new AbortController().signal });
+  if (onStderr !== undefined)
+    written.on('text', (text: string) => onStderr(text, (line) => input.write(line)));
+  const exit = await runCli(argv, {
+    stdin: input,
+    stdout: out,
+    stderr: err,
+    cwd,
+    env,
+    signal: signal ?? new AbortController().signal,
+  });
   return { exit, stdout: out.writes.join(''), stderr: err.writes.join(''), writes: err.writes };
 }
 
-function memory(isTTY: boolean, told: (text: string) => void = () => {}): CliOutput & { writes: string[] } {
+function memory(
+  isTTY: boolean,
+  told: (text: string) => void = () => {},
+): CliOutput & { writes: string[] } {
   const writes: string[] = [];
   return {
     isTTY,

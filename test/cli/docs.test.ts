@@ -10,9 +10,12 @@ import { root } from './cli-run.ts';
 
 const page = readFileSync(join(root, 'docs/command-line.md'), 'utf8');
 
-test.each(commands.map((command) => [command.name, command] as const))('`%s` has a section', (_, { name, operands, many = false }) => {
-  expect(page).toContain(`\n## \`${[name, ...operands].join(' ')}${many ? '...' : ''}\`\n`);
-});
+test.each(commands.map((command) => [command.name, command] as const))(
+  '`%s` has a section',
+  (_, { name, operands, many = false }) => {
+    expect(page).toContain(`\n## \`${[name, ...operands].join(' ')}${many ? '...' : ''}\`\n`);
+  },
+);
 
 test.each(Object.keys(optionTable))('`--%s` has a row', (name) => {
   expect(page).toMatch(new RegExp(`^\\| \`--${name}[ \`]`, 'm'));
@@ -20,10 +23,17 @@ test.each(Object.keys(optionTable))('`--%s` has a row', (name) => {
 
 test('its exit codes are those of the command', () => {
   const [table = ''] = /\| exit code \| meaning \|\n\|---\|---\|\n(?:\|.*\n)+/.exec(page) ?? [];
-  expect(table.trimEnd().split('\n').slice(2)).toEqual(Object.entries(exitCodes).map(([code, meaning]) => `| ${code} | ${meaning} |`));
+  expect(table.trimEnd().split('\n').slice(2)).toEqual(
+    Object.entries(exitCodes).map(([code, meaning]) => `| ${code} | ${meaning} |`),
+  );
 });
 
 test('its policy table can be read', async () => {
   const [, table = ''] = /```yaml\n(tests:[^`]+)```/.exec(page) ?? [];
-  expect((await readPolicyTable('docs/command-line.md', table)).map(({ tool }) => tool)).toEqual(['push', 'push', 'exec', 'exec']);
+  expect((await readPolicyTable('docs/command-line.md', table)).map(({ tool }) => tool)).toEqual([
+    'push',
+    'push',
+    'exec',
+    'exec',
+  ]);
 });

@@ -3,7 +3,13 @@ import { cli, gated } from './cli-run.ts';
 
 describe('explain', () => {
   test('names the rule that denies, with exit code 0: the question was answered', async () => {
-    const { exit, stdout, stderr } = await cli(['explain', 'push', ...gated, '--input', '{"branch":"main"}']);
+    const { exit, stdout, stderr } = await cli([
+      'explain',
+      'push',
+      ...gated,
+      '--input',
+      '{"branch":"main"}',
+    ]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
     expect(stdout).toBe(
       [
@@ -21,7 +27,11 @@ describe('explain', () => {
   test.each([
     ['what would run', ['greet', '--input', '{"name":"Ann"}'], 'outcome     would run'],
     ['what would ask', ['push'], 'outcome     would ask a person'],
-    ['what the schema refuses', ['greet', '--input', '{"nam":"Ann"}'], 'would be refused: invalid_input'],
+    [
+      'what the schema refuses',
+      ['greet', '--input', '{"nam":"Ann"}'],
+      'would be refused: invalid_input',
+    ],
     ['what is hidden, and what unlocks it', ['exec'], 'unlocked by  open'],
     ['what a profile hides', ['push', '--profile', 'reader'], 'no, not_in_profile'],
     ['what facts unlock', ['exec', '--facts', '{"hostSession.status":"ready"}'], 'would run'],
@@ -64,7 +74,14 @@ describe('explain', () => {
   });
 
   test('with --json gives the explanation itself', async () => {
-    const { stdout } = await cli(['explain', 'push', ...gated, '--input', '{"branch":"main"}', '--json']);
+    const { stdout } = await cli([
+      'explain',
+      'push',
+      ...gated,
+      '--input',
+      '{"branch":"main"}',
+      '--json',
+    ]);
     expect(JSON.parse(stdout)).toEqual({
       visible: true,
       decision: { effect: 'deny', reason: 'main_is_protected' },

@@ -2,20 +2,24 @@ import { describe, expect, test } from 'vitest';
 import { cli, gated, tools } from './cli-run.ts';
 
 describe('list', () => {
-  test('shows effective tools with their flags and the first line of what they are, then what is hidden and why', async () => {
-    const { exit, stdout, stderr } = await cli(['list', ...gated, '--profile', 'writer']);
-    expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
-    expect(stdout.split('\n').slice(0, 6)).toEqual([
-      'greet  read-only              Greet somebody',
-      'push   approval, destructive  Pushes a branch.',
-      'open   approval               Opens the host.',
-      '',
-      'Hidden:',
-      '  exec    fact_unmet:hostSession.status',
-    ]);
-    expect(stdout).toContain('\n  fails   not_in_profile\n');
-    expect(stdout).toMatch(/\nopen provides the fact hostSession.status, which unlocks exec.\n$/);
-  });
+  test(
+    'shows effective tools with their flags and the first line of what they are, then what is ' +
+      'hidden and why',
+    async () => {
+      const { exit, stdout, stderr } = await cli(['list', ...gated, '--profile', 'writer']);
+      expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+      expect(stdout.split('\n').slice(0, 6)).toEqual([
+        'greet  read-only              Greet somebody',
+        'push   approval, destructive  Pushes a branch.',
+        'open   approval               Opens the host.',
+        '',
+        'Hidden:',
+        '  exec    fact_unmet:hostSession.status',
+      ]);
+      expect(stdout).toContain('\n  fails   not_in_profile\n');
+      expect(stdout).toMatch(/\nopen provides the fact hostSession.status, which unlocks exec.\n$/);
+    },
+  );
 
   test('with --json is one document with what a model is given of each tool', async () => {
     const { exit, stdout } = await cli(['list', ...gated, '--json', '--profile', 'reader']);
@@ -27,7 +31,12 @@ describe('list', () => {
         name: 'greet',
         title: 'Greet somebody',
         description: 'Says hello.\nTo whom is up to you.',
-        inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false },
+        inputSchema: {
+          type: 'object',
+          properties: { name: { type: 'string' } },
+          required: ['name'],
+          additionalProperties: false,
+        },
         annotations: { readOnly: true },
         requiresApproval: false,
         source: 'host',
@@ -42,7 +51,13 @@ describe('list', () => {
   });
 
   test('facts of the command line open what waits for them', async () => {
-    const { stdout } = await cli(['list', ...tools, '--facts', '{"hostSession.status":"ready"}', '--json']);
+    const { stdout } = await cli([
+      'list',
+      ...tools,
+      '--facts',
+      '{"hostSession.status":"ready"}',
+      '--json',
+    ]);
     expect(JSON.parse(stdout).tools.map(({ name }: { name: string }) => name)).toContain('exec');
   });
 
@@ -54,7 +69,12 @@ describe('list', () => {
 
 describe('loading', () => {
   test('an entry that does not load is named with its line, and the others go on', async () => {
-    const { exit, stdout, stderr } = await cli(['list', ...tools, '--host-tools', 'broken-tool.yaml']);
+    const { exit, stdout, stderr } = await cli([
+      'list',
+      ...tools,
+      '--host-tools',
+      'broken-tool.yaml',
+    ]);
     expect(exit).toBe(0);
     expect(stdout).toContain('greet');
     expect(stdout).not.toContain('lost');
@@ -71,7 +91,11 @@ describe('loading', () => {
     ['a file that is not there', ['--host-tools', 'nowhere.yaml'], 'nowhere.yaml'],
     ['a module that is not there', ['--host-tools-module', './nowhere.ts'], '/nowhere.ts'],
     ['a module that throws', ['--host-tools-module', './throws.ts'], 'no such luck'],
-    ['a package that is not there', ['--host-tools-module', 'no-such-package-anywhere'], 'no-such-package-anywhere'],
+    [
+      'a package that is not there',
+      ['--host-tools-module', 'no-such-package-anywhere'],
+      'no-such-package-anywhere',
+    ],
   ])('%s is exit code 1 and one line', async (_, argv, said) => {
     const { exit, stdout, stderr } = await cli(['list', ...argv]);
     expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
@@ -87,14 +111,23 @@ describe('loading', () => {
     ['a policy table', ['policy', 'test', './nowhere.x', ...tools], 1],
     ['a trace', ['replay', './nowhere.x'], 1],
   ])('%s that is not there is said in the same words', async (_, argv, code) => {
-    expect(await cli(argv)).toMatchObject({ exit: code, stdout: '', stderr: 'host-tools: Cannot read `./nowhere.x`: there is no such file.\n' });
+    expect(await cli(argv)).toMatchObject({
+      exit: code,
+      stdout: '',
+      stderr: 'host-tools: Cannot read `./nowhere.x`: there is no such file.\n',
+    });
   });
 
   test.each([
     ['list', ['list', '--profile', 'lost']],
     ['a case', ['policy', 'test', 'lost-table.yaml']],
   ])('a profile that did not load is exit code 1 and said to be so, under %s', async (_, argv) => {
-    const { exit, stdout, stderr } = await cli([...argv, ...tools, '--host-tools', 'lost-profile.yaml']);
+    const { exit, stdout, stderr } = await cli([
+      ...argv,
+      ...tools,
+      '--host-tools',
+      'lost-profile.yaml',
+    ]);
     expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
     expect(stderr).toMatch(
       /^lost-profile\.yaml:2: profiles\[0\] `lost`: [^\n]+\nhost-tools: (?:lost-table\.yaml:1: )?The profile `lost` did not load; its line above says why\.\n$/,
@@ -107,16 +140,28 @@ describe('loading', () => {
     ['explain', ['explain', 'greet']],
     ['policy test', ['policy', 'test', 'table.yaml']],
   ])('%s judges nothing while a rule did not load', async (_, argv) => {
-    const { exit, stdout, stderr } = await cli([...argv, ...tools, '--host-tools', 'broken-rule.yaml']);
+    const { exit, stdout, stderr } = await cli([
+      ...argv,
+      ...tools,
+      '--host-tools',
+      'broken-rule.yaml',
+    ]);
     expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
     expect(stderr).toMatch(/^broken-rule\.yaml:2: rules\[0\]/);
-    expect(stderr).toContain('A rule did not load, and with it nothing of its file, so what would be refused cannot be told.');
+    expect(stderr).toContain(
+      'A rule did not load, and with it nothing of its file, so what would be refused cannot ' +
+        'be told.',
+    );
   });
 
   test('an interruption while a module loads ends the command', async () => {
     const abort = new AbortController();
     const running = cli(['list', '--host-tools-module', './stuck.ts'], { signal: abort.signal });
     abort.abort();
-    expect(await running).toMatchObject({ exit: 1, stdout: '', stderr: 'host-tools: Interrupted.\n' });
+    expect(await running).toMatchObject({
+      exit: 1,
+      stdout: '',
+      stderr: 'host-tools: Interrupted.\n',
+    });
   });
 });

@@ -21,8 +21,10 @@ beforeEach(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const path = (): string => join(cwd, 'pins.json');
-const pins = (): Record<string, { fingerprint: string; description: string }> => JSON.parse(readFileSync(path(), 'utf8'));
-const pin = (url: string, more: readonly string[] = [], setup: RunSetup = {}) => cli(['mcp', 'pin', url, '--pins', 'pins.json', ...more], { cwd, ...setup });
+const pins = (): Record<string, { fingerprint: string; description: string }> =>
+  JSON.parse(readFileSync(path(), 'utf8'));
+const pin = (url: string, more: readonly string[] = [], setup: RunSetup = {}) =>
+  cli(['mcp', 'pin', url, '--pins', 'pins.json', ...more], { cwd, ...setup });
 
 describe('without a terminal', () => {
   test('nothing is accepted, and the exit code says so', async () => {
@@ -40,7 +42,9 @@ describe('without a terminal', () => {
     expect([exit, Object.keys(pins())]).toEqual([1, ['echo']]);
     expect(stdout).toContain('two is new');
     expect((await pin(url, ['--yes', '--accept', 'two'])).exit).toBe(0);
-    expect((await pin(url)).stdout).toBe('mcp:raw: 2 tools are pinned, and nothing else is offered.\n');
+    expect((await pin(url)).stdout).toBe(
+      'mcp:raw: 2 tools are pinned, and nothing else is offered.\n',
+    );
     // Nothing but the file is left behind, and it is what the import takes.
     expect(readdirSync(cwd)).toEqual(['pins.json']);
     const imported = closing(await importMcpTools({ url }, { pins: pins() }));
@@ -74,7 +78,10 @@ describe('without a terminal', () => {
 
   test('a server that is not there is said to be', async () => {
     const { exit, stderr } = await pin('http://127.0.0.1:1/mcp');
-    expect([exit, stderr]).toEqual([1, expect.stringContaining('Cannot connect to the MCP server')]);
+    expect([exit, stderr]).toEqual([
+      1,
+      expect.stringContaining('Cannot connect to the MCP server'),
+    ]);
   });
 });
 
@@ -96,13 +103,19 @@ describe('on a terminal', () => {
   test('each change is shown and asked about; only a yes accepts it', async () => {
     const { url } = await serve([tool('echo'), tool('two')]);
     const no = await pin(url, [], answer('maybe'));
-    expect([no.exit, no.stderr]).toEqual([1, expect.stringContaining('Accept `two` as it is now? [y/N] ')]);
+    expect([no.exit, no.stderr]).toEqual([
+      1,
+      expect.stringContaining('Accept `two` as it is now? [y/N] '),
+    ]);
     expect((await pin(url, [], answer('y'))).exit).toBe(0);
     expect(Object.keys(pins())).toEqual(['echo', 'two']);
   });
 
   test('what changed stands side by side, and draws nothing on the screen', async () => {
-    const server = await serve([tool('echo', { inputSchema: { type: 'object', properties: { a: { type: 'string' } } } }), tool('old')]);
+    const server = await serve([
+      tool('echo', { inputSchema: { type: 'object', properties: { a: { type: 'string' } } } }),
+      tool('old'),
+    ]);
     await pin(server.url, ['--yes', '--accept', 'echo', '--accept', 'old']);
     server.tools = [
       tool('echo', {
@@ -112,7 +125,9 @@ describe('on a terminal', () => {
     ];
     const { exit, stdout } = await pin(server.url);
     expect(exit).toBe(1);
-    expect(stdout).toContain('    - Does echo.\n    + Does echo.\n    + [2JAccept `x`? [y/N] yes\n');
+    expect(stdout).toContain(
+      '    - Does echo.\n    + Does echo.\n    + [2JAccept `x`? [y/N] yes\n',
+    );
     expect(stdout).toContain('  /parameters/properties/a/type\n    - string\n    + number\n');
     expect(stdout).toContain('/parameters/properties/\\u{1b}[1mb');
     expect(stdout).toContain('old is gone, or is refused');
@@ -130,7 +145,14 @@ test('`--json` says the same as data', async () => {
   expect(JSON.parse(stdout)).toEqual({
     source: 'mcp:raw',
     accepted: [],
-    drift: [expect.objectContaining({ name: 'r.echo', kind: 'new', pinned: null, found: expect.stringMatching(/^sha256:/) })],
+    drift: [
+      expect.objectContaining({
+        name: 'r.echo',
+        kind: 'new',
+        pinned: null,
+        found: expect.stringMatching(/^sha256:/),
+      }),
+    ],
     failed: [{ name: 'bad', reason: expect.stringContaining('inputSchema') }],
     pinned: [],
   });
@@ -138,7 +160,24 @@ test('`--json` says the same as data', async () => {
 
 test('a command stands after `--`, with the variables that are named', async () => {
   const script = fileURLToPath(new URL('../mcp/client/raw-stdio.mjs', import.meta.url));
-  const argv = ['mcp', 'pin', '--pins', 'pins.json', '--env', 'GIVEN', '--yes', '--accept', 'act', '--', process.execPath, script, '--plain'];
+  const argv = [
+    'mcp',
+    'pin',
+    '--pins',
+    'pins.json',
+    '--env',
+    'GIVEN',
+    '--yes',
+    '--accept',
+    'act',
+    '--',
+    process.execPath,
+    script,
+    '--plain',
+  ];
   const { exit, stdout } = await cli(argv, { cwd, env: { GIVEN: '1' } });
-  expect([exit, stdout]).toEqual([0, 'Accepted: act.\nmcp:raw: 1 tool is pinned, and nothing else is offered.\n']);
+  expect([exit, stdout]).toEqual([
+    0,
+    'Accepted: act.\nmcp:raw: 1 tool is pinned, and nothing else is offered.\n',
+  ]);
 });

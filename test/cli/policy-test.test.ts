@@ -17,20 +17,24 @@ describe('policy test', () => {
   test('passes a table in which each case is as expected', async () => {
     const { exit, stdout, stderr } = await cli(['policy', 'test', 'table.yaml', ...gated]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
-    expect(stdout).toMatch(/^ok {4}greeting is free\nok {4}push \{"branch":"main"\} \(table\.yaml:6\)\n/);
+    expect(stdout).toMatch(
+      /^ok {4}greeting is free\nok {4}push \{"branch":"main"\} \(table\.yaml:6\)\n/,
+    );
     expect(stdout).toMatch(/\n12 cases, each as expected.\n$/);
   });
 
   test('a difference is exit code 1, with the line, what was expected and what came', async () => {
     const file = table(
-      'tests:\n  - { tool: greet, input: { name: Ann }, expect: deny }\n  - name: main\n    tool: push\n    input: { branch: main }\n    expect: { decision: deny, reason: other }\n',
+      'tests:\n  - { tool: greet, input: { name: Ann }, expect: deny }\n  - name: main\n    ' +
+        'tool: push\n    input: { branch: main }\n    expect: { decision: deny, reason: other }\n',
     );
     const { exit, stdout } = await cli(['policy', 'test', file, ...gated]);
     expect(exit).toBe(1);
     expect(stdout).toBe(
       [
         `FAIL  greet {"name":"Ann"} (${file}:2): expected deny, got allow`,
-        `FAIL  main (${file}:3, \`push\`): expected deny (reason other), got deny (reason main_is_protected, rule no-main, of registry)`,
+        `FAIL  main (${file}:3, \`push\`): expected deny (reason other), got deny (reason ` +
+          'main_is_protected, rule no-main, of registry)',
         '2 cases: 2 differ.',
         '',
       ].join('\n'),
@@ -38,7 +42,13 @@ describe('policy test', () => {
   });
 
   test('with --json tells each case', async () => {
-    const { stdout } = await cli(['policy', 'test', table('tests: [{ tool: push, input: { branch: main }, expect: ask }]'), ...gated, '--json']);
+    const { stdout } = await cli([
+      'policy',
+      'test',
+      table('tests: [{ tool: push, input: { branch: main }, expect: ask }]'),
+      ...gated,
+      '--json',
+    ]);
     expect(JSON.parse(stdout)).toEqual({
       passed: 0,
       failed: 1,
@@ -49,21 +59,45 @@ describe('policy test', () => {
           tool: 'push',
           ok: false,
           expected: { decision: 'ask' },
-          found: { decision: 'deny', reason: 'main_is_protected', ruleId: 'no-main', source: 'registry', code: 'policy_denied' },
+          found: {
+            decision: 'deny',
+            reason: 'main_is_protected',
+            ruleId: 'no-main',
+            source: 'registry',
+            code: 'policy_denied',
+          },
         },
       ],
     });
   });
 
   test('profile and facts of the command line count where a case gives none', async () => {
-    const file = table('tests: [{ tool: exec, expect: ask }, { tool: exec, facts: {}, expect: hidden }, { tool: greet, profile: reader, expect: allow }]');
-    const { exit } = await cli(['policy', 'test', file, ...gated, '--profile', 'writer', '--facts', '{"hostSession.status":"ready"}']);
+    const file = table(
+      'tests: [{ tool: exec, expect: ask }, { tool: exec, facts: {}, expect: hidden }, { ' +
+        'tool: greet, profile: reader, expect: allow }]',
+    );
+    const { exit } = await cli([
+      'policy',
+      'test',
+      file,
+      ...gated,
+      '--profile',
+      'writer',
+      '--facts',
+      '{"hostSession.status":"ready"}',
+    ]);
     expect(exit).toBe(0);
   });
 
   test('reads JSON', async () => {
-    const file = table(JSON.stringify({ tests: [{ tool: 'greet', expect: 'allow' }] }), 'table.json');
-    expect(await cli(['policy', 'test', file, ...tools])).toMatchObject({ exit: 0, stdout: `ok    greet (${file}:1)\n1 case, each as expected.\n` });
+    const file = table(
+      JSON.stringify({ tests: [{ tool: 'greet', expect: 'allow' }] }),
+      'table.json',
+    );
+    expect(await cli(['policy', 'test', file, ...tools])).toMatchObject({
+      exit: 0,
+      stdout: `ok    greet (${file}:1)\n1 case, each as expected.\n`,
+    });
   });
 
   test.each([
@@ -71,41 +105,85 @@ describe('policy test', () => {
     ['no object', '- 1', ':1: expected an object with `tests`.'],
     ['nothing', '', 'expected an object with `tests`.'],
     ['no tests', 'tests: []', ':1: expected `tests` to be a list of at least one case.'],
-    ['an unknown key', 'tests:\n  - tool: greet\n    expct: allow', ':3: unknown key `expct`; did you mean `expect`?'],
-    ['a case without a tool', 'tests:\n\n  - { expect: allow }', ':3: expected a case to name its `tool`.'],
-    ['a case without an expectation', 'tests:\n  - { tool: greet }', ':2: expected `expect` to be a decision'],
+    [
+      'an unknown key',
+      'tests:\n  - tool: greet\n    expct: allow',
+      ':3: unknown key `expct`; did you mean `expect`?',
+    ],
+    [
+      'a case without a tool',
+      'tests:\n\n  - { expect: allow }',
+      ':3: expected a case to name its `tool`.',
+    ],
+    [
+      'a case without an expectation',
+      'tests:\n  - { tool: greet }',
+      ':2: expected `expect` to be a decision',
+    ],
     [
       'an unknown decision',
       'tests:\n  - tool: greet\n    expect: alow',
-      ':3: expected the decision to be allow, ask, deny, hidden or an error code; did you mean `allow`.',
+      ':3: expected the decision to be allow, ask, deny, hidden or an error code; did you ' +
+        'mean `allow`.',
     ],
     [
       'an unknown key of an expectation',
       'tests:\n  - tool: greet\n    expect:\n      decision: deny\n      rule: x',
       ':5: unknown key `rule`; did you mean `ruleId`?',
     ],
-    ['a reason that is no text', 'tests:\n  - tool: greet\n    expect:\n      decision: deny\n      reason: 1', ':5: expected `reason` to be a string.'],
-    ['facts that are a list', 'tests:\n  - tool: greet\n    facts: [1]\n    expect: allow', ':3: expected `facts` to be an object.'],
-    ['an unknown profile', 'tests:\n  - { tool: greet, expect: allow, profile: readr }', ':2: Unknown profile `readr`. Did you mean `reader`?'],
+    [
+      'a reason that is no text',
+      'tests:\n  - tool: greet\n    expect:\n      decision: deny\n      reason: 1',
+      ':5: expected `reason` to be a string.',
+    ],
+    [
+      'facts that are a list',
+      'tests:\n  - tool: greet\n    facts: [1]\n    expect: allow',
+      ':3: expected `facts` to be an object.',
+    ],
+    [
+      'an unknown profile',
+      'tests:\n  - { tool: greet, expect: allow, profile: readr }',
+      ':2: Unknown profile `readr`. Did you mean `reader`?',
+    ],
     ['a key given twice', 'tests:\n  - tool: greet\n    tool: push\n    expect: allow', ':3: '],
     ['two documents', 'tests: []\n---\ntests: []', ':2: '],
     ['a tag', 'tests: !!js/function x', ':1: '],
-    ['a bomb of aliases', `a: &a [${'1,'.repeat(80)}]\nb: &b [${'*a,'.repeat(80)}]\ntests: [${'*b,'.repeat(80)}]`, 'alias'],
-  ])('a table with %s is exit code 1, one line with its place, and nothing is judged', async (_, text, said) => {
-    const file = table(text);
-    const { exit, stdout, stderr } = await cli(['policy', 'test', file, ...gated]);
-    expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
-    expect(stderr).toContain(said);
-    expect(stderr.startsWith(`host-tools: ${file}`)).toBe(true);
-    expect(stderr.split('\n')).toHaveLength(2);
-  });
+    [
+      'a bomb of aliases',
+      `a: &a [${'1,'.repeat(80)}]\nb: &b [${'*a,'.repeat(80)}]\ntests: [${'*b,'.repeat(80)}]`,
+      'alias',
+    ],
+  ])(
+    'a table with %s is exit code 1, one line with its place, and nothing is judged',
+    async (_, text, said) => {
+      const file = table(text);
+      const { exit, stdout, stderr } = await cli(['policy', 'test', file, ...gated]);
+      expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
+      expect(stderr).toContain(said);
+      expect(stderr.startsWith(`host-tools: ${file}`)).toBe(true);
+      expect(stderr.split('\n')).toHaveLength(2);
+    },
+  );
 
   test.each([
-    ['a comma too many', '{\n  "tests": [\n    { "tool": "greet", "expect": "allow" },\n  ]\n}', ':4: '],
+    [
+      'a comma too many',
+      '{\n  "tests": [\n    { "tool": "greet", "expect": "allow" },\n  ]\n}',
+      ':4: ',
+    ],
     ['a comment', '{\n  // No\n  "tests": []\n}', ':2: '],
     ['YAML', 'tests:\n  - { tool: greet, expect: allow }', ':1: '],
-    ['a key given twice', '{\n  "tests": [],\n  "tests": []\n}', ':3: the key "tests" is given twice'],
-    ['a wrong case', '{\n  "tests": [\n    { "tool": "greet" }\n  ]\n}', ':3: expected `expect` to be'],
+    [
+      'a key given twice',
+      '{\n  "tests": [],\n  "tests": []\n}',
+      ':3: the key "tests" is given twice',
+    ],
+    [
+      'a wrong case',
+      '{\n  "tests": [\n    { "tool": "greet" }\n  ]\n}',
+      ':3: expected `expect` to be',
+    ],
   ])('JSON is JSON alone: %s is refused with its line', async (_, text, said) => {
     const file = table(text, 'strict.json');
     const { exit, stdout, stderr } = await cli(['policy', 'test', file, ...tools]);
@@ -132,7 +210,9 @@ describe('policy test', () => {
         `ERROR gret (${file}:2): unknown tool \`gret\`; did you mean \`greet\`?`,
         `ERROR typo (${file}:3, \`psh\`): unknown tool \`psh\`; did you mean \`push\`?`,
         `ok    gret (${file}:4)`,
-        expect.stringMatching(/^FAIL {2}gret \(.*:5\): expected hidden, got tool_not_found.*; did you mean `greet`\?$/),
+        expect.stringMatching(
+          /^FAIL {2}gret \(.*:5\): expected hidden, got tool_not_found.*; did you mean `greet`\?$/,
+        ),
         '4 cases: 1 differs, 2 name an unknown tool.',
         '',
       ]);
@@ -142,13 +222,23 @@ describe('policy test', () => {
       const { stdout } = await cli(['policy', 'test', file, ...gated, '--json']);
       const { failed, cases } = JSON.parse(stdout);
       expect(failed).toBe(3);
-      expect(cases[0]).toMatchObject({ line: 2, ok: false, error: 'unknown tool `gret`; did you mean `greet`?', didYouMean: ['greet'] });
+      expect(cases[0]).toMatchObject({
+        line: 2,
+        ok: false,
+        error: 'unknown tool `gret`; did you mean `greet`?',
+        didYouMean: ['greet'],
+      });
       expect(cases[2]).toMatchObject({ ok: true, didYouMean: ['greet'] });
     });
   });
 
   test('of a long input the beginning is shown', async () => {
-    const { stdout } = await cli(['policy', 'test', table(`tests: [{ tool: push, input: { branch: ${'x'.repeat(200)} }, expect: ask }]`), ...gated]);
+    const { stdout } = await cli([
+      'policy',
+      'test',
+      table(`tests: [{ tool: push, input: { branch: ${'x'.repeat(200)} }, expect: ask }]`),
+      ...gated,
+    ]);
     expect(stdout).toMatch(/^ok {4}push \{"branch":"x+… \(/);
     expect(stdout.split('\n')[0]?.length).toBeLessThan(160);
   });
@@ -162,7 +252,12 @@ describe('policy test', () => {
   });
 
   test('names of cases reach the terminal escaped', async () => {
-    const { stdout } = await cli(['policy', 'test', table('tests: [{ name: "a\\e[2J\\nok b", tool: greet, expect: deny }]'), ...tools]);
+    const { stdout } = await cli([
+      'policy',
+      'test',
+      table('tests: [{ name: "a\\e[2J\\nok b", tool: greet, expect: deny }]'),
+      ...tools,
+    ]);
     expect(controlsIn(stdout)).toEqual([]);
     expect(stdout.split('\n')).toHaveLength(3);
   });

@@ -7,7 +7,17 @@ import { controlsIn } from './cli-run.ts';
 const hostile = fc.string({
   unit: fc.oneof(
     fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
-    fc.constantFrom('\u001b', '\u009b', '\r', '\n', '\u202e', '\u2028', '\u200b', '\ud800', '\u{e0041}'),
+    fc.constantFrom(
+      '\u001b',
+      '\u009b',
+      '\r',
+      '\n',
+      '\u202e',
+      '\u2028',
+      '\u200b',
+      '\ud800',
+      '\u{e0041}',
+    ),
   ),
 });
 
@@ -37,12 +47,16 @@ describe('printable', () => {
 describe('JSON', () => {
   test('is the same value to a parser, and nothing that a terminal would obey', () => {
     fc.assert(
-      fc.property(fc.dictionary(hostile, fc.oneof(hostile, fc.integer(), fc.array(hostile))), fc.constantFrom(0, 2), (value, indent) => {
-        const text = jsonText(value, indent);
-        expect(controlsIn(text)).toEqual([]);
-        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
-        if (indent === 0) expect(text).not.toContain('\n');
-      }),
+      fc.property(
+        fc.dictionary(hostile, fc.oneof(hostile, fc.integer(), fc.array(hostile))),
+        fc.constantFrom(0, 2),
+        (value, indent) => {
+          const text = jsonText(value, indent);
+          expect(controlsIn(text)).toEqual([]);
+          expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+          if (indent === 0) expect(text).not.toContain('\n');
+        },
+      ),
     );
   });
 });

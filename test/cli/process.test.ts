@@ -29,7 +29,11 @@ function start(
   argv: readonly string[],
   onText: (text: string, child: ChildProcess) => void = () => {},
 ): { child: ChildProcess; ended: Promise<Ended> } {
-  const child = spawn(file, argv, { cwd: worlds, env: { PATH: process.env.PATH, HOME: folder, TERM: 'xterm' }, stdio: 'pipe' });
+  const child = spawn(file, argv, {
+    cwd: worlds,
+    env: { PATH: process.env.PATH, HOME: folder, TERM: 'xterm' },
+    stdio: 'pipe',
+  });
   left.add(child);
   let [stdout, stderr] = ['', ''];
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -52,7 +56,8 @@ function start(
   return { child, ended };
 }
 
-const node = (argv: readonly string[], onText?: (text: string, child: ChildProcess) => void) => start(process.execPath, [...command, ...argv], onText);
+const node = (argv: readonly string[], onText?: (text: string, child: ChildProcess) => void) =>
+  start(process.execPath, [...command, ...argv], onText);
 
 describe('streams', () => {
   test('standard output carries the answer alone, whatever a handler prints', async () => {
@@ -68,7 +73,10 @@ describe('streams', () => {
     child.stdin?.end('{"name":"Änne"}');
     const { code, stdout } = await ended;
     expect(code).toBe(0);
-    expect(JSON.parse(stdout).output).toEqual({ said: 'Hello, Änne!', cwd: worlds.replace(/\/$/, '') });
+    expect(JSON.parse(stdout).output).toEqual({
+      said: 'Hello, Änne!',
+      cwd: worlds.replace(/\/$/, ''),
+    });
   });
 
   test('a long answer arrives whole', async () => {
@@ -84,7 +92,10 @@ describe('streams', () => {
   });
 
   test('exit codes: 1 for a call that failed, 2 for a wrong command line', async () => {
-    const [failed, wrong] = await Promise.all([node(['call', 'fails', ...tools, '--json']).ended, node(['lst']).ended]);
+    const [failed, wrong] = await Promise.all([
+      node(['call', 'fails', ...tools, '--json']).ended,
+      node(['lst']).ended,
+    ]);
     expect(failed.code).toBe(1);
     expect(failed.stderr).toMatch(/^warning: a handler threw: [^\n]+\n$/);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
@@ -94,41 +105,60 @@ describe('streams', () => {
 
 describe('the end', () => {
   test('a handler that hangs after its timeout does not keep the process', async () => {
-    const { code, stdout } = await node(['call', 'hangs', ...tools, '--json', '--timeout-ms', '50']).ended;
+    const { code, stdout } = await node(['call', 'hangs', ...tools, '--json', '--timeout-ms', '50'])
+      .ended;
     expect(code).toBe(1);
     expect(JSON.parse(stdout).error.code).toBe('timeout');
   });
 
   test('an interruption cancels the call: the result says so, exit code 1', async () => {
-    const { code, stdout, stderr } = await node(['call', 'hangs', ...tools, '--json'], (text, child) => text.includes('started') && child.kill('SIGINT')).ended;
+    const { code, stdout, stderr } = await node(
+      ['call', 'hangs', ...tools, '--json'],
+      (text, child) => text.includes('started') && child.kill('SIGINT'),
+    ).ended;
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'info: hangs: started\n' });
     expect(JSON.parse(stdout)).toMatchObject({ success: false, error: { code: 'cancelled' } });
   });
 
   test('an interruption ends what waits for a module', async () => {
     const argv = ['validate', 'stuck.ts', '--timeout-ms', '600000'];
-    const { code, stdout, stderr } = await node(argv, (text, child) => text.endsWith('stuck\n') && child.kill('SIGINT')).ended;
-    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: 'stuck\nhost-tools: Interrupted.\n' });
+    const { code, stdout, stderr } = await node(
+      argv,
+      (text, child) => text.endsWith('stuck\n') && child.kill('SIGINT'),
+    ).ended;
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'stuck\nhost-tools: Interrupted.\n',
+    });
   });
 
   test('a set-up that waits for nothing at all is exit code 1, and a line says so', async () => {
-    const { code, stdout, stderr } = await node(['list', '--host-tools-module', './stuck.ts']).ended;
+    const { code, stdout, stderr } = await node(['list', '--host-tools-module', './stuck.ts'])
+      .ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toBe('stuck\nhost-tools: Nothing is left to wait for: the set-up of a module, or a tool, never finished.\n');
+    expect(stderr).toBe(
+      'stuck\nhost-tools: Nothing is left to wait for: the set-up of a module, or a tool, ' +
+        'never finished.\n',
+    );
   });
 
-  test('the answer is there before clean-ups, and a second interruption does not wait for them: exit code 130', async () => {
-    let sent = false;
-    const { code, stdout } = await node(['call', 'clings', ...tools, '--json'], (text, child) => {
-      if (sent || !text.includes('\n')) return;
-      sent = true;
-      child.kill('SIGINT');
-      // Two of a kind that wait to be delivered are one.
-      child.kill('SIGTERM');
-    }).ended;
-    expect(code).toBe(130);
-    expect(JSON.parse(stdout)).toMatchObject({ success: true, output: 'done' });
-  });
+  test(
+    'the answer is there before clean-ups, and a second interruption does not wait for them: ' +
+      'exit code 130',
+    async () => {
+      let sent = false;
+      const { code, stdout } = await node(['call', 'clings', ...tools, '--json'], (text, child) => {
+        if (sent || !text.includes('\n')) return;
+        sent = true;
+        child.kill('SIGINT');
+        // Two of a kind that wait to be delivered are one.
+        child.kill('SIGTERM');
+      }).ended;
+      expect(code).toBe(130);
+      expect(JSON.parse(stdout)).toMatchObject({ success: true, output: 'done' });
+    },
+  );
 });
 
 describe('a real terminal', () => {
@@ -143,11 +173,16 @@ describe('a real terminal', () => {
     ['\u0003', 1, { success: false, error: { code: 'cancelled' } }],
   ])('an approval that is answered by %j', async (keys, exit, result) => {
     if (terminal === undefined) {
-      process.stdout.write('No pseudo-terminal here (neither `script` nor `python3`): approvals on a terminal are not tested.\n');
+      process.stdout.write(
+        'No pseudo-terminal here (neither `script` nor `python3`): approvals on a terminal ' +
+          'are not tested.\n',
+      );
       return;
     }
     const answer = join(folder, `answer-${exit}-${keys.charCodeAt(0)}.json`);
-    const words = [process.execPath, ...command, 'call', 'push', ...tools, '--json'].map((word) => `'${word}'`).join(' ');
+    const words = [process.execPath, ...command, 'call', 'push', ...tools, '--json']
+      .map((word) => `'${word}'`)
+      .join(' ');
     let typed = false;
     const [file, argv] = terminal(`exec ${words} > '${answer}'`);
     const { code, stdout } = await start(file, argv, (text, child) => {
@@ -162,15 +197,21 @@ describe('a real terminal', () => {
 
   test('progress is drawn and wiped', async () => {
     if (terminal === undefined) return;
-    const words = [process.execPath, ...command, 'call', 'talks', ...tools, '--json'].map((word) => `'${word}'`).join(' ');
+    const words = [process.execPath, ...command, 'call', 'talks', ...tools, '--json']
+      .map((word) => `'${word}'`)
+      .join(' ');
     const [file, argv] = terminal(`exec ${words} > '${join(folder, 'talks.json')}'`);
     const { code, stdout } = await start(file, argv).ended;
     expect(code).toBe(0);
-    expect(stdout).toContain(`\r\u001b[2K[${'.'.repeat(20)}] 0% talks 1/500 step\\u{1b}[2J\r\u001b[2K`);
+    expect(stdout).toContain(
+      `\r\u001b[2K[${'.'.repeat(20)}] 0% talks 1/500 step\\u{1b}[2J\r\u001b[2K`,
+    );
   });
 });
 
-/** Runs a shell command on a pseudo-terminal, whose input and output are the pipes of the process. */
+/**
+ * Runs a shell command on a pseudo-terminal, whose input and output are the pipes of the process.
+ */
 function terminalCommand(): ((shell: string) => [string, string[]]) | undefined {
   const has = (file: string, argv: string[]): boolean => {
     try {
@@ -180,8 +221,12 @@ function terminalCommand(): ((shell: string) => [string, string[]]) | undefined 
       return false;
     }
   };
-  if (has('script', ['-qec', 'true', '/dev/null'])) return (shell) => ['script', ['-qfec', shell, '/dev/null']];
-  const spawnIt = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(["sh", "-c", sys.argv[1]])))';
-  if (has('python3', ['-c', 'import os, pty; os.waitstatus_to_exitcode'])) return (shell) => ['python3', ['-c', spawnIt, shell]];
+  if (has('script', ['-qec', 'true', '/dev/null']))
+    return (shell) => ['script', ['-qfec', shell, '/dev/null']];
+  const spawnIt =
+    'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(["sh", "-c", ' +
+    'sys.argv[1]])))';
+  if (has('python3', ['-c', 'import os, pty; os.waitstatus_to_exitcode']))
+    return (shell) => ['python3', ['-c', spawnIt, shell]];
   return undefined;
 }

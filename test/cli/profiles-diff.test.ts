@@ -26,38 +26,52 @@ describe('profiles diff', () => {
     );
   });
 
-  test('compares knobs, timeouts, budgets, approval and decisions of tools in both; what an heir inherits is no difference', async () => {
-    const { stdout } = await cli(['profiles', 'diff', 'writer', 'strict', ...more, '--json']);
-    expect(JSON.parse(stdout)).toEqual({
-      a: 'writer',
-      b: 'strict',
-      onlyInA: [],
-      onlyInB: ['fails'],
-      tools: [
-        {
-          name: 'greet',
-          differences: [
-            { field: 'decision', a: 'allow', b: 'ask' },
-            { field: 'requiresApproval', a: false, b: true },
-            { field: 'timeoutMs', a: 120_000, b: 5_000 },
-            { field: 'maxOutputChars', a: null, b: 100 },
+  test(
+    'compares knobs, timeouts, budgets, approval and decisions of tools in both; what an heir ' +
+      'inherits is no difference',
+    async () => {
+      const { stdout } = await cli(['profiles', 'diff', 'writer', 'strict', ...more, '--json']);
+      expect(JSON.parse(stdout)).toEqual({
+        a: 'writer',
+        b: 'strict',
+        onlyInA: [],
+        onlyInB: ['fails'],
+        tools: [
+          {
+            name: 'greet',
+            differences: [
+              { field: 'decision', a: 'allow', b: 'ask' },
+              { field: 'requiresApproval', a: false, b: true },
+              { field: 'timeoutMs', a: 120_000, b: 5_000 },
+              { field: 'maxOutputChars', a: null, b: 100 },
+            ],
+          },
+          {
+            name: 'push',
+            differences: [{ field: 'knobs.remote', a: 'upstream', b: 'mirror' }],
+          },
+        ],
+        rules: {
+          onlyInA: [],
+          onlyInB: [
+            {
+              id: 'no-tokens',
+              effect: 'deny',
+              rule: {
+                id: 'no-tokens',
+                effect: 'deny',
+                tools: 'push',
+                when: { token: { glob: '*' } },
+              },
+              tools: ['push'],
+            },
           ],
         },
-        {
-          name: 'push',
-          differences: [{ field: 'knobs.remote', a: 'upstream', b: 'mirror' }],
-        },
-      ],
-      rules: {
-        onlyInA: [],
-        onlyInB: [
-          { id: 'no-tokens', effect: 'deny', rule: { id: 'no-tokens', effect: 'deny', tools: 'push', when: { token: { glob: '*' } } }, tools: ['push'] },
-        ],
-      },
-      limits: [{ field: 'loopGuard', a: null, b: 3 }],
-      default: null,
-    });
-  });
+        limits: [{ field: 'loopGuard', a: null, b: 3 }],
+        default: null,
+      });
+    },
+  );
 
   test('a rule that touches no effective tool is shown as it was written', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'host-tools-diff-'));
@@ -65,12 +79,16 @@ describe('profiles diff', () => {
       const file = join(folder, 'more.yaml');
       writeFileSync(
         file,
-        'profiles:\n  a: { tools: [greet] }\n  b:\n    tools: [greet]\n    rules:\n      - { effect: deny, tools: [psh, "x_*"], when: { branch: main }, reason: frozen }\n      - { effect: ask, tags: net, annotations: { destructive: true }, source: "mcp:*" }\n',
+        'profiles:\n  a: { tools: [greet] }\n  b:\n    tools: [greet]\n    rules:\n      - { ' +
+          'effect: deny, tools: [psh, "x_*"], when: { branch: main }, reason: frozen }\n      - ' +
+          '{ effect: ask, tags: net, annotations: { destructive: true }, source: "mcp:*" }\n',
       );
       const { stdout } = await cli(['profiles', 'diff', 'a', 'b', ...gated, '--host-tools', file]);
       expect(stdout.split('\n').slice(1, 3)).toEqual([
-        '  deny psh or x_*, which is no effective tool, when {"branch":"main"} as frozen (profile:b#0)',
-        '  ask every tool tagged net annotated {"destructive":true} from mcp:*, which is no effective tool (profile:b#1)',
+        '  deny psh or x_*, which is no effective tool, when {"branch":"main"} as frozen ' +
+          '(profile:b#0)',
+        '  ask every tool tagged net annotated {"destructive":true} from mcp:*, which is no ' +
+          'effective tool (profile:b#1)',
       ]);
     } finally {
       rmSync(folder, { recursive: true });
@@ -88,7 +106,16 @@ describe('profiles diff', () => {
   });
 
   test('facts count: what both wait for is in neither', async () => {
-    const { stdout } = await cli(['profiles', 'diff', 'reader', 'writer', ...gated, '--facts', '{"hostSession.status":"ready"}', '--json']);
+    const { stdout } = await cli([
+      'profiles',
+      'diff',
+      'reader',
+      'writer',
+      ...gated,
+      '--facts',
+      '{"hostSession.status":"ready"}',
+      '--json',
+    ]);
     expect(JSON.parse(stdout).onlyInB).toEqual(['push', 'exec', 'open']);
   });
 });

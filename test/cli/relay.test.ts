@@ -3,7 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { cli, tools } from './cli-run.ts';
 
 /** Runs the command until `use` is done with it. */
-async function served(argv: readonly string[], use: (url: string) => Promise<void>, env: Record<string, string> = {}) {
+async function served(
+  argv: readonly string[],
+  use: (url: string) => Promise<void>,
+  env: Record<string, string> = {},
+) {
   const interrupt = new AbortController();
   let tell: (url: string) => void = () => {};
   const listening = new Promise<string>((resolve) => {
@@ -18,7 +22,9 @@ async function served(argv: readonly string[], use: (url: string) => Promise<voi
     },
   });
   try {
-    await use(await Promise.race([listening, ran.then(({ stderr }) => Promise.reject(new Error(stderr)))]));
+    await use(
+      await Promise.race([listening, ran.then(({ stderr }) => Promise.reject(new Error(stderr)))]),
+    );
   } finally {
     interrupt.abort();
   }
@@ -26,7 +32,10 @@ async function served(argv: readonly string[], use: (url: string) => Promise<voi
 }
 
 const post = async (url: string, body: unknown, token?: string) => {
-  const headers = { 'content-type': 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  const headers = {
+    'content-type': 'application/json',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
   const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
   return { status: response.status, body: (await response.json()) as Record<string, never> };
 };
@@ -54,7 +63,11 @@ describe('the command', () => {
     await served(tools, async (url) => {
       const { body } = await post(`${url}/api/sessions`, {});
       const { code, agentToken } = body as unknown as { code: string; agentToken: string };
-      const asked = await post(`${url}/api/sessions/${code}/request`, { tool: 'greet', args: { name: 'Ann' } }, agentToken);
+      const asked = await post(
+        `${url}/api/sessions/${code}/request`,
+        { tool: 'greet', args: { name: 'Ann' } },
+        agentToken,
+      );
       expect(asked).toMatchObject({ status: 200, body: { result: { success: true } } });
       expect(JSON.stringify(asked.body)).toContain('Ann');
     });
@@ -65,7 +78,9 @@ describe('the command', () => {
       ['--host-key', 'RELAY_KEY'],
       async (url) => {
         expect(await post(`${url}/api/sessions`, {})).toMatchObject({ status: 401 });
-        expect(await post(`${url}/api/sessions`, {}, 'a-key-of-the-host')).toMatchObject({ status: 201 });
+        expect(await post(`${url}/api/sessions`, {}, 'a-key-of-the-host')).toMatchObject({
+          status: 201,
+        });
       },
       { RELAY_KEY: 'a-key-of-the-host' },
     );

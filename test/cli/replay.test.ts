@@ -13,7 +13,10 @@ const events: readonly WorkflowEvent[] = [
   { type: 'run_requested' },
   { type: 'run_completed' },
 ];
-const trace = writeTrace(createWorkflow({ tools: [{ name: 'read' }], profiles: { all: ['read'] }, profile: 'all' }), events);
+const trace = writeTrace(
+  createWorkflow({ tools: [{ name: 'read' }], profiles: { all: ['read'] }, profile: 'all' }),
+  events,
+);
 
 function file(text: string): string {
   const path = join(folder, 'trace.jsonl');
@@ -39,7 +42,10 @@ describe('replay', () => {
     const path = file(changed);
     const { exit, stdout } = await cli(['replay', path]);
     expect(exit).toBe(1);
-    expect(stdout).toBe(`${path}:3: the replay differs at /commands/0/toolNames/0\n  recorded  "write"\n  replayed  "read"\n`);
+    expect(stdout).toBe(
+      `${path}:3: the replay differs at /commands/0/toolNames/0\n  recorded  "write"\n  ` +
+        `replayed  "read"\n`,
+    );
     expect(JSON.parse((await cli(['replay', path, '--json'])).stdout)).toEqual({
       same: false,
       line: 3,

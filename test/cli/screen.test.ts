@@ -4,7 +4,15 @@ import { createScreen, type ScreenClock } from '../../src/cli/screen.ts';
 const wipe = '\r\u001b[2K';
 
 /** A screen with a clock that stands still until it is moved. */
-function setup({ isTTY = true, env = {}, columns = 80 }: { isTTY?: boolean; env?: Record<string, string>; columns?: number } = {}) {
+function setup({
+  isTTY = true,
+  env = {},
+  columns = 80,
+}: {
+  isTTY?: boolean;
+  env?: Record<string, string>;
+  columns?: number;
+} = {}) {
   const writes: string[] = [];
   let now = 0;
   let due: { at: number; run: () => void } | undefined;
@@ -17,7 +25,10 @@ function setup({ isTTY = true, env = {}, columns = 80 }: { isTTY?: boolean; env?
       };
     },
   };
-  const screen = createScreen({ stderr: { isTTY, columns, write: (text) => writes.push(text) }, env }, clock);
+  const screen = createScreen(
+    { stderr: { isTTY, columns, write: (text) => writes.push(text) }, env },
+    clock,
+  );
   const advance = (ms: number): void => {
     now += ms;
     if (due === undefined || due.at > now) return;
@@ -36,7 +47,11 @@ describe('progress', () => {
     screen.progress({ tool: 'copy', done: 5 });
     advance(100);
     screen.progress({ tool: 'copy', done: 6, message: 'more' });
-    expect(writes).toEqual([`${wipe}[##########..........] 50% copy 5/10 half`, `${wipe}\\ copy 5`, `${wipe}| copy 6 more`]);
+    expect(writes).toEqual([
+      `${wipe}[##########..........] 50% copy 5/10 half`,
+      `${wipe}\\ copy 5`,
+      `${wipe}| copy 6 more`,
+    ]);
   });
 
   test('is drawn ten times a second at most, and the last state is drawn', () => {

@@ -11,18 +11,30 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { cli, gated, root, tools, worlds } from './cli-run.ts';
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  version: string;
+};
 const initialize = {
   jsonrpc: '2.0',
   id: 0,
   method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  },
 };
-const lines = (...messages: object[]) => messages.map((message) => `${JSON.stringify(message)}\n`).join('');
+const lines = (...messages: object[]) =>
+  messages.map((message) => `${JSON.stringify(message)}\n`).join('');
 
 describe('over stdio', () => {
   test('standard output carries the protocol alone, and the command ends with its client', async () => {
-    const greet = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'greet', arguments: { name: 'Ann' } } };
+    const greet = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'greet', arguments: { name: 'Ann' } },
+    };
     const { exit, stdout } = await cli(['serve', ...tools], { stdin: lines(initialize, greet) });
     expect(exit).toBe(0);
     const answers = stdout
@@ -37,12 +49,23 @@ describe('over stdio', () => {
     const client = new Client({ name: 'test', version: '1' });
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: ['--import', tsx, join(root, 'src/cli/index.ts'), 'serve', ...gated, '--profile', 'reader'],
+      args: [
+        '--import',
+        tsx,
+        join(root, 'src/cli/index.ts'),
+        'serve',
+        ...gated,
+        '--profile',
+        'reader',
+      ],
       cwd: worlds,
       stderr: 'ignore',
     });
     await client.connect(transport);
-    expect(client.getServerVersion()).toMatchObject({ name: 'host-tools', version: manifest.version });
+    expect(client.getServerVersion()).toMatchObject({
+      name: 'host-tools',
+      version: manifest.version,
+    });
     const listed = (await client.listTools()).tools.map(({ name }) => name);
     const { stdout } = await cli(['list', ...gated, '--profile', 'reader', '--json']);
     expect(listed.length).toBeGreaterThan(0);
@@ -72,14 +95,38 @@ describe('an interruption', () => {
   });
   writeFileSync(
     join(folder, 'waits.mjs'),
-    "export const waits = () => { process.stderr.write('running\\n'); return new Promise(() => setInterval(() => {}, 60_000)); };\n",
+    "export const waits = () => { process.stderr.write('running\\n'); return new Promise(() " +
+      '=> setInterval(() => {}, 60_000)); };\n',
   );
-  writeFileSync(join(folder, 'waits.yaml'), 'tools: [{ name: waits, description: Waits., module: ./waits.mjs }]\n');
-  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'waits', arguments: {} } };
+  writeFileSync(
+    join(folder, 'waits.yaml'),
+    'tools: [{ name: waits, description: Waits., module: ./waits.mjs }]\n',
+  );
+  const call = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'waits', arguments: {} },
+  };
 
   /** Starts the command, and tells it to end when the tool runs. */
-  function start(argv: readonly string[], onStderr: (text: string, child: ChildProcess) => void = () => {}) {
-    const child = spawn(process.execPath, ['--import', tsx, join(root, 'src/cli/index.ts'), 'serve', '--host-tools', 'waits.yaml', ...argv], { cwd: folder });
+  function start(
+    argv: readonly string[],
+    onStderr: (text: string, child: ChildProcess) => void = () => {},
+  ) {
+    const child = spawn(
+      process.execPath,
+      [
+        '--import',
+        tsx,
+        join(root, 'src/cli/index.ts'),
+        'serve',
+        '--host-tools',
+        'waits.yaml',
+        ...argv,
+      ],
+      { cwd: folder },
+    );
     left.add(child);
     let [stdout, stderr] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -101,14 +148,18 @@ describe('an interruption', () => {
 
   test('over stdio: calls in flight are cancelled and answered before the command ends', async () => {
     const { child, ended } = start([]);
-    child.stdin.write(lines(initialize, { jsonrpc: '2.0', method: 'notifications/initialized' }, call));
+    child.stdin.write(
+      lines(initialize, { jsonrpc: '2.0', method: 'notifications/initialized' }, call),
+    );
     const { code, stdout } = await ended;
     expect(code).toBe(0);
     const answer = stdout
       .split('\n')
       .map((line) => (line === '' ? {} : JSON.parse(line)) as { id?: number })
       .find(({ id }) => id === 1);
-    expect(answer).toMatchObject({ result: { isError: true, _meta: { 'host-tools/error': { code: 'session_closed' } } } });
+    expect(answer).toMatchObject({
+      result: { isError: true, _meta: { 'host-tools/error': { code: 'session_closed' } } },
+    });
   });
 
   test('over HTTP: the same', async () => {
@@ -117,38 +168,54 @@ describe('an interruption', () => {
       const [address] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(stderr) ?? [];
       if (address === undefined || answered !== undefined) return;
       const client = new Client({ name: 'test', version: '1' });
-      answered = client.connect(new StreamableHTTPClientTransport(new URL(address))).then(() => client.callTool({ name: 'waits', arguments: {} }));
+      answered = client
+        .connect(new StreamableHTTPClientTransport(new URL(address)))
+        .then(() => client.callTool({ name: 'waits', arguments: {} }));
     });
     expect(await ended).toMatchObject({ code: 0 });
-    expect(await answered).toMatchObject({ isError: true, _meta: { 'host-tools/error': { code: 'session_closed' } } });
+    expect(await answered).toMatchObject({
+      isError: true,
+      _meta: { 'host-tools/error': { code: 'session_closed' } },
+    });
   });
 });
 
 describe('over HTTP', () => {
-  test('it answers on the loopback at /mcp, each client in a session of its own, until it is interrupted', async () => {
-    const interrupt = new AbortController();
-    let tell: (url: URL) => void = () => {};
-    const url = new Promise<URL>((resolve) => {
-      tell = resolve;
-    });
-    const ran = cli(['serve', ...tools, '--http', '0'], {
-      signal: interrupt.signal,
-      onStderr(text) {
-        const [address] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(text) ?? [];
-        if (address !== undefined) tell(new URL(address));
-      },
-    });
-    const address = await url;
-    for (const pin of [undefined, '2026-07-28']) {
-      const client = new Client({ name: 'test', version: '1' }, pin === undefined ? {} : { versionNegotiation: { mode: { pin } } });
-      await client.connect(new StreamableHTTPClientTransport(address));
-      expect(client.getServerVersion()?.version).toBe(manifest.version);
-      expect(JSON.stringify(await client.callTool({ name: 'greet', arguments: { name: 'Bo' } }))).toContain('Bo');
-      await client.close();
-    }
-    expect((await fetch(new URL('/', address))).status).toBe(404);
-    expect((await fetch(address, { method: 'POST', headers: { origin: 'https://evil.com' } })).status).toBe(403);
-    interrupt.abort();
-    expect(await ran).toMatchObject({ exit: 0, stdout: '' });
-  });
+  test(
+    'it answers on the loopback at /mcp, each client in a session of its own, until it is ' +
+      'interrupted',
+    async () => {
+      const interrupt = new AbortController();
+      let tell: (url: URL) => void = () => {};
+      const url = new Promise<URL>((resolve) => {
+        tell = resolve;
+      });
+      const ran = cli(['serve', ...tools, '--http', '0'], {
+        signal: interrupt.signal,
+        onStderr(text) {
+          const [address] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(text) ?? [];
+          if (address !== undefined) tell(new URL(address));
+        },
+      });
+      const address = await url;
+      for (const pin of [undefined, '2026-07-28']) {
+        const client = new Client(
+          { name: 'test', version: '1' },
+          pin === undefined ? {} : { versionNegotiation: { mode: { pin } } },
+        );
+        await client.connect(new StreamableHTTPClientTransport(address));
+        expect(client.getServerVersion()?.version).toBe(manifest.version);
+        expect(
+          JSON.stringify(await client.callTool({ name: 'greet', arguments: { name: 'Bo' } })),
+        ).toContain('Bo');
+        await client.close();
+      }
+      expect((await fetch(new URL('/', address))).status).toBe(404);
+      expect(
+        (await fetch(address, { method: 'POST', headers: { origin: 'https://evil.com' } })).status,
+      ).toBe(403);
+      interrupt.abort();
+      expect(await ran).toMatchObject({ exit: 0, stdout: '' });
+    },
+  );
 });

@@ -23,17 +23,33 @@ const file = (name: string, text: string): string => {
 };
 const tools = (name: string, handler: string): string[] => {
   file(`${name}.mjs`, `export const work = ${handler};\n`);
-  return ['--host-tools', file(`${name}.yaml`, `tools: [{ name: work, description: Works., module: ./${name}.mjs, timeout: 1 }]\n`)];
+  return [
+    '--host-tools',
+    file(
+      `${name}.yaml`,
+      `tools: [{ name: work, description: Works., module: ./${name}.mjs, timeout: 1 }]\n`,
+    ),
+  ];
 };
 const module = file('module.mjs', `${spin}\n`);
 
-/** Runs a command and calls `spinning` once its code spins. Its streams close when every process that holds them is gone. */
-function run(argv: readonly string[], spinning: (child: ChildProcess) => void): Promise<{ code: number | null; signal: string | null; stderr: string }> {
-  const child = spawn(process.execPath, ['--import', tsx, join(root, 'src/cli/index.ts'), ...argv], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+/**
+ * Runs a command and calls `spinning` once its code spins. Its streams close when every process
+ * that holds them is gone.
+ */
+function run(
+  argv: readonly string[],
+  spinning: (child: ChildProcess) => void,
+): Promise<{ code: number | null; signal: string | null; stderr: string }> {
+  const child = spawn(
+    process.execPath,
+    ['--import', tsx, join(root, 'src/cli/index.ts'), ...argv],
+    {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
   left.add(child);
   let stderr = '';
   let told = false;
@@ -52,43 +68,83 @@ function run(argv: readonly string[], spinning: (child: ChildProcess) => void): 
   });
 }
 
-const killed = 'spinning\nhost-tools: Interrupted. A tool or a module did not let go of the process, so it was killed.\n';
+const killed =
+  'spinning\nhost-tools: Interrupted. A tool or a module did not let go of the process, so it ' +
+  'was killed.\n';
 
 describe('code that spins is killed where the command is interrupted', () => {
   test.each([
     ['a handler', ['call', 'work', ...tools('handler', `() => { ${spin} }`)]],
-    ['a handler that has waited before', ['call', 'work', ...tools('later', `async () => { await new Promise(setImmediate); ${spin} }`)]],
+    [
+      'a handler that has waited before',
+      [
+        'call',
+        'work',
+        ...tools('later', `async () => { await new Promise(setImmediate); ${spin} }`),
+      ],
+    ],
     ['a module that is listed', ['list', '--host-tools-module', `./${module}`]],
     ['a module that is validated', ['validate', module]],
   ])('%s', async (_, argv) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      expect(await run(argv, (child) => child.kill(signal)), signal).toEqual({ code: 130, signal: null, stderr: killed });
+      expect(await run(argv, (child) => child.kill(signal)), signal).toEqual({
+        code: 130,
+        signal: null,
+        stderr: killed,
+      });
   });
 
   test('a process that is killed takes the one that spins with it', async () => {
-    const ended = await run(['list', '--host-tools-module', `./${module}`], (child) => child.kill('SIGKILL'));
+    const ended = await run(['list', '--host-tools-module', `./${module}`], (child) =>
+      child.kill('SIGKILL'),
+    );
     expect(ended).toEqual({ code: null, signal: 'SIGKILL', stderr: 'spinning\n' });
   });
 });
 
 describe('what tools see of the process', () => {
   test('neither a channel to another process nor the variable that stands for one', async () => {
-    const handler = '() => ({ send: typeof process.send, names: Object.keys(process.env).filter((name) => name.startsWith("HOST_TOOLS_")) })';
-    const child = spawn(process.execPath, ['--import', tsx, join(root, 'src/cli/index.ts'), 'call', 'work', '--json', ...tools('looks', handler)], {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'inherit'],
-      // What a CI run sets for the tests is not what the command sets for its own second process.
-      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOST_TOOLS_'))),
-    });
+    const handler =
+      '() => ({ send: typeof process.send, names: Object.keys(process.env).filter((name) => ' +
+      'name.startsWith("HOST_TOOLS_")) })';
+    const child = spawn(
+      process.execPath,
+      [
+        '--import',
+        tsx,
+        join(root, 'src/cli/index.ts'),
+        'call',
+        'work',
+        '--json',
+        ...tools('looks', handler),
+      ],
+      {
+        cwd: folder,
+        stdio: ['ignore', 'pipe', 'inherit'],
+        // What a CI run sets for the tests is not what the command sets for its own second process.
+        env: Object.fromEntries(
+          Object.entries(process.env).filter(([name]) => !name.startsWith('HOST_TOOLS_')),
+        ),
+      },
+    );
     left.add(child);
     let stdout = '';
     for await (const text of child.stdout.setEncoding('utf8')) stdout += text;
     left.delete(child);
-    expect(JSON.parse(stdout)).toMatchObject({ success: true, output: { send: 'undefined', names: [] } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      success: true,
+      output: { send: 'undefined', names: [] },
+    });
   });
 
   test('a signal that ends it gives the exit code that a shell gives', async () => {
-    const name = file('ends.mjs', "process.stderr.write('spinning\\n'); process.kill(process.pid, 'SIGUSR2'); for (;;);\n");
-    expect(await run(['list', '--host-tools-module', `./${name}`], () => {})).toMatchObject({ code: 140, signal: null });
+    const name = file(
+      'ends.mjs',
+      "process.stderr.write('spinning\\n'); process.kill(process.pid, 'SIGUSR2'); for (;;);\n",
+    );
+    expect(await run(['list', '--host-tools-module', `./${name}`], () => {})).toMatchObject({
+      code: 140,
+      signal: null,
+    });
   });
 });

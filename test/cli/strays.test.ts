@@ -20,11 +20,21 @@ const core = pathToFileURL(join(root, 'src/index.ts')).href;
 let written = 0;
 
 /** Writes a module of one tool, `work`, and answers its name. */
-function moduleOf({ head = '', handler = "return 'done';", more = '' }: { head?: string; handler?: string; more?: string }): string {
+function moduleOf({
+  head = '',
+  handler = "return 'done';",
+  more = '',
+}: {
+  head?: string;
+  handler?: string;
+  more?: string;
+}): string {
   const name = `./module-${written++}.mjs`;
   writeFileSync(
     join(folder, name),
-    `import { defineTool } from ${JSON.stringify(core)};\n${head}\nexport const work = defineTool({ name: 'work', description: 'Works.', parameters: { type: 'object' }, async handler() { ${handler} }, ${more} });\n`,
+    `import { defineTool } from ${JSON.stringify(core)};\n${head}\nexport const work = ` +
+      `defineTool({ name: 'work', description: 'Works.', parameters: { type: 'object' }, async ` +
+      `handler() { ${handler} }, ${more} });\n`,
   );
   return name;
 }
@@ -41,11 +51,15 @@ interface Ended {
 }
 
 function run(...argv: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, ['--import', tsx, join(root, 'src/cli/index.ts'), ...argv], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--import', tsx, join(root, 'src/cli/index.ts'), ...argv],
+    {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   left.add(child);
   let [stdout, stderr] = ['', ''];
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -71,7 +85,10 @@ describe('an exit that is not the command’s own is exit code 1, and one line n
     ['call', ['call', 'work']],
     ['explain', ['explain', 'work']],
     ['profiles diff', ['profiles', 'diff', 'a', 'b']],
-    ['policy test', ['policy', 'test', file('cases.yaml', 'tests: [{ tool: work, expect: allow }]\n')]],
+    [
+      'policy test',
+      ['policy', 'test', file('cases.yaml', 'tests: [{ tool: work, expect: allow }]\n')],
+    ],
   ])('at the top of a module, under %s', async (_, argv) => {
     const module = moduleOf({ head: 'process.exit(0);' });
     const { code, stdout, stderr } = await run(...argv, '--host-tools-module', module);
@@ -83,7 +100,9 @@ describe('an exit that is not the command’s own is exit code 1, and one line n
     const module = moduleOf({ head: 'process.exit(0);' });
     const tools = file(
       'exits.yaml',
-      `tools:\n  - { name: work, description: Works well., parameters: { type: object }, module: ${module}, function: work }\n  - { name: other, description: Works well., parameters: { type: object }, module: ${moduleOf({})}, function: work }\n`,
+      `tools:\n  - { name: work, description: Works well., parameters: { type: object }, ` +
+        `module: ${module}, function: work }\n  - { name: other, description: Works well., ` +
+        `parameters: { type: object }, module: ${moduleOf({})}, function: work }\n`,
     );
     const { code, stderr } = await run('list', '--host-tools', tools);
     expect(code).toBe(1);
@@ -91,7 +110,13 @@ describe('an exit that is not the command’s own is exit code 1, and one line n
   });
 
   test('in a handler: its call fails, and the result is printed', async () => {
-    const { code, stdout, stderr } = await run('call', 'work', '--json', '--host-tools-module', moduleOf({ handler: 'process.exit(0);' }));
+    const { code, stdout, stderr } = await run(
+      'call',
+      'work',
+      '--json',
+      '--host-tools-module',
+      moduleOf({ handler: 'process.exit(0);' }),
+    );
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ success: false, error: { code: 'handler_error' } });
     expect(stderr).toMatch(
@@ -100,12 +125,27 @@ describe('an exit that is not the command’s own is exit code 1, and one line n
   });
 
   test.each([
-    ['in a timer of a handler', `setTimeout(() => process.exit(0), 1); ${later(60)} return 'done';`, ''],
+    [
+      'in a timer of a handler',
+      `setTimeout(() => process.exit(0), 1); ${later(60)} return 'done';`,
+      '',
+    ],
     ['caught and forgotten', "try { process.exit(); } catch {} return 'done';", ''],
     ['below process.exit', "try { process.reallyExit(0); } catch {} return 'done';", ''],
-    ['in a clean-up', '', "create: () => ({ handler: () => 'done', dispose() { process.exit(0); } }), handler: undefined,"],
+    [
+      'in a clean-up',
+      '',
+      "create: () => ({ handler: () => 'done', dispose() { process.exit(0); } }), handler: " +
+        'undefined,',
+    ],
   ])('%s: the answer is still printed', async (_, handler, more) => {
-    const { code, stdout, stderr } = await run('call', 'work', '--json', '--host-tools-module', moduleOf({ handler, more }));
+    const { code, stdout, stderr } = await run(
+      'call',
+      'work',
+      '--json',
+      '--host-tools-module',
+      moduleOf({ handler, more }),
+    );
     expect(JSON.parse(stdout)).toMatchObject({ success: true, output: 'done' });
     expect(stderr).toMatch(/host-tools: process\.(?:really)?[eE]xit\(0?\) was called/);
     expect(code).toBe(1);
@@ -113,7 +153,13 @@ describe('an exit that is not the command’s own is exit code 1, and one line n
 
   test('what an exit listener or `process.exitCode` says changes nothing', async () => {
     const head = "process.on('exit', () => { process.exitCode = 0; process.exit(0); });";
-    const { code, stdout } = await run('call', 'nobody', '--json', '--host-tools-module', moduleOf({ head }));
+    const { code, stdout } = await run(
+      'call',
+      'nobody',
+      '--json',
+      '--host-tools-module',
+      moduleOf({ head }),
+    );
     expect(JSON.parse(stdout)).toMatchObject({ success: false });
     expect(code).toBe(1);
   });
@@ -122,8 +168,16 @@ describe('an exit that is not the command’s own is exit code 1, and one line n
 describe('an error that nobody handles is exit code 1 and one line; the answer is still printed', () => {
   test.each([
     ['a rejection of a handler', "Promise.reject(new Error('astray')); return 'done';", ''],
-    ['a rejection of the last turn', "setImmediate(() => Promise.reject(new Error('astray'))); return 'done';", ''],
-    ['an exception in a timer', `setTimeout(() => { throw new Error('astray'); }, 1); ${later(60)} return 'done';`, ''],
+    [
+      'a rejection of the last turn',
+      "setImmediate(() => Promise.reject(new Error('astray'))); return 'done';",
+      '',
+    ],
+    [
+      'an exception in a timer',
+      `setTimeout(() => { throw new Error('astray'); }, 1); ${later(60)} return 'done';`,
+      '',
+    ],
     ['a rejection of a module', undefined, "Promise.reject(new Error('astray'));"],
   ])('%s', async (_, handler, head) => {
     const { code, stdout, stderr } = await run(
@@ -134,20 +188,30 @@ describe('an error that nobody handles is exit code 1 and one line; the answer i
       moduleOf({ head, ...(handler === undefined ? {} : { handler }) }),
     );
     expect(JSON.parse(stdout)).toMatchObject({ success: true, output: 'done' });
-    expect(stderr).toMatch(/^host-tools: (?:A promise was rejected|An exception was thrown) and nobody [a-z]+ it: astray \(module-\d+\.mjs:\d+:\d+\)\n$/);
+    expect(stderr).toMatch(
+      /^host-tools: (?:A promise was rejected|An exception was thrown) and nobody [a-z]+ it: astray \(module-\d+\.mjs:\d+:\d+\)\n$/,
+    );
     expect(code).toBe(1);
   });
 
   test('however many there are, ten are told', async () => {
-    const handler = "for (let n = 0; n < 30; n++) Promise.reject(new Error('astray')); return 'done';";
-    const { code, stderr } = await run('call', 'work', '--host-tools-module', moduleOf({ handler }));
+    const handler =
+      "for (let n = 0; n < 30; n++) Promise.reject(new Error('astray')); return 'done';";
+    const { code, stderr } = await run(
+      'call',
+      'work',
+      '--host-tools-module',
+      moduleOf({ handler }),
+    );
     expect(code).toBe(1);
     expect(stderr.trimEnd().split('\n')).toHaveLength(11);
     expect(stderr).toContain('host-tools: More of these are not shown.\n');
   });
 
   test('validate has them in its report alone', async () => {
-    const module = moduleOf({ head: "Promise.reject(new Error('astray')); try { process.exit(0); } catch {}" });
+    const module = moduleOf({
+      head: "Promise.reject(new Error('astray')); try { process.exit(0); } catch {}",
+    });
     const { code, stdout, stderr } = await run('validate', module);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toContain('no_exit');

@@ -52,19 +52,38 @@ describe('a child of two profiles', () => {
     const session = await world('child');
     expect(session.effectiveTools().names).toEqual(['git', 'read_file', 'shell']);
     // Key by key: `paths` is the child's as a whole, `depth` the parent's.
-    expect((await session.call('git', { action: 'status' })).output).toEqual({ paths: { src: 'r' }, depth: 5 });
+    expect((await session.call('git', { action: 'status' })).output).toEqual({
+      paths: { src: 'r' },
+      depth: 5,
+    });
     expect((await session.call('read_file', {})).success).toBe(true);
   });
 
   test.each([
-    ['what no rule allows, by default', 'git', { action: 'commit' }, 'denied_by_default', undefined],
-    ['what a rule of the second parent denies', 'git', { action: 'log', flags: ['-1', '--force-with-lease'] }, 'force_refused', 'no-force'],
+    [
+      'what no rule allows, by default',
+      'git',
+      { action: 'commit' },
+      'denied_by_default',
+      undefined,
+    ],
+    [
+      'what a rule of the second parent denies',
+      'git',
+      { action: 'log', flags: ['-1', '--force-with-lease'] },
+      'force_refused',
+      'no-force',
+    ],
     ['what a rule of the registry denies', 'git', { action: 'push' }, 'push_refused', 'no-push'],
     ['a tool that it added itself and nothing allows', 'shell', {}, 'denied_by_default', undefined],
   ])('is denied %s; explain says the same', async (_, name, input, reason, rule) => {
     const session = await world('child');
     const { error } = await session.call(name, input);
-    expect(error).toMatchObject({ code: 'policy_denied', reason, ...(rule === undefined ? {} : { ruleId: rule }) });
+    expect(error).toMatchObject({
+      code: 'policy_denied',
+      reason,
+      ...(rule === undefined ? {} : { ruleId: rule }),
+    });
     expect(JSON.stringify(await session.explain(name, input))).toContain(reason);
   });
 

@@ -23,7 +23,12 @@ export function folder(files: Readonly<Record<string, unknown>> = {}): Folder {
   const at = (name: string): string => join(path, name);
   const put = (file: string, content: unknown): void => {
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, typeof content === 'string' || content instanceof Uint8Array ? content : JSON.stringify(content, null, 2));
+    writeFileSync(
+      file,
+      typeof content === 'string' || content instanceof Uint8Array
+        ? content
+        : JSON.stringify(content, null, 2),
+    );
   };
   const made: Folder = {
     path,

@@ -16,7 +16,9 @@ async function load(content: unknown, files: Readonly<Record<string, unknown>> =
 }
 
 describe('what is no regular file is refused at once', () => {
-  test.skipIf(process.platform === 'win32').each(['a pipe that nobody writes to', 'a device without an end'])('%s', async (kind) => {
+  test
+    .skipIf(process.platform === 'win32')
+    .each(['a pipe that nobody writes to', 'a device without an end'])('%s', async (kind) => {
     const { at } = folder();
     const path = kind.includes('device') ? '/dev/zero' : at('pipe.yaml');
     if (path !== '/dev/zero') execFileSync('mkfifo', [path]);
@@ -29,27 +31,59 @@ describe('what is no regular file is refused at once', () => {
 
 describe('a module whose exports cannot be looked at fails its entry, and the others load', () => {
   test.each([
-    ['a CommonJS getter that throws', 'bad.cjs', 'module.exports = { get a() { throw new Error("no database"); } };', /bad\.cjs cannot be loaded: no database/],
-    ['a getter of the default export that throws', 'bad.mjs', 'export default { get a() { throw new Error("no"); } };', /cannot be loaded: no/],
-    ['a revoked proxy as default', 'bad.mjs', 'const p = Proxy.revocable({}, {}); p.revoke(); export default p.proxy;', /revoked/],
-    ['a revoked proxy by name', 'bad.mjs', 'const p = Proxy.revocable({}, {}); p.revoke(); export const a = p.proxy;', /its export cannot be used: .*revoked/],
-    ['a thenable that gives nothing', 'bad.mjs', 'export const then = (resolve) => resolve(undefined);', /cannot be loaded/],
+    [
+      'a CommonJS getter that throws',
+      'bad.cjs',
+      'module.exports = { get a() { throw new Error("no database"); } };',
+      /bad\.cjs cannot be loaded: no database/,
+    ],
+    [
+      'a getter of the default export that throws',
+      'bad.mjs',
+      'export default { get a() { throw new Error("no"); } };',
+      /cannot be loaded: no/,
+    ],
+    [
+      'a revoked proxy as default',
+      'bad.mjs',
+      'const p = Proxy.revocable({}, {}); p.revoke(); export default p.proxy;',
+      /revoked/,
+    ],
+    [
+      'a revoked proxy by name',
+      'bad.mjs',
+      'const p = Proxy.revocable({}, {}); p.revoke(); export const a = p.proxy;',
+      /its export cannot be used: .*revoked/,
+    ],
+    [
+      'a thenable that gives nothing',
+      'bad.mjs',
+      'export const then = (resolve) => resolve(undefined);',
+      /cannot be loaded/,
+    ],
     ['an endless message', 'bad.mjs', 'throw new Error("x".repeat(1e6));', /^.{1000,2010}$/],
   ])('%s', async (_, name, text, reason) => {
-    const { loaded, failed } = await load({ tools: [entry('a', `./${name}`), entry('b')] }, { [name]: text });
+    const { loaded, failed } = await load(
+      { tools: [entry('a', `./${name}`), entry('b')] },
+      { [name]: text },
+    );
     expect(loaded).toEqual(['b']);
     expect(failed).toMatchObject([{ index: 0, name: 'a', reason: expect.stringMatching(reason) }]);
   });
 
   test('as a module of its own it is refused: invalid_file', async () => {
     const { at } = folder({ 'bad.mjs': 'export default { get a() { throw new Error("no"); } };' });
-    await expect(loadHostToolsModule(at('bad.mjs'), new HostToolRegistry())).rejects.toMatchObject({ code: 'invalid_file' });
+    await expect(loadHostToolsModule(at('bad.mjs'), new HostToolRegistry())).rejects.toMatchObject({
+      code: 'invalid_file',
+    });
   });
 
   test('one that never finishes loading is given up after the limit', async () => {
     const { at } = folder({ 'never.mjs': 'await new Promise(() => {}); export default 1;' });
     await expect(importModule(at('never.mjs'), new Map(), 20)).rejects.toMatchObject({
-      message: `the module ${at('never.mjs')} cannot be loaded: it is still loading after 0.02 s; what takes long belongs into the handler`,
+      message:
+        `the module ${at('never.mjs')} cannot be loaded: it is still loading after 0.02 s; what ` +
+        'takes long belongs into the handler',
     });
   });
 });
@@ -64,23 +98,44 @@ describe('the size of a file costs time in proportion, never the stack', () => {
     ]);
   });
 
-  test.each(['children first', 'parents first'])('a line of at most 100 parents loads, %s', async (order) => {
-    const line = Array.from({ length: 4_000 }, (_, at) => [`p${at}`, at === 3_999 ? { tools: [] } : { extends: `p${at + 1}` }] as const);
-    const { profiles, failed } = await load({ profiles: Object.fromEntries(order === 'children first' ? line : line.toReversed()) });
-    expect(profiles.length).toBe(101);
-    expect(failed.find(({ name }) => name === 'p3898')?.reason).toBe('`extends` leads through more than 100 profiles');
-    expect(failed.find(({ name }) => name === 'p3897')?.reason).toBe('it extends `p3898`, which cannot be loaded');
-  });
+  test.each(['children first', 'parents first'])(
+    'a line of at most 100 parents loads, %s',
+    async (order) => {
+      const line = Array.from(
+        { length: 4_000 },
+        (_, at) => [`p${at}`, at === 3_999 ? { tools: [] } : { extends: `p${at + 1}` }] as const,
+      );
+      const { profiles, failed } = await load({
+        profiles: Object.fromEntries(order === 'children first' ? line : line.toReversed()),
+      });
+      expect(profiles.length).toBe(101);
+      expect(failed.find(({ name }) => name === 'p3898')?.reason).toBe(
+        '`extends` leads through more than 100 profiles',
+      );
+      expect(failed.find(({ name }) => name === 'p3897')?.reason).toBe(
+        'it extends `p3898`, which cannot be loaded',
+      );
+    },
+  );
 
   test('unknown keys are named up to a bound', async () => {
-    const { failed } = await load({ tools: [{ ...entry('a'), ...Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`k${at}`, 1])) }] });
+    const { failed } = await load({
+      tools: [
+        {
+          ...entry('a'),
+          ...Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`k${at}`, 1])),
+        },
+      ],
+    });
     expect(failed[0]?.reason).toMatch(/^unknown key `k0`.*`k3`.*; and 4996 more$/);
   });
 });
 
 describe('the nearest name', () => {
   test('of a parent is another profile, of the file or of the registry', async () => {
-    const { at } = folder({ 'a.json': { profiles: { reviewers: { extends: 'reviewer' }, x: { extends: 'hots' } } } });
+    const { at } = folder({
+      'a.json': { profiles: { reviewers: { extends: 'reviewer' }, x: { extends: 'hots' } } },
+    });
     const registry = new HostToolRegistry();
     registry.defineProfile({ id: 'host', tools: [] });
     registry.defineProfile({ id: 'reviewed', tools: [] });
@@ -93,7 +148,10 @@ describe('the nearest name', () => {
 
   test('of a value that is one of a few', async () => {
     const { failed } = await load({ tools: [{ ...entry('a'), exposure: 'Internal' }] });
-    expect(failed[0]?.reason).toBe('`exposure`: expected `model` or `internal`, got `Internal` (string), did you mean `internal`?');
+    expect(failed[0]?.reason).toBe(
+      '`exposure`: expected `model` or `internal`, got `Internal` (string), did you mean ' +
+        '`internal`?',
+    );
   });
 });
 

@@ -21,9 +21,15 @@ function formatted(value: unknown, indent = '', before = 0): string {
   const inner = `${indent}  `;
   const members = isArray
     ? value.map((item: unknown) => formatted(item, inner, inner.length))
-    : Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${formatted(item, inner, inner.length + key.length + 4)}`);
+    : Object.entries(value).map(
+        ([key, item]) =>
+          `${JSON.stringify(key)}: ${formatted(item, inner, inner.length + key.length + 4)}`,
+      );
   if (members.length === 0) return isArray ? '[]' : '{}';
-  const line = isArray && members.every((member) => !/[{[]/.test(member)) ? `[${members.join(', ')}]` : undefined;
+  const line =
+    isArray && members.every((member) => !/[{[]/.test(member))
+      ? `[${members.join(', ')}]`
+      : undefined;
   if (line !== undefined && before + line.length < 160) return line;
   return `${isArray ? '[' : '{'}\n${members.map((member) => inner + member).join(',\n')}\n${indent}${isArray ? ']' : '}'}`;
 }
@@ -31,7 +37,9 @@ function formatted(value: unknown, indent = '', before = 0): string {
 describe('host-tools.schema.json', () => {
   // `npx vitest run test/config/json-schema.test.ts -u` writes the file anew.
   test('is what the format says', async () => {
-    await expect(`${formatted(fileJsonSchema())}\n`).toMatchFileSnapshot('../../host-tools.schema.json');
+    await expect(`${formatted(fileJsonSchema())}\n`).toMatchFileSnapshot(
+      '../../host-tools.schema.json',
+    );
   });
 
   test('every key is described, and no object takes keys that it does not know', () => {
@@ -43,9 +51,11 @@ describe('host-tools.schema.json', () => {
         additionalProperties?: unknown;
       };
       if (properties !== undefined && additionalProperties !== false) silent.push(`${path}: open`);
-      for (const [key, property] of Object.entries(properties ?? {})) if (property.description === undefined) silent.push(`${path}.${key}`);
+      for (const [key, property] of Object.entries(properties ?? {}))
+        if (property.description === undefined) silent.push(`${path}.${key}`);
       // What a tool's own schemas may say, JSON Schema says.
-      for (const [key, child] of Object.entries(node)) if (key !== 'allOf') walk(child, `${path}/${key}`);
+      for (const [key, child] of Object.entries(node))
+        if (key !== 'allOf') walk(child, `${path}/${key}`);
     };
     walk(fileJsonSchema(), '');
     expect(silent).toEqual([]);
@@ -57,12 +67,23 @@ describe('host-tools.schema.json', () => {
     ['no module', { tools: [{ name: 'a' }] }],
     ['timeout 0', { tools: [{ name: 'a', module: 'b', timeout: 0 }] }],
     ['two spellings', { tools: [{ name: 'a', module: 'b', timeout: 1, timeoutMs: 1_000 }] }],
-    ['two other spellings', { tools: [{ name: 'a', module: 'b', requires_approval: true, requiresApproval: true }] }],
+    [
+      'two other spellings',
+      { tools: [{ name: 'a', module: 'b', requires_approval: true, requiresApproval: true }] },
+    ],
     ['a rule without an effect', { rules: [{ tools: 'a' }] }],
     ['a rule with two tests', { rules: [{ effect: 'deny', when: { a: { in: [1], equals: 1 } } }] }],
     ['a profile with neither tools nor a parent', { profiles: { p: {} } }],
-    ['a schema of no object', { tools: [{ name: 'a', module: 'b', parameters: { type: 'string' } }] }],
-    ['a schema that is none', { tools: [{ name: 'a', module: 'b', parameters: { properties: { x: { type: 'integr' } } } }] }],
+    [
+      'a schema of no object',
+      { tools: [{ name: 'a', module: 'b', parameters: { type: 'string' } }] },
+    ],
+    [
+      'a schema that is none',
+      {
+        tools: [{ name: 'a', module: 'b', parameters: { properties: { x: { type: 'integr' } } } }],
+      },
+    ],
     ['an approval in words', { tools: [{ name: 'a', module: 'b', requires_approval: 'yes' }] }],
     ['a blank name', { tools: [{ name: ' ', module: 'b' }] }],
     ['a condition without a path', { rules: [{ effect: 'deny', when: {} }] }],
@@ -71,13 +92,19 @@ describe('host-tools.schema.json', () => {
     ['a test that nothing can pass', { rules: [{ effect: 'deny', when: { a: { in: [] } } }] }],
     ['annotations that say nothing', { rules: [{ effect: 'deny', annotations: {} }] }],
     ['no parents', { profiles: { p: { extends: [] } } }],
-    ['an approval that a profile lifts', { profiles: { p: { tools: [{ name: 'a', requiresApproval: false }] } } }],
+    [
+      'an approval that a profile lifts',
+      { profiles: { p: { tools: [{ name: 'a', requiresApproval: false }] } } },
+    ],
   ])('refuses %s', (_, content) => {
     expect(validate(content)).toBe(false);
   });
 
   test('leads from the package: `host-tools/host-tools.schema.json`', () => {
-    const { exports, files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: Record<string, string>; files: string[] };
+    const { exports, files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      exports: Record<string, string>;
+      files: string[];
+    };
     expect(exports['./host-tools.schema.json']).toBe('./host-tools.schema.json');
     expect(files).toContain('host-tools.schema.json');
   });
@@ -88,9 +115,15 @@ describe('docs/files.md', () => {
     expect(examples.length).toBeGreaterThan(2);
   });
 
-  test.each(examples.map((example) => [`line ${example.line}`, example] as const))('%s: the example satisfies the schema', (_, { info, code }) => {
-    expect(validate(info === 'json' ? JSON.parse(code) : parse(code)), JSON.stringify(validate.errors)).toBe(true);
-  });
+  test.each(examples.map((example) => [`line ${example.line}`, example] as const))(
+    '%s: the example satisfies the schema',
+    (_, { info, code }) => {
+      expect(
+        validate(info === 'json' ? JSON.parse(code) : parse(code)),
+        JSON.stringify(validate.errors),
+      ).toBe(true);
+    },
+  );
 
   test('its first example loads whole', async () => {
     const { at } = folder({
@@ -105,8 +138,12 @@ describe('docs/files.md', () => {
   });
 
   test('names every key of the format', () => {
-    const { definitions } = fileJsonSchema() as { definitions: Record<string, { properties: object }> };
+    const { definitions } = fileJsonSchema() as {
+      definitions: Record<string, { properties: object }>;
+    };
     const keys = Object.values(definitions).flatMap(({ properties }) => Object.keys(properties));
-    expect(keys.filter((key) => !page.includes(`\`${key}`) && !page.includes(`${key}\``))).toEqual([]);
+    expect(keys.filter((key) => !page.includes(`\`${key}`) && !page.includes(`${key}\``))).toEqual(
+      [],
+    );
   });
 });

@@ -40,10 +40,22 @@ describe('a file of tools', () => {
     });
     const registry = new HostToolRegistry();
     const report = await loadHostTools(at('my-tools.yaml'), registry);
-    expect(report).toEqual({ file: `${path}/my-tools.yaml`, loaded: ['my_database_query'], failed: [], profiles: [], rules: 0 });
-    expect(registry.get('my_database_query')).toMatchObject({ category: 'database', description: 'Query the application database' });
+    expect(report).toEqual({
+      file: `${path}/my-tools.yaml`,
+      loaded: ['my_database_query'],
+      failed: [],
+      profiles: [],
+      rules: 0,
+    });
+    expect(registry.get('my_database_query')).toMatchObject({
+      category: 'database',
+      description: 'Query the application database',
+    });
     const session = sessionOf(registry);
-    expect((await session.call('my_database_query', { sql: 'select 1' })).output).toEqual({ sql: 'select 1', session: 's' });
+    expect((await session.call('my_database_query', { sql: 'select 1' })).output).toEqual({
+      sql: 'select 1',
+      session: 's',
+    });
     expect((await session.call('my_database_query', {})).error?.code).toBe('invalid_input');
   });
 
@@ -53,13 +65,21 @@ describe('a file of tools', () => {
     ['the text of a file URL', (path: string) => pathToFileURL(path).href],
   ])('is named by %s', async (_, by) => {
     const { at } = folder({ 'a.json': { tools: [echo] }, 'handlers.mjs': handlers });
-    expect((await loadHostTools(by(at('a.json')), new HostToolRegistry())).loaded).toEqual(['echo']);
+    expect((await loadHostTools(by(at('a.json')), new HostToolRegistry())).loaded).toEqual([
+      'echo',
+    ]);
   });
 
-  test.each(['a.json', 'a.JSON', 'a.yaml', 'a.yml', 'a.conf'])('%s: JSON by its ending, else YAML, of which JSON is a part', async (name) => {
-    const { at } = folder({ [name]: { $schema: './x.json', tools: [echo], profiles: null, rules: [] }, 'handlers.mjs': handlers });
-    expect((await loadHostTools(at(name), new HostToolRegistry())).loaded).toEqual(['echo']);
-  });
+  test.each(['a.json', 'a.JSON', 'a.yaml', 'a.yml', 'a.conf'])(
+    '%s: JSON by its ending, else YAML, of which JSON is a part',
+    async (name) => {
+      const { at } = folder({
+        [name]: { $schema: './x.json', tools: [echo], profiles: null, rules: [] },
+        'handlers.mjs': handlers,
+      });
+      expect((await loadHostTools(at(name), new HostToolRegistry())).loaded).toEqual(['echo']);
+    },
+  );
 
   test('parameters default to any object', async () => {
     const { at } = folder({ 'a.json': { tools: [echo] }, 'handlers.mjs': handlers });
@@ -80,7 +100,11 @@ describe('a file of tools', () => {
             category: 'c',
             tags: ['t'],
             annotations: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
-            parameters: { type: 'object', properties: { a: { type: 'integer', default: 3 } }, additionalProperties: false },
+            parameters: {
+              type: 'object',
+              properties: { a: { type: 'integer', default: 3 } },
+              additionalProperties: false,
+            },
             outputSchema: { type: 'object', required: ['a'] },
             timeoutMs: 1_000,
             idleTimeoutMs: 500,
@@ -106,7 +130,13 @@ describe('a file of tools', () => {
     });
     const registry = new HostToolRegistry();
     expect((await loadHostTools(at('a.json'), registry)).failed).toEqual([]);
-    expect(registry.get('echo')).toMatchObject({ title: 'Echo', version: '1', category: 'c', tags: ['t'], annotations: { readOnly: true, idempotent: true } });
+    expect(registry.get('echo')).toMatchObject({
+      title: 'Echo',
+      version: '1',
+      category: 'c',
+      tags: ['t'],
+      annotations: { readOnly: true, idempotent: true },
+    });
     const asked: unknown[] = [];
     const session = sessionOf(registry, {
       facts: { f: true, g: 'y' },
@@ -124,7 +154,11 @@ describe('a file of tools', () => {
 
 describe('handlers from files run through the whole spine', () => {
   test('timeout is in seconds', async () => {
-    const { at } = folder({ 'a.yaml': 'tools: [{ name: slow, description: Waits., module: ./handlers.mjs, timeout: 0.02 }]', 'handlers.mjs': handlers });
+    const { at } = folder({
+      'a.yaml':
+        'tools: [{ name: slow, description: Waits., module: ./handlers.mjs, timeout: 0.02 }]',
+      'handlers.mjs': handlers,
+    });
     const registry = new HostToolRegistry();
     await loadHostTools(at('a.yaml'), registry);
     const { error } = await sessionOf(registry).call('slow', {});
@@ -133,11 +167,16 @@ describe('handlers from files run through the whole spine', () => {
   });
 
   test.each(['requires_approval', 'requiresApproval'])('%s: true asks a person', async (key) => {
-    const { at } = folder({ 'a.json': { tools: [{ ...echo, [key]: true }] }, 'handlers.mjs': handlers });
+    const { at } = folder({
+      'a.json': { tools: [{ ...echo, [key]: true }] },
+      'handlers.mjs': handlers,
+    });
     const registry = new HostToolRegistry();
     await loadHostTools(at('a.json'), registry);
     expect((await sessionOf(registry).call('echo', {})).error?.code).toBe('approval_denied');
-    expect((await sessionOf(registry, { approver: () => 'allow_once' }).call('echo', {})).success).toBe(true);
+    expect(
+      (await sessionOf(registry, { approver: () => 'allow_once' }).call('echo', {})).success,
+    ).toBe(true);
   });
 
   test('rules of the file hold for every session, `when` included', async () => {
@@ -157,7 +196,11 @@ rules:
     const registry = new HostToolRegistry();
     expect((await loadHostTools(at('a.yaml'), registry)).rules).toBe(1);
     const session = sessionOf(registry);
-    expect((await session.call('echo', { path: '../x' })).error).toMatchObject({ code: 'policy_denied', reason: 'dots_refused', ruleId: 'no-dots' });
+    expect((await session.call('echo', { path: '../x' })).error).toMatchObject({
+      code: 'policy_denied',
+      reason: 'dots_refused',
+      ruleId: 'no-dots',
+    });
     expect((await session.call('echo', { path: 'x' })).success).toBe(true);
   });
 
@@ -176,7 +219,9 @@ profiles:
     });
     const registry = new HostToolRegistry();
     expect((await loadHostTools(at('a.yaml'), registry)).failed).toEqual([]);
-    expect((await sessionOf(registry, { profile: 'narrow' }).call('knobs', {})).output).toEqual({ allowed: ['log'] });
+    expect((await sessionOf(registry, { profile: 'narrow' }).call('knobs', {})).output).toEqual({
+      allowed: ['log'],
+    });
     expect((await sessionOf(registry).call('knobs', {})).output).toEqual({ allowed: [] });
   });
 });
@@ -191,7 +236,10 @@ describe('which export is the handler', () => {
     export default () => 'default';
   `;
   const load = async (entry: object) => {
-    const { at } = folder({ 'a.json': { tools: [{ module: './m.mjs', ...entry }] }, 'm.mjs': module });
+    const { at } = folder({
+      'a.json': { tools: [{ module: './m.mjs', ...entry }] },
+      'm.mjs': module,
+    });
     const registry = new HostToolRegistry();
     const { failed } = await loadHostTools(at('a.json'), registry);
     return { registry, reason: failed[0]?.reason };
@@ -213,8 +261,16 @@ describe('which export is the handler', () => {
   });
 
   test.each([
-    ['beside a definition only name, module and function may stand', { name: 'finished', description: 'Other.', timeout: 3 }, /leave out description, timeout/],
-    ['the name must be the definition’s', { name: 'own', function: 'finished' }, /write `name: finished`/],
+    [
+      'beside a definition only name, module and function may stand',
+      { name: 'finished', description: 'Other.', timeout: 3 },
+      /leave out description, timeout/,
+    ],
+    [
+      'the name must be the definition’s',
+      { name: 'own', function: 'finished' },
+      /write `name: finished`/,
+    ],
     [
       'an export that is missing is named with the nearest',
       { name: 'x', description: 'X.', function: 'givn' },
@@ -261,7 +317,11 @@ describe('which module is meant', () => {
     'sub/plain': `module.exports = () => 'no ending'`,
     'node_modules/dual/package.json': {
       name: 'dual',
-      exports: { '.': { types: './x.d.ts', require: './no.cjs', import: './index.mjs' }, './tools/*': { import: './t/*.mjs' }, './none': null },
+      exports: {
+        '.': { types: './x.d.ts', require: './no.cjs', import: './index.mjs' },
+        './tools/*': { import: './t/*.mjs' },
+        './none': null,
+      },
     },
     'node_modules/dual/index.mjs': `export default () => 'a package, as import sees it'`,
     'node_modules/dual/t/one.mjs': `export default () => 'a subpath'`,
@@ -273,7 +333,11 @@ describe('which module is meant', () => {
   };
   const load = async (module: string) => {
     const { at, path, write } = folder(files);
-    write({ 'sub/a.json': { tools: [{ name: 'it', description: 'It.', module: module.replace('FOLDER', path) }] } });
+    write({
+      'sub/a.json': {
+        tools: [{ name: 'it', description: 'It.', module: module.replace('FOLDER', path) }],
+      },
+    });
     const registry = new HostToolRegistry();
     const { failed } = await loadHostTools(at('sub/a.json'), registry);
     return failed[0]?.reason ?? (await sessionOf(registry).call('it', {})).output;
@@ -295,13 +359,19 @@ describe('which module is meant', () => {
 
   test.each([
     ['./gone.mjs', /^there is no file .*\/sub\/gone\.mjs$/],
-    ['myapp.tools.database', /^there is no file .*, and no package `myapp\.tools\.database` that can be imported from .*\/sub$/],
+    [
+      'myapp.tools.database',
+      /^there is no file .*, and no package `myapp\.tools\.database` that can be imported from .*\/sub$/,
+    ],
     ['dual/other', /the package `dual` .* does not export `\.\/other`/],
     ['dual/none', /does not export/],
     ['node:fs', /`node:fs` is refused/],
     ['fs', /no package `fs`/],
     ['fs/promises', /no package `fs\/promises`/],
-    ['https://example.com/x.mjs', /is refused: a module is a path relative to the file, or a package/],
+    [
+      'https://example.com/x.mjs',
+      /is refused: a module is a path relative to the file, or a package/,
+    ],
     ['data:text/javascript,export default 1', /is refused/],
     ['file:///gone.mjs', /there is no file/],
     ['file://host/share', /not the URL of a file here|there is no file/],
@@ -319,7 +389,9 @@ describe('which module is meant', () => {
     });
     const { loaded, failed } = await loadHostTools(at('a.json'), new HostToolRegistry());
     expect(loaded).toEqual(['echo']);
-    expect(failed[0]?.reason).toMatch(/^the module .*bad\.mjs cannot be loaded: no database \(at .*bad\.mjs:1:7\)$/);
+    expect(failed[0]?.reason).toMatch(
+      /^the module .*bad\.mjs cannot be loaded: no database \(at .*bad\.mjs:1:7\)$/,
+    );
   });
 });
 
@@ -356,7 +428,14 @@ profiles:
         line: 6,
         reason: expect.stringMatching(/unknown key `descripton`; did you mean `description`\?/),
       },
-      { section: 'profiles', file: at('a.yaml'), index: 1, name: 'bad', line: 13, reason: expect.stringContaining('got `ecko`. Did you mean `echo`?') },
+      {
+        section: 'profiles',
+        file: at('a.yaml'),
+        index: 1,
+        name: 'bad',
+        line: 13,
+        reason: expect.stringContaining('got `ecko`. Did you mean `echo`?'),
+      },
     ]);
     expect(registry.profile('bad')).toBeUndefined();
   });
@@ -374,27 +453,72 @@ profiles:
       { ...base, requires_approval: true, requiresApproval: true },
       /`requires_approval` and `requiresApproval` are two spellings of one thing/,
     ],
-    ['both spellings of timeout', { ...base, timeout: 1, timeoutMs: 1_000 }, /`timeout` and `timeoutMs` are two spellings/],
+    [
+      'both spellings of timeout',
+      { ...base, timeout: 1, timeoutMs: 1_000 },
+      /`timeout` and `timeoutMs` are two spellings/,
+    ],
     ['timeout 0', { ...base, timeout: 0 }, /`timeout`: expected a number above 0, got `0`/],
     ['timeout below 0', { ...base, timeout: -1 }, /`timeout`/],
     ['a timeout that no timer holds', { ...base, timeout: 2 ** 31 }, /`timeout`/],
-    ['a timeout of text', { ...base, timeout: '5s' }, /`timeout`: expected a number, got `5s` \(string\)/],
-    ['a version that YAML took for a number', { ...base, version: 1.2 }, /`version`: expected a string, got `1\.2`/],
-    ['an unknown annotation', { ...base, annotations: { readonly: true } }, /`annotations`: unknown key `readonly`; did you mean `readOnly`\?/],
-    ['an approval of text', { ...base, requires_approval: 'yes' }, /`requires_approval`: expected true, false or \{ title, message\?, risk\? \}, got `yes`/],
-    ['an approval with a typing error', { ...base, requiresApproval: { titel: 'x' } }, /unknown key `titel`; did you mean `title`\?/],
-    ['a fact without a value', { ...base, requires: [{ fact: 'a' }] }, /expected exactly one of equals, in, got none/],
-    ['a fact with two', { ...base, requires: [{ fact: 'a', equals: 1, in: [1] }] }, /expected exactly one of equals, in, got equals and in/],
+    [
+      'a timeout of text',
+      { ...base, timeout: '5s' },
+      /`timeout`: expected a number, got `5s` \(string\)/,
+    ],
+    [
+      'a version that YAML took for a number',
+      { ...base, version: 1.2 },
+      /`version`: expected a string, got `1\.2`/,
+    ],
+    [
+      'an unknown annotation',
+      { ...base, annotations: { readonly: true } },
+      /`annotations`: unknown key `readonly`; did you mean `readOnly`\?/,
+    ],
+    [
+      'an approval of text',
+      { ...base, requires_approval: 'yes' },
+      /`requires_approval`: expected true, false or \{ title, message\?, risk\? \}, got `yes`/,
+    ],
+    [
+      'an approval with a typing error',
+      { ...base, requiresApproval: { titel: 'x' } },
+      /unknown key `titel`; did you mean `title`\?/,
+    ],
+    [
+      'a fact without a value',
+      { ...base, requires: [{ fact: 'a' }] },
+      /expected exactly one of equals, in, got none/,
+    ],
+    [
+      'a fact with two',
+      { ...base, requires: [{ fact: 'a', equals: 1, in: [1] }] },
+      /expected exactly one of equals, in, got equals and in/,
+    ],
     ['a schema that is none', { ...base, parameters: { type: 'nonsense' } }, /parameters/],
     ['parameters of another type', { ...base, parameters: { type: 'string' } }, /parameters/],
     ['a check', { ...base, policy: { check: 'x' } }, /`policy`: unknown key `check`/],
     ['a handler', { ...base, handler: 'x' }, /unknown key `handler`/],
     ['scope', { ...base, scope: 'session' }, /unknown key `scope`/],
-    ['an own __proto__', JSON.parse(`{ "name": "a", "description": "b", "module": "./handlers.mjs", "__proto__": { "x": 1 } }`), /unknown key `__proto__`/],
-    ['an exposure of its own', { ...base, exposure: 'public' }, /`exposure`: expected `model` or `internal`, got `public`/],
+    [
+      'an own __proto__',
+      JSON.parse(
+        `{ "name": "a", "description": "b", "module": "./handlers.mjs", "__proto__": { "x": 1 } }`,
+      ),
+      /unknown key `__proto__`/,
+    ],
+    [
+      'an exposure of its own',
+      { ...base, exposure: 'public' },
+      /`exposure`: expected `model` or `internal`, got `public`/,
+    ],
     ['many faults', { a: 1, b: 2, name: 3, tags: [1, 2, 3, 4], module: 4 }, /; and \d more$/],
   ])('%s', async (_, entry, reason) => {
-    const { at } = folder({ 'a.json': { tools: [entry, { ...base, name: 'fine', function: 'echo' }] }, 'handlers.mjs': handlers });
+    const { at } = folder({
+      'a.json': { tools: [entry, { ...base, name: 'fine', function: 'echo' }] },
+      'handlers.mjs': handlers,
+    });
     const registry = new HostToolRegistry();
     const { loaded, failed } = await loadHostTools(at('a.json'), registry);
     expect(failed).toHaveLength(1);
@@ -407,7 +531,12 @@ profiles:
 
   test.each([
     ['given twice', [echo, echo], undefined, /the file has a tool `echo` already/],
-    ['a twin of another', [echo, { ...echo, name: 'Echo', function: 'echo' }], undefined, /could be mistaken for `echo`/],
+    [
+      'a twin of another',
+      [echo, { ...echo, name: 'Echo', function: 'echo' }],
+      undefined,
+      /could be mistaken for `echo`/,
+    ],
   ])('a name that is %s fails the later one', async (_, tools, __, reason) => {
     const { at } = folder({ 'a.json': { tools }, 'handlers.mjs': handlers });
     const { loaded, failed } = await loadHostTools(at('a.json'), new HostToolRegistry());
@@ -418,42 +547,87 @@ profiles:
   test('the host’s own tool keeps its name', async () => {
     const { at } = folder({ 'a.json': { tools: [echo] }, 'handlers.mjs': handlers });
     const registry = new HostToolRegistry();
-    const mine = defineTool({ name: 'echo', description: 'Mine.', parameters: { type: 'object' }, handler: () => 'mine' });
+    const mine = defineTool({
+      name: 'echo',
+      description: 'Mine.',
+      parameters: { type: 'object' },
+      handler: () => 'mine',
+    });
     registry.register(mine);
-    expect((await loadHostTools(at('a.json'), registry)).failed).toMatchObject([{ name: 'echo', reason: expect.stringMatching(/registered already/) }]);
+    expect((await loadHostTools(at('a.json'), registry)).failed).toMatchObject([
+      { name: 'echo', reason: expect.stringMatching(/registered already/) },
+    ]);
     expect(registry.get('echo')).toBe(mine);
   });
 });
 
 describe('a broken rule', () => {
   test.each([
-    ['an unknown key', { effect: 'deny', tool: 'echo' }, /unknown key `tool`; did you mean `tools`\?/],
-    ['an unknown effect', { effect: 'refuse' }, /`effect`: expected `allow` or `ask` or `deny`, got `refuse`/],
+    [
+      'an unknown key',
+      { effect: 'deny', tool: 'echo' },
+      /unknown key `tool`; did you mean `tools`\?/,
+    ],
+    [
+      'an unknown effect',
+      { effect: 'refuse' },
+      /`effect`: expected `allow` or `ask` or `deny`, got `refuse`/,
+    ],
     ['no effect', { tools: 'echo' }, /`effect`/],
-    ['a pattern that would backtrack', { effect: 'deny', when: { a: { matches: '(?=x)' } } }, /linear time/],
-    ['an unknown test', { effect: 'deny', when: { a: { match: 'x' } } }, /unknown key `match`; did you mean `matches`\?/],
-    ['two tests', { effect: 'deny', when: { a: { in: [1], equals: 1 } } }, /expected exactly one of equals, in, matches, glob, got equals and in/],
+    [
+      'a pattern that would backtrack',
+      { effect: 'deny', when: { a: { matches: '(?=x)' } } },
+      /linear time/,
+    ],
+    [
+      'an unknown test',
+      { effect: 'deny', when: { a: { match: 'x' } } },
+      /unknown key `match`; did you mean `matches`\?/,
+    ],
+    [
+      'two tests',
+      { effect: 'deny', when: { a: { in: [1], equals: 1 } } },
+      /expected exactly one of equals, in, matches, glob, got equals and in/,
+    ],
     ['no tools at all', { effect: 'deny', tools: [] }, /`tools`/],
     ['an empty `when`', { effect: 'deny', when: {} }, /`when`/],
-    ['a reason of prose', { effect: 'deny', reason: 'Not allowed' }, /`reason`: expected lower-case letters/],
+    [
+      'a reason of prose',
+      { effect: 'deny', reason: 'Not allowed' },
+      /`reason`: expected lower-case letters/,
+    ],
     ['text', 'deny echo', /expected an object/],
   ])('%s: nothing of the file loads', async (_, rule, reason) => {
     const { at } = folder({
-      'a.json': { tools: [echo], profiles: { p: { tools: ['echo'] } }, rules: [{ effect: 'ask' }, rule] },
+      'a.json': {
+        tools: [echo],
+        profiles: { p: { tools: ['echo'] } },
+        rules: [{ effect: 'ask' }, rule],
+      },
       'handlers.mjs': `globalThis.hostToolsRan = true; ${handlers}`,
     });
     const registry = new HostToolRegistry();
     const { revision } = registry;
     const report = await loadHostTools(at('a.json'), registry);
     expect(report).toMatchObject({ loaded: [], profiles: [], rules: 0 });
-    expect(report.failed).toMatchObject([{ section: 'rules', index: 1, line: expect.any(Number), reason: expect.stringMatching(reason) }]);
+    expect(report.failed).toMatchObject([
+      {
+        section: 'rules',
+        index: 1,
+        line: expect.any(Number),
+        reason: expect.stringMatching(reason),
+      },
+    ]);
     expect(registry.count).toBe(0);
     expect(registry.revision).toBe(revision);
     expect(registry.profile('p')).toBeUndefined();
   });
 
   test('what the file had loaded before stays, rules and all', async () => {
-    const { at, write } = folder({ 'a.json': { tools: [echo], rules: [{ effect: 'deny', tools: 'echo' }] }, 'handlers.mjs': handlers });
+    const { at, write } = folder({
+      'a.json': { tools: [echo], rules: [{ effect: 'deny', tools: 'echo' }] },
+      'handlers.mjs': handlers,
+    });
     const registry = new HostToolRegistry();
     await loadHostTools(at('a.json'), registry);
     write({ 'a.json': { tools: [echo], rules: [{ effect: 'denny', tools: 'echo' }] } });
@@ -466,26 +640,44 @@ describe('loading the same file again', () => {
   test('replaces what it had loaded, and nothing else', async () => {
     const { at, write } = folder({
       'a.json': {
-        tools: [echo, { ...echo, name: 'gone', function: 'echo' }, { ...echo, name: 'last', function: 'echo' }],
+        tools: [
+          echo,
+          { ...echo, name: 'gone', function: 'echo' },
+          { ...echo, name: 'last', function: 'echo' },
+        ],
         rules: [{ effect: 'deny', tools: 'last' }],
         profiles: { old: { tools: ['gone'] } },
       },
       'handlers.mjs': handlers,
     });
     const registry = new HostToolRegistry();
-    const mine = defineTool({ name: 'mine', description: 'Mine.', parameters: { type: 'object' }, handler: () => 'mine' });
+    const mine = defineTool({
+      name: 'mine',
+      description: 'Mine.',
+      parameters: { type: 'object' },
+      handler: () => 'mine',
+    });
     await loadHostTools(at('a.json'), registry);
     registry.register(mine);
     registry.defineProfile({ id: 'own', tools: ['mine'] });
     const before = registry.get('echo');
     write({
       'a.json': {
-        tools: [{ ...echo, name: 'new', function: 'echo' }, { ...echo, name: 'last', description: 'Changed.', function: 'echo' }, echo],
+        tools: [
+          { ...echo, name: 'new', function: 'echo' },
+          { ...echo, name: 'last', description: 'Changed.', function: 'echo' },
+          echo,
+        ],
         profiles: { fresh: { tools: ['new'] } },
       },
     });
     const report = await loadHostTools(at('a.json'), registry);
-    expect(report).toMatchObject({ loaded: ['new', 'last', 'echo'], failed: [], profiles: ['fresh'], rules: 0 });
+    expect(report).toMatchObject({
+      loaded: ['new', 'last', 'echo'],
+      failed: [],
+      profiles: ['fresh'],
+      rules: 0,
+    });
     expect(registry.listNames()).toEqual(['echo', 'last', 'mine', 'new']);
     expect(registry.get('echo')).toBe(before);
     expect(registry.get('last')?.description).toBe('Changed.');
@@ -497,7 +689,11 @@ describe('loading the same file again', () => {
 
   test('without a change changes nothing: no revision, no event, no rule number', async () => {
     const { at } = folder({
-      'a.json': { tools: [echo], rules: [{ effect: 'deny', when: { a: 1 } }], profiles: { p: { tools: ['echo'] } } },
+      'a.json': {
+        tools: [echo],
+        rules: [{ effect: 'deny', when: { a: 1 } }],
+        profiles: { p: { tools: ['echo'] } },
+      },
       'handlers.mjs': handlers,
     });
     const registry = new HostToolRegistry();
@@ -514,7 +710,14 @@ describe('loading the same file again', () => {
     const { at, write } = folder({ 'a.json': { tools: [echo] }, 'handlers.mjs': handlers });
     const registry = new HostToolRegistry();
     await loadHostTools(at('a.json'), registry);
-    registry.registerOrReplace(defineTool({ name: 'echo', description: 'Mine.', parameters: { type: 'object' }, handler: () => 'mine' }));
+    registry.registerOrReplace(
+      defineTool({
+        name: 'echo',
+        description: 'Mine.',
+        parameters: { type: 'object' },
+        handler: () => 'mine',
+      }),
+    );
     write({ 'a.json': { tools: [] } });
     await loadHostTools(at('a.json'), registry);
     expect(registry.get('echo')?.description).toBe('Mine.');
@@ -542,7 +745,10 @@ describe('loading the same file again', () => {
   });
 
   test('a module that failed is tried again once its file changed', async () => {
-    const { at, write } = folder({ 'a.json': { tools: [{ ...echo, name: 'it', module: 'm.mjs' }] }, 'm.mjs': `export default (` });
+    const { at, write } = folder({
+      'a.json': { tools: [{ ...echo, name: 'it', module: 'm.mjs' }] },
+      'm.mjs': `export default (`,
+    });
     const registry = new HostToolRegistry();
     expect((await loadHostTools(at('a.json'), registry)).failed).toHaveLength(1);
     write({ 'm.mjs': `export default () => 'mended'` });
@@ -550,7 +756,10 @@ describe('loading the same file again', () => {
   });
 
   test('loads of one file at once end as one load does', async () => {
-    const { at } = folder({ 'a.json': { tools: [echo], rules: [{ effect: 'ask', tools: 'x' }] }, 'handlers.mjs': handlers });
+    const { at } = folder({
+      'a.json': { tools: [echo], rules: [{ effect: 'ask', tools: 'x' }] },
+      'handlers.mjs': handlers,
+    });
     const registry = new HostToolRegistry();
     const reports = await Promise.all([1, 2, 3].map(() => loadHostTools(at('a.json'), registry)));
     expect(reports.map(({ failed }) => failed)).toEqual([[], [], []]);
@@ -566,12 +775,18 @@ describe('loading the same file again', () => {
   });
 
   test('a profile that the host’s own profile extends cannot vanish: nothing changes', async () => {
-    const { at, write } = folder({ 'a.json': { tools: [echo], profiles: { base: { tools: ['echo'] } } }, 'handlers.mjs': handlers });
+    const { at, write } = folder({
+      'a.json': { tools: [echo], profiles: { base: { tools: ['echo'] } } },
+      'handlers.mjs': handlers,
+    });
     const registry = new HostToolRegistry();
     await loadHostTools(at('a.json'), registry);
     registry.defineProfile({ id: 'heir', extends: 'base', tools: [] });
     write({ 'a.json': { tools: [] } });
-    await expect(loadHostTools(at('a.json'), registry)).rejects.toMatchObject({ code: 'invalid_file', message: expect.stringContaining('`heir` extends it') });
+    await expect(loadHostTools(at('a.json'), registry)).rejects.toMatchObject({
+      code: 'invalid_file',
+      message: expect.stringContaining('`heir` extends it'),
+    });
     expect(registry.listNames()).toEqual(['echo']);
     expect(registry.profile('base')).toBeDefined();
   });
@@ -586,7 +801,10 @@ describe('what rejects', () => {
     ['a web address', new URL('https://example.com/a.yaml')],
     ['a broken file URL', 'file://%'],
   ])('%s: invalid_option', async (_, path) => {
-    await expect(loadHostTools(path as string, new HostToolRegistry())).rejects.toMatchObject({ name: 'MisuseError', code: 'invalid_option' });
+    await expect(loadHostTools(path as string, new HostToolRegistry())).rejects.toMatchObject({
+      name: 'MisuseError',
+      code: 'invalid_option',
+    });
   });
 
   test.each([
@@ -600,7 +818,10 @@ describe('what rejects', () => {
   });
 
   test('a closed registry: closed', async () => {
-    const { at } = folder({ 'a.json': { tools: [echo], rules: [{ effect: 'ask' }] }, 'handlers.mjs': handlers });
+    const { at } = folder({
+      'a.json': { tools: [echo], rules: [{ effect: 'ask' }] },
+      'handlers.mjs': handlers,
+    });
     const registry = new HostToolRegistry();
     await registry.close();
     await expect(loadHostTools(at('a.json'), registry)).rejects.toMatchObject({ code: 'closed' });

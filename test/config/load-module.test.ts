@@ -6,7 +6,12 @@ import { defineTool, HostToolRegistry } from '../../src/index.ts';
 import { folder } from './folder.ts';
 import { moduleText } from './modules.ts';
 
-const taken = defineTool({ name: 'taken', description: 'Taken.', parameters: { type: 'object' }, handler: () => 'mine' });
+const taken = defineTool({
+  name: 'taken',
+  description: 'Taken.',
+  parameters: { type: 'object' },
+  handler: () => 'mine',
+});
 
 async function load(body: string, registry = new HostToolRegistry()) {
   const { at } = folder({ 'm.mjs': moduleText(body) });
@@ -15,14 +20,30 @@ async function load(body: string, registry = new HostToolRegistry()) {
 
 describe('a set-up function', () => {
   test.each([
-    ['setupHostTools, sync', `export function setupHostTools(registry) { registry.register(tool('a')); registry.registerAll([tool('b')]); }`],
+    [
+      'setupHostTools, sync',
+      `export function setupHostTools(registry) { registry.register(tool('a')); ` +
+        `registry.registerAll([tool('b')]); }`,
+    ],
     [
       'setupHostTools, async',
-      `export async function setupHostTools(registry) { await null; registry.register(tool('a')); registry.registerOrReplace(tool('b')); }`,
+      'export async function setupHostTools(registry) { await null; ' +
+        `registry.register(tool('a')); registry.registerOrReplace(tool('b')); }`,
     ],
-    ['setup_host_tools', `export const setup_host_tools = (registry) => { registry.registerAll([tool('a'), tool('b')]); };`],
-    ['the default export', `export default async (registry) => { registry.registerAll([tool('a'), tool('b')]); };`],
-    ['of an object that is the default export', `export default { setupHostTools(registry) { registry.registerAll([tool('a'), tool('b')]); } };`],
+    [
+      'setup_host_tools',
+      `export const setup_host_tools = (registry) => { registry.registerAll([tool('a'), ` +
+        `tool('b')]); };`,
+    ],
+    [
+      'the default export',
+      `export default async (registry) => { registry.registerAll([tool('a'), tool('b')]); };`,
+    ],
+    [
+      'of an object that is the default export',
+      `export default { setupHostTools(registry) { registry.registerAll([tool('a'), ` +
+        `tool('b')]); } };`,
+    ],
   ])('%s sets the registry up', async (_, body) => {
     const { registry, report, path } = await load(body);
     expect(report).toEqual({ file: path, loaded: ['a', 'b'], failed: [] });
@@ -31,15 +52,23 @@ describe('a set-up function', () => {
 
   test('setupHostTools alone counts where there is one', async () => {
     const { report } = await load(
-      `export const setupHostTools = (registry) => { registry.register(tool('a')); }; export const b = tool('b'); export default tool('c');`,
+      `export const setupHostTools = (registry) => { registry.register(tool('a')); }; export ` +
+        `const b = tool('b'); export default tool('c');`,
     );
     expect(report.loaded).toEqual(['a']);
   });
 
-  test('beside a default set-up function, named definitions that it has not registered itself load too', async () => {
-    const { report } = await load(`export const a = tool('a'); export const b = tool('b'); export default (registry) => { registry.register(b); };`);
-    expect(report).toMatchObject({ loaded: ['b', 'a'], failed: [] });
-  });
+  test(
+    'beside a default set-up function, named definitions that it has not registered itself load ' +
+      'too',
+    async () => {
+      const { report } = await load(
+        `export const a = tool('a'); export const b = tool('b'); export default (registry) => { ` +
+          'registry.register(b); };',
+      );
+      expect(report).toMatchObject({ loaded: ['b', 'a'], failed: [] });
+    },
+  );
 
   test('it is given the registry: what it reads, listens to and makes is the registry’s', async () => {
     const registry = new HostToolRegistry();
@@ -62,10 +91,18 @@ describe('a set-up function', () => {
   });
 
   test.each([
-    ['throws', `throw new Error('no database')`, /its set-up failed: no database \(at .*m\.mjs:\d+:\d+\); what it had registered is gone again/],
+    [
+      'throws',
+      `throw new Error('no database')`,
+      /its set-up failed: no database \(at .*m\.mjs:\d+:\d+\); what it had registered is gone again/,
+    ],
     ['rejects', `await Promise.reject('text')`, /its set-up failed: text/],
     ['throws nothing at all', 'throw undefined', /its set-up failed: undefined/],
-    ['registers a name that is taken', `registry.register(tool('taken'))`, /its set-up failed: Tool `taken` is registered already.* \(at .*m\.mjs:\d+:\d+\)/],
+    [
+      'registers a name that is taken',
+      `registry.register(tool('taken'))`,
+      /its set-up failed: Tool `taken` is registered already.* \(at .*m\.mjs:\d+:\d+\)/,
+    ],
   ])('one that %s leaves nothing behind, and the load rejects', async (_, fault, message) => {
     const registry = new HostToolRegistry();
     registry.register(taken);
@@ -82,16 +119,30 @@ describe('a set-up function', () => {
       ${fault};
     }`;
     const { at } = folder({ 'm.mjs': moduleText(body) });
-    const other = defineTool({ name: 'other', description: 'Of somebody else, meanwhile.', parameters: { type: 'object' }, handler: () => 'other' });
+    const other = defineTool({
+      name: 'other',
+      description: 'Of somebody else, meanwhile.',
+      parameters: { type: 'object' },
+      handler: () => 'other',
+    });
     const loading = loadHostToolsModule(at('m.mjs'), registry);
     registry.register(other);
-    await expect(loading).rejects.toMatchObject({ code: 'invalid_file', message: expect.stringMatching(message) });
+    await expect(loading).rejects.toMatchObject({
+      code: 'invalid_file',
+      message: expect.stringMatching(message),
+    });
     await expect(loading).rejects.toMatchObject({ message: expect.stringContaining(at('m.mjs')) });
     expect(registry.listNames()).toEqual(['taken', 'other']);
     expect(registry.get('taken')).toBe(taken);
     expect(registry.profile('new')).toBeUndefined();
     expect(registry.profile('old')).toEqual({ id: 'old', tools: ['taken'] });
-    expect((await registry.createSession({ sessionId: 's', services: undefined, profile: 'old' }).call('taken', {})).output).toBe('mine');
+    expect(
+      (
+        await registry
+          .createSession({ sessionId: 's', services: undefined, profile: 'old' })
+          .call('taken', {})
+      ).output,
+    ).toBe('mine');
     expect(() => registry.scope('plugin')).not.toThrow();
   });
 
@@ -101,17 +152,25 @@ describe('a set-up function', () => {
       `import { loadHostTools } from ${JSON.stringify(config)};
        export async function setupHostTools(registry) { await loadHostTools(new URL('./a.json', import.meta.url), registry); ${end} }`;
     const { at } = folder({
-      'a.json': { tools: [{ name: 'a', description: 'A.', module: './h.mjs' }], rules: [{ effect: 'deny' }] },
+      'a.json': {
+        tools: [{ name: 'a', description: 'A.', module: './h.mjs' }],
+        rules: [{ effect: 'deny' }],
+      },
       'h.mjs': 'export default () => 1',
       'good.mjs': setUp(''),
       'bad.mjs': setUp('throw new Error("late");'),
     });
     const registry = new HostToolRegistry();
-    await expect(loadHostToolsModule(at('bad.mjs'), registry)).rejects.toMatchObject({ code: 'invalid_file' });
+    await expect(loadHostToolsModule(at('bad.mjs'), registry)).rejects.toMatchObject({
+      code: 'invalid_file',
+    });
     expect(registry.count).toBe(0);
     expect((await loadHostToolsModule(at('good.mjs'), registry)).loaded).toEqual(['a']);
     expect((await loadHostTools(at('a.json'), registry)).failed).toEqual([]);
-    expect((await registry.createSession({ sessionId: 's', services: undefined }).call('a', {})).error?.code).toBe('policy_denied');
+    expect(
+      (await registry.createSession({ sessionId: 's', services: undefined }).call('a', {})).error
+        ?.code,
+    ).toBe('policy_denied');
   });
 
   test('what is no function is refused', async () => {
@@ -126,9 +185,21 @@ describe('definitions', () => {
   test.each([
     ['a default export', `export default tool('a');`, ['a']],
     ['a list as the default export', `export default [tool('b'), tool('a')];`, ['b', 'a']],
-    ['named exports, by code unit of their names', `export const y = tool('a'); export const x = tool('b'); export const z = 3;`, ['b', 'a']],
-    ['the default export first', `export const a = tool('a'); export default tool('z');`, ['z', 'a']],
-    ['one under two names, once', `export const a = tool('a'); export { a as b, a as default };`, ['a']],
+    [
+      'named exports, by code unit of their names',
+      `export const y = tool('a'); export const x = tool('b'); export const z = 3;`,
+      ['b', 'a'],
+    ],
+    [
+      'the default export first',
+      `export const a = tool('a'); export default tool('z');`,
+      ['z', 'a'],
+    ],
+    [
+      'one under two names, once',
+      `export const a = tool('a'); export { a as b, a as default };`,
+      ['a'],
+    ],
     ['members of an object that is the default export', `export default { a: tool('a') };`, ['a']],
   ])('%s', async (_, body, names) => {
     const { registry, report } = await load(body);
@@ -140,13 +211,26 @@ describe('definitions', () => {
     const registry = new HostToolRegistry();
     registry.register(taken);
     const { report, path } = await load(
-      `export const a = tool('a'); export const b = tool('taken'); export const c = { name: 'alien', [Symbol.for('host-tools.definition')]: true }; export const d = tool('d');`,
+      `export const a = tool('a'); export const b = tool('taken'); export const c = { name: ` +
+        `'alien', [Symbol.for('host-tools.definition')]: true }; export const d = tool('d');`,
       registry,
     );
     expect(report.loaded).toEqual(['a', 'd']);
     expect(report.failed).toEqual([
-      { index: 1, name: 'taken', section: 'tools', file: path, reason: expect.stringContaining('registered already') },
-      { index: 2, name: 'alien', section: 'tools', file: path, reason: expect.stringContaining('another installed copy') },
+      {
+        index: 1,
+        name: 'taken',
+        section: 'tools',
+        file: path,
+        reason: expect.stringContaining('registered already'),
+      },
+      {
+        index: 2,
+        name: 'alien',
+        section: 'tools',
+        file: path,
+        reason: expect.stringContaining('another installed copy'),
+      },
     ]);
   });
 
@@ -164,7 +248,9 @@ describe('definitions', () => {
   test('a closed registry rejects: closed', async () => {
     const registry = new HostToolRegistry();
     await registry.close();
-    await expect(load(`export const a = tool('a');`, registry)).rejects.toMatchObject({ code: 'closed' });
+    await expect(load(`export const a = tool('a');`, registry)).rejects.toMatchObject({
+      code: 'closed',
+    });
   });
 });
 
@@ -178,7 +264,9 @@ describe('which module', () => {
     ['the text of a file URL', (path: string) => pathToFileURL(path).href],
   ])('is named by %s', async (_, by) => {
     const { at } = folder(files);
-    expect((await loadHostToolsModule(by(at('m.mjs')), new HostToolRegistry())).loaded).toEqual(['a']);
+    expect((await loadHostToolsModule(by(at('m.mjs')), new HostToolRegistry())).loaded).toEqual([
+      'a',
+    ]);
   });
 
   test('or is a package as code in the working folder would import it', async () => {
@@ -201,15 +289,28 @@ describe('which module', () => {
   });
 
   test.each([
-    ['nothing', 'export {};', /expected it to export `setupHostTools\(registry\)`, or definitions made by defineTool\(\).*; it exports nothing/],
+    [
+      'nothing',
+      'export {};',
+      /expected it to export `setupHostTools\(registry\)`, or definitions made by defineTool\(\).*; it exports nothing/,
+    ],
     ['other things', 'export const a = 1; export default {};', /it exports a, default/],
-    ['a set-up under a near name', 'export const setupHostTool = () => {};', /did you mean `setupHostTool` to be `setupHostTools`\?/],
+    [
+      'a set-up under a near name',
+      'export const setupHostTool = () => {};',
+      /did you mean `setupHostTool` to be `setupHostTools`\?/,
+    ],
     ['a throw', `throw new Error('no database')`, /cannot be loaded: no database/],
   ])('one that exports %s is refused', async (_, body, message) => {
-    await expect(load(body)).rejects.toMatchObject({ code: 'invalid_file', message: expect.stringMatching(message) });
+    await expect(load(body)).rejects.toMatchObject({
+      code: 'invalid_file',
+      message: expect.stringMatching(message),
+    });
   });
 
   test.each([undefined, '', 3, 'a\0b'])('%j: invalid_option', async (specifier) => {
-    await expect(loadHostToolsModule(specifier as string, new HostToolRegistry())).rejects.toMatchObject({ code: 'invalid_option' });
+    await expect(
+      loadHostToolsModule(specifier as string, new HostToolRegistry()),
+    ).rejects.toMatchObject({ code: 'invalid_option' });
   });
 });

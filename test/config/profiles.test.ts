@@ -20,7 +20,12 @@ const git = defineTool({
   },
   handler: (_, { knobs }) => knobs as never,
 });
-const read = defineTool({ name: 'read_file', description: 'Reads.', parameters: { type: 'object' }, handler: () => 'read' });
+const read = defineTool({
+  name: 'read_file',
+  description: 'Reads.',
+  parameters: { type: 'object' },
+  handler: () => 'read',
+});
 
 function world(content: string) {
   const registry = new HostToolRegistry();
@@ -31,7 +36,8 @@ function world(content: string) {
     path: at('profiles.yaml'),
     load: () => loadProfiles(at('profiles.yaml'), registry),
     write: (text: string) => write({ 'profiles.yaml': text }),
-    session: (profile: string) => registry.createSession({ sessionId: 's', services: undefined, profile }),
+    session: (profile: string) =>
+      registry.createSession({ sessionId: 's', services: undefined, profile }),
   };
 }
 
@@ -47,7 +53,11 @@ profiles:
     expect(await load()).toMatchObject({ loaded: ['reviewer'], failed: [] });
     const reviewer = session('reviewer');
     expect(reviewer.effectiveTools().names).toEqual(['git', 'read_file']);
-    expect((await reviewer.call('git', {})).output).toEqual({ allowedActions: ['log', 'show'], maxFiles: 1, push: false });
+    expect((await reviewer.call('git', {})).output).toEqual({
+      allowedActions: ['log', 'show'],
+      maxFiles: 1,
+      push: false,
+    });
   });
 
   test('`tools` as a list gives names, or names with all that a profile can say of a tool', async () => {
@@ -64,13 +74,19 @@ profiles:
     limits: { callsPerMinute: 9, loopGuard: false }
 `);
     expect((await load()).failed).toEqual([]);
-    expect(registry.profile('fixer')).toMatchObject({ default: 'ask', limits: { callsPerMinute: 9 } });
+    expect(registry.profile('fixer')).toMatchObject({
+      default: 'ask',
+      limits: { callsPerMinute: 9 },
+    });
     expect((await session('fixer').call('git', { action: 'push' })).error?.reason).toBe('no_push');
     expect((await session('fixer').call('git', {})).error?.code).toBe('approval_denied');
   });
 
-  test('a child’s knobs merge key by key over its parent’s; its rules add up; the parent may stand behind it', async () => {
-    const { load, session } = world(`
+  test(
+    'a child’s knobs merge key by key over its parent’s; its rules add up; the parent may stand ' +
+      'behind it',
+    async () => {
+      const { load, session } = world(`
 profiles:
   release:
     extends: [fixer]
@@ -84,13 +100,26 @@ profiles:
   same:
     extends: release
 `);
-    expect((await load()).loaded).toEqual(['reviewer', 'fixer', 'release', 'same']);
-    expect((await session('release').call('git', {})).output).toEqual({ allowedActions: ['log'], maxFiles: 5, push: true });
-    expect((await session('same').call('git', {})).output).toEqual({ allowedActions: ['log'], maxFiles: 5, push: true });
-    expect((await session('reviewer').call('git', {})).output).toEqual({ allowedActions: ['log'], maxFiles: 2, push: false });
-    expect((await session('release').call('read_file', {})).error?.code).toBe('policy_denied');
-    expect((await session('reviewer').call('read_file', {})).success).toBe(true);
-  });
+      expect((await load()).loaded).toEqual(['reviewer', 'fixer', 'release', 'same']);
+      expect((await session('release').call('git', {})).output).toEqual({
+        allowedActions: ['log'],
+        maxFiles: 5,
+        push: true,
+      });
+      expect((await session('same').call('git', {})).output).toEqual({
+        allowedActions: ['log'],
+        maxFiles: 5,
+        push: true,
+      });
+      expect((await session('reviewer').call('git', {})).output).toEqual({
+        allowedActions: ['log'],
+        maxFiles: 2,
+        push: false,
+      });
+      expect((await session('release').call('read_file', {})).error?.code).toBe('policy_denied');
+      expect((await session('reviewer').call('read_file', {})).success).toBe(true);
+    },
+  );
 
   test('`tools: []` shows and runs nothing', async () => {
     const { load, session } = world('profiles: { none: { tools: [] } }');
@@ -99,10 +128,15 @@ profiles:
   });
 
   test('it may extend a profile that the host defined', async () => {
-    const { registry, load, session } = world('profiles: { child: { extends: base, tools: { git: { push: true } } } }');
+    const { registry, load, session } = world(
+      'profiles: { child: { extends: base, tools: { git: { push: true } } } }',
+    );
     registry.defineProfile({ id: 'base', tools: [{ name: 'git', knobs: { maxFiles: 7 } }] });
     expect((await load()).failed).toEqual([]);
-    expect((await session('child').call('git', {})).output).toMatchObject({ maxFiles: 7, push: true });
+    expect((await session('child').call('git', {})).output).toMatchObject({
+      maxFiles: 7,
+      push: true,
+    });
   });
 });
 
@@ -112,35 +146,79 @@ describe('a broken profile is reported and never half-loads; the others load', (
     ['an unknown knob', '{ tools: { git: { allowedAction: [] } } }', /knobs/],
     ['a knob that does not fit', '{ tools: { git: { maxFiles: many } } }', /maxFiles/],
     ['knobs for a tool that has none', '{ tools: { read_file: { a: 1 } } }', /declares none/],
-    ['knobs that are no map', '{ tools: { git: [log] } }', /expected an object, got an array of 1|`tools.*git/],
-    ['an unknown parent', '{ extends: fien, tools: [] }', /there is no profile `fien`, did you mean `fine`\?/],
+    [
+      'knobs that are no map',
+      '{ tools: { git: [log] } }',
+      /expected an object, got an array of 1|`tools.*git/,
+    ],
+    [
+      'an unknown parent',
+      '{ extends: fien, tools: [] }',
+      /there is no profile `fien`, did you mean `fine`\?/,
+    ],
     ['itself', '{ extends: bad, tools: [] }', /leads back to itself: bad → bad/],
     ['no tools and no parent', '{ limits: {} }', /expected `tools`/],
     ['nothing', '', /expected an object, got null/],
     ['an unknown key', '{ tools: [], rule: [] }', /unknown key `rule`; did you mean `rules`\?/],
     ['an id of its own', '{ id: x, tools: [] }', /unknown key `id`/],
-    ['an unknown key of a tool', '{ tools: [{ name: git, knob: {} }] }', /`tools\[0\]`: unknown key `knob`; did you mean `knobs`\?/],
-    ['an approval that would be lifted', '{ tools: [{ name: git, requiresApproval: false }] }', /requiresApproval/],
-    ['an unknown limit', '{ tools: [], limits: { callsPerMinutes: 1 } }', /`limits`: unknown key `callsPerMinutes`; did you mean `callsPerMinute`\?/],
-    ['a limit out of range', '{ tools: [], limits: { callsPerMinute: 0 } }', /`limits\.callsPerMinute`/],
+    [
+      'an unknown key of a tool',
+      '{ tools: [{ name: git, knob: {} }] }',
+      /`tools\[0\]`: unknown key `knob`; did you mean `knobs`\?/,
+    ],
+    [
+      'an approval that would be lifted',
+      '{ tools: [{ name: git, requiresApproval: false }] }',
+      /requiresApproval/,
+    ],
+    [
+      'an unknown limit',
+      '{ tools: [], limits: { callsPerMinutes: 1 } }',
+      /`limits`: unknown key `callsPerMinutes`; did you mean `callsPerMinute`\?/,
+    ],
+    [
+      'a limit out of range',
+      '{ tools: [], limits: { callsPerMinute: 0 } }',
+      /`limits\.callsPerMinute`/,
+    ],
     ['a broken rule', '{ tools: [], rules: [{ effect: deny, tools: [] }] }', /`rules\[0\]\.tools`/],
-    ['a rule that would backtrack', '{ tools: [], rules: [{ effect: deny, when: { a: { matches: "(?=x)" } } }] }', /linear time/],
+    [
+      'a rule that would backtrack',
+      '{ tools: [], rules: [{ effect: deny, when: { a: { matches: "(?=x)" } } }] }',
+      /linear time/,
+    ],
     ['an unknown default', '{ tools: [], default: maybe }', /`default`/],
     ['a tool named twice', '{ tools: [git, git] }', /once/],
   ])('%s', async (_, bad, reason) => {
-    const { load, registry, path } = world(`profiles:\n  fine: { tools: [git] }\n  bad: ${bad}\n  heir: { extends: bad, tools: [] }\n`);
+    const { load, registry, path } = world(
+      `profiles:\n  fine: { tools: [git] }\n  bad: ${bad}\n  heir: { extends: bad, tools: [] }\n`,
+    );
     const report = await load();
     expect(report.loaded).toEqual(['fine']);
     expect(report.failed).toMatchObject([
-      { section: 'profiles', index: 1, name: 'bad', line: 3, file: path, reason: expect.stringMatching(reason) },
-      { section: 'profiles', index: 2, name: 'heir', reason: 'it extends `bad`, which cannot be loaded' },
+      {
+        section: 'profiles',
+        index: 1,
+        name: 'bad',
+        line: 3,
+        file: path,
+        reason: expect.stringMatching(reason),
+      },
+      {
+        section: 'profiles',
+        index: 2,
+        name: 'heir',
+        reason: 'it extends `bad`, which cannot be loaded',
+      },
     ]);
     expect(registry.profile('bad')).toBeUndefined();
     expect(registry.profile('heir')).toBeUndefined();
   });
 
   test('a circle fails all that are in it, naming it', async () => {
-    const { load } = world('profiles: { a: { extends: b }, b: { extends: c }, c: { extends: a }, d: { tools: [] } }');
+    const { load } = world(
+      'profiles: { a: { extends: b }, b: { extends: c }, c: { extends: a }, d: { tools: [] } }',
+    );
     const { loaded, failed } = await load();
     expect(loaded).toEqual(['d']);
     expect(failed.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
@@ -152,15 +230,22 @@ describe('a broken profile is reported and never half-loads; the others load', (
     await load();
     registry.defineProfile({ id: 'host', extends: 'a', tools: [] });
     write('profiles: { a: { extends: host, tools: [] }, b: { tools: [] } }');
-    await expect(load()).rejects.toMatchObject({ code: 'invalid_file', message: expect.stringContaining('`host` extends it') });
+    await expect(load()).rejects.toMatchObject({
+      code: 'invalid_file',
+      message: expect.stringContaining('`host` extends it'),
+    });
     expect(registry.profile('a')).toEqual({ id: 'a', tools: [] });
   });
 
   test('names such as __proto__ and constructor are names like others', async () => {
-    const { load, registry } = world('profiles:\n  __proto__: { tools: [git] }\n  constructor: { tools: { __proto__: {} } }\n');
+    const { load, registry } = world(
+      'profiles:\n  __proto__: { tools: [git] }\n  constructor: { tools: { __proto__: {} } }\n',
+    );
     const { loaded, failed } = await load();
     expect(loaded).toEqual(['__proto__']);
-    expect(failed).toMatchObject([{ name: 'constructor', reason: expect.stringContaining('`__proto__`') }]);
+    expect(failed).toMatchObject([
+      { name: 'constructor', reason: expect.stringContaining('`__proto__`') },
+    ]);
     expect(registry.profile('constructor')).toBeUndefined();
     expect(({} as { tools?: unknown }).tools).toBeUndefined();
   });
@@ -170,14 +255,21 @@ describe('loadProfiles', () => {
   const module = { 'm.mjs': 'export default () => 1' };
 
   test('takes the profiles alone: tools and rules of the file are left', async () => {
-    const { load, registry } = world('tools: [{ name: x, module: ./gone.mjs }]\nrules: [{ effect: nonsense }]\nprofiles: { p: { tools: [git] } }');
+    const { load, registry } = world(
+      'tools: [{ name: x, module: ./gone.mjs }]\nrules: [{ effect: nonsense }]\nprofiles: { ' +
+        'p: { tools: [git] } }',
+    );
     expect(await load()).toMatchObject({ loaded: ['p'], failed: [] });
     expect(registry.listNames()).toEqual(['git', 'read_file']);
   });
 
   test('leaves tools and rules that loadHostTools took from the same file', async () => {
     const { at, write } = folder({
-      'a.json': { tools: [{ name: 'a', description: 'A.', module: 'm.mjs' }], rules: [{ effect: 'deny' }], profiles: { p: { tools: ['a'] } } },
+      'a.json': {
+        tools: [{ name: 'a', description: 'A.', module: 'm.mjs' }],
+        rules: [{ effect: 'deny' }],
+        profiles: { p: { tools: ['a'] } },
+      },
       ...module,
     });
     const registry = new HostToolRegistry();
@@ -186,21 +278,29 @@ describe('loadProfiles', () => {
     expect(await loadProfiles(at('a.json'), registry)).toMatchObject({ loaded: ['q'], failed: [] });
     expect(registry.listNames()).toEqual(['a']);
     expect(registry.profile('p')).toBeUndefined();
-    const result = await registry.createSession({ sessionId: 's', services: undefined }).call('a', {});
+    const result = await registry
+      .createSession({ sessionId: 's', services: undefined })
+      .call('a', {});
     expect(result.error?.code).toBe('policy_denied');
   });
 
-  test('sessions follow a profile that is loaded again; one whose profile is gone keeps it as it was', async () => {
-    const { load, write, session } = world('profiles: { p: { tools: { git: { maxFiles: 2 } } } }');
-    await load();
-    const open = session('p');
-    expect((await open.call('git', {})).output).toMatchObject({ maxFiles: 2 });
-    write('profiles: { p: { tools: { git: { maxFiles: 3 } } } }');
-    await load();
-    expect((await open.call('git', {})).output).toMatchObject({ maxFiles: 3 });
-    write('profiles: {}');
-    await load();
-    expect((await open.call('git', {})).output).toMatchObject({ maxFiles: 3 });
-    expect(() => session('p')).toThrow(/p/);
-  });
+  test(
+    'sessions follow a profile that is loaded again; one whose profile is gone keeps it as it ' +
+      'was',
+    async () => {
+      const { load, write, session } = world(
+        'profiles: { p: { tools: { git: { maxFiles: 2 } } } }',
+      );
+      await load();
+      const open = session('p');
+      expect((await open.call('git', {})).output).toMatchObject({ maxFiles: 2 });
+      write('profiles: { p: { tools: { git: { maxFiles: 3 } } } }');
+      await load();
+      expect((await open.call('git', {})).output).toMatchObject({ maxFiles: 3 });
+      write('profiles: {}');
+      await load();
+      expect((await open.call('git', {})).output).toMatchObject({ maxFiles: 3 });
+      expect(() => session('p')).toThrow(/p/);
+    },
+  );
 });

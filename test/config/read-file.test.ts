@@ -11,7 +11,14 @@ import { folder } from './folder.ts';
 /** A registry with something in it, and what a load must leave alone. */
 function world() {
   const registry = new HostToolRegistry();
-  registry.register(defineTool({ name: 'mine', description: 'Mine.', parameters: { type: 'object' }, handler: () => 'mine' }));
+  registry.register(
+    defineTool({
+      name: 'mine',
+      description: 'Mine.',
+      parameters: { type: 'object' },
+      handler: () => 'mine',
+    }),
+  );
   const { revision } = registry;
   const untouched = (): void => {
     expect(registry.listNames()).toEqual(['mine']);
@@ -25,119 +32,280 @@ const laughs = `a: &a [${'x,'.repeat(9)}x]\n${['b', 'c', 'd', 'e', 'f', 'g', 'h'
   .map((name, at) => `${name}: &${name} [${`*${'abcdefg'[at]},`.repeat(9)}*${'abcdefg'[at]}]`)
   .join('\n')}\n`;
 
-describe('a file that cannot be read or parsed rejects with `file:line:column: what`, and nothing changed', () => {
-  test.each([
-    ['yaml', 'an unclosed list', 'tools: [\n  a,\n', '3:1'],
-    ['yaml', 'a tab as indentation', 'tools:\n\t- a\n', '2:1', /[Tt]ab/],
-    ['yaml', 'nothing', '', '1:1', /expected a map with \$schema, tools, profiles, rules, got nothing/],
-    ['yaml', 'comments alone', '# tools:\n', '1:1', /got nothing/],
-    ['yaml', 'a list', '- a\n', '1:1', /expected a map with .*, got an array of 1/],
-    ['yaml', 'text', 'tools', '1:1', /got `tools` \(string\)/],
-    ['yaml', 'an unknown key', `tools: [${tool}]\nrule: []\n`, '2:1', /unknown key `rule`; did you mean `rules`\?/],
-    ['yaml', 'tools as a map', `rules: []\ntools:\n  a: 1\n`, '2:1', /expected `tools` to be a list, got an object/],
-    ['yaml', 'profiles as a list', 'profiles: []', '1:1', /expected `profiles` to be a map of ids to profiles, got an array of 0/],
-    ['yaml', 'rules as text', 'rules: deny', '1:1', /expected `rules` to be a list, got `deny`/],
-    ['yaml', 'a key given twice', `tools:\n  - name: a\n    description: b\n    name: c\n`, '4:5', /the key `name` is given twice/],
-    ['yaml', 'a section given twice', `rules: []\ntools: []\nrules: []\n`, '3:1', /the key `rules` is given twice/],
-    ['yaml', 'a second document', `tools: []\n---\nrules: []\n`, '2:1', /expected one document, got a second one/],
-    ['yaml', 'a tag', 'tools:\n  - name: !!js/function x\n', '2:11', /[Uu]nresolved tag.*without tags/],
-    ['yaml', 'a binary tag', 'tools: !!binary aGk=', '1:8', /without tags/],
-    ['yaml', 'a merge key', `tools: []\n<<: { rules: [] }\n`, '2:1', /merge keys \(`<<`\) are not read/],
-    ['yaml', 'a merge key under YAML 1.1', `%YAML 1.1\n---\ntools: []\n<<: { rules: [] }\n`, '4:1', /merge keys \(`<<`\) are not read/],
-    [
-      'yaml',
-      'a merge key in a schema, which would check nothing',
-      `tools:\n  - parameters:\n      <<: { type: object }\n`,
-      '3:7',
-      /merge keys \(`<<`\) are not read/,
-    ],
-    ['yaml', 'a tag of the core schema', 'tools:\n  - requires_approval: !!bool "true"\n', '2:5', /the tag tag:yaml.org,2002:bool is not read/],
-    ['yaml', 'a tag that says nothing', 'tools: ! 12', '1:1', /the tag ! is not read/],
-    ['yaml', 'a tag of a key', '!!str tools: []', '1:7', /the tag .* is not read/],
-    ['yaml', 'a long key given twice', `{ ${'k'.repeat(500)}: 1, ${'k'.repeat(500)}: 2 }`, undefined, /^the key `k{57}\.\.\.` is given twice$/],
-    ['yaml', 'an alias without an anchor', 'tools: *gone', '1:8', /there is no anchor `&gone` before this alias/],
-    ['yaml', 'an alias of what it stands in', 'tools: &a [*a]', '1:12', /stands in what it names/],
-    ['yaml', 'a billion laughs', laughs, undefined, /more than 200000 values, each use of an alias counted anew/],
-    ['yaml', 'a key that is a list', '? [a]\n: b\n', '1:3', /expected a key that is text/],
-    ['yaml', 'a key that is null', '~: b\n', '1:1', /expected a key that is text/],
-    ['yaml', 'a number that JSON has not', 'tools:\n  - .inf\n', '2:5', /Infinity is no JSON number/],
-    ['yaml', 'too deep nesting', `tools: ${'['.repeat(150)}${']'.repeat(150)}`, '1:107', /nested deeper than 100 levels/],
-    ['yaml', 'far too deep nesting', '['.repeat(50_000), undefined],
-    ['yaml', 'bytes that are no text', new Uint8Array([0x74, 0xff, 0xfe]), '1:1', /not UTF-8/],
-    ['yaml', 'too many bytes', '#'.repeat(4_000_001), '1:1', /more than 4000000 bytes/],
-    ['json', 'nothing', '', '1:1', /expected a value, got the end of the file/],
-    ['json', 'an unclosed list', '{\n  "tools": [\n', '3:1', /got the end of the file/],
-    ['json', 'a comma at the end', '{ "tools": [1,] }', '1:15', /expected a value, got "\]"/],
-    ['json', 'a comment', '// tools\n{}', '1:1', /expected a value, got "\/"/],
-    ['json', 'a bare key', '{ tools: [] }', '1:3', /expected a key in double quotes, got "t"/],
-    ['json', 'no colon', '{ "tools" [] }', '1:11', /expected `:`, got "\["/],
-    ['json', 'no comma', '{ "tools": [] "rules": [] }', '1:15', /expected `,` or `}`/],
-    ['json', 'no comma in a list', '{ "tools": [1 2] }', '1:15', /expected `,` or `\]`/],
-    ['json', 'two values', '{} {}', '1:4', /expected the end of the file/],
-    ['json', 'an open string', '{ "tools\n": [] }', '1:9', /expected the end of a string, got "\\n"/],
-    ['json', 'a bad escape', '{ "to\\qls": [] }', '1:3', /not a JSON string/],
-    ['json', 'a bad number', '{ "tools": [01] }', '1:14', /expected `,` or `\]`, got "1"/],
-    ['json', 'a number that JSON cannot hold', '{ "rules": [1e400] }', '1:13', /1e400 is too large for a number/],
-    ['json', 'a key given twice', '{\n  "tools": [],\n  "to\\u006fls": []\n}', '3:3', /the key "tools" is given twice/],
-    ['json', 'a key given twice further in', '{ "tools": [{ "a": 1, "a": 2 }] }', '1:23', /the key "a" is given twice/],
-    ['json', 'an unknown key', '{\n  "tols": []\n}', '2:3', /unknown key `tols`; did you mean `tools`\?/],
-    ['json', 'an own __proto__ at the top', '{ "__proto__": { "tools": [] } }', '1:3', /unknown key `__proto__`/],
-    ['json', 'null', 'null', '1:1', /got nothing/],
-    ['json', 'far too deep nesting', `${'['.repeat(50_000)}${']'.repeat(50_000)}`, '1:101', /nested deeper than 100 levels/],
-    ['json', 'too many values', `[${'1,'.repeat(200_000)}1]`, undefined, /more than 200000 values/],
-  ])('%s: %s', async (ending, _, content, place, what = /./) => {
-    const { at } = folder({ [`a.${ending}`]: content });
-    const { registry, untouched } = world();
-    const error = await loadHostTools(at(`a.${ending}`), registry).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ name: 'MisuseError', code: 'invalid_file' });
-    const [, found, message] = /^.*\/a\.[a-z]+:(\d+:\d+): ([^\n]*)$/.exec((error as Error).message) ?? [];
-    expect(found, (error as Error).message).toBe(place ?? found);
-    expect(found).toMatch(/^\d/);
-    expect(message).toMatch(what);
-    untouched();
-  });
-
-  test.each([
-    ['a key given twice', '{ "a\\u001b[2Jb": 1, "a\\u001b[2Jb": 2 }'],
-    ['an unknown key', '{ "a\\u202eb\\u2028": 1 }'],
-    ['an entry', '{ "tools": [{ "name": "a\\u001b[31m\\n", "description": "x", "module": "./m\\u001b.mjs", "exposure": "b\\nc" }] }'],
-  ])('what stands in a message is one visible line: %s', async (_, content) => {
-    const { at } = folder({ 'a.json': content });
-    const text = await loadHostTools(at('a.json'), new HostToolRegistry()).then(
-      ({ failed }) => failed[0]!.reason,
-      (error: Error) => error.message,
-    );
-    expect(text).not.toMatch(/[\p{Cc}\p{Zl}\p{Bidi_Control}]/u);
-  });
-
-  test('a file that is not there', async () => {
-    const { at } = folder();
-    const { registry, untouched } = world();
-    await expect(loadHostTools(at('gone.yaml'), registry)).rejects.toMatchObject({
-      code: 'invalid_file',
-      message: `${at('gone.yaml')}:1:1: there is no such file`,
+describe(
+  'a file that cannot be read or parsed rejects with `file:line:column: what`, and nothing ' +
+    'changed',
+  () => {
+    test.each([
+      ['yaml', 'an unclosed list', 'tools: [\n  a,\n', '3:1'],
+      ['yaml', 'a tab as indentation', 'tools:\n\t- a\n', '2:1', /[Tt]ab/],
+      [
+        'yaml',
+        'nothing',
+        '',
+        '1:1',
+        /expected a map with \$schema, tools, profiles, rules, got nothing/,
+      ],
+      ['yaml', 'comments alone', '# tools:\n', '1:1', /got nothing/],
+      ['yaml', 'a list', '- a\n', '1:1', /expected a map with .*, got an array of 1/],
+      ['yaml', 'text', 'tools', '1:1', /got `tools` \(string\)/],
+      [
+        'yaml',
+        'an unknown key',
+        `tools: [${tool}]\nrule: []\n`,
+        '2:1',
+        /unknown key `rule`; did you mean `rules`\?/,
+      ],
+      [
+        'yaml',
+        'tools as a map',
+        `rules: []\ntools:\n  a: 1\n`,
+        '2:1',
+        /expected `tools` to be a list, got an object/,
+      ],
+      [
+        'yaml',
+        'profiles as a list',
+        'profiles: []',
+        '1:1',
+        /expected `profiles` to be a map of ids to profiles, got an array of 0/,
+      ],
+      ['yaml', 'rules as text', 'rules: deny', '1:1', /expected `rules` to be a list, got `deny`/],
+      [
+        'yaml',
+        'a key given twice',
+        `tools:\n  - name: a\n    description: b\n    name: c\n`,
+        '4:5',
+        /the key `name` is given twice/,
+      ],
+      [
+        'yaml',
+        'a section given twice',
+        `rules: []\ntools: []\nrules: []\n`,
+        '3:1',
+        /the key `rules` is given twice/,
+      ],
+      [
+        'yaml',
+        'a second document',
+        `tools: []\n---\nrules: []\n`,
+        '2:1',
+        /expected one document, got a second one/,
+      ],
+      [
+        'yaml',
+        'a tag',
+        'tools:\n  - name: !!js/function x\n',
+        '2:11',
+        /[Uu]nresolved tag.*without tags/,
+      ],
+      ['yaml', 'a binary tag', 'tools: !!binary aGk=', '1:8', /without tags/],
+      [
+        'yaml',
+        'a merge key',
+        `tools: []\n<<: { rules: [] }\n`,
+        '2:1',
+        /merge keys \(`<<`\) are not read/,
+      ],
+      [
+        'yaml',
+        'a merge key under YAML 1.1',
+        `%YAML 1.1\n---\ntools: []\n<<: { rules: [] }\n`,
+        '4:1',
+        /merge keys \(`<<`\) are not read/,
+      ],
+      [
+        'yaml',
+        'a merge key in a schema, which would check nothing',
+        `tools:\n  - parameters:\n      <<: { type: object }\n`,
+        '3:7',
+        /merge keys \(`<<`\) are not read/,
+      ],
+      [
+        'yaml',
+        'a tag of the core schema',
+        'tools:\n  - requires_approval: !!bool "true"\n',
+        '2:5',
+        /the tag tag:yaml.org,2002:bool is not read/,
+      ],
+      ['yaml', 'a tag that says nothing', 'tools: ! 12', '1:1', /the tag ! is not read/],
+      ['yaml', 'a tag of a key', '!!str tools: []', '1:7', /the tag .* is not read/],
+      [
+        'yaml',
+        'a long key given twice',
+        `{ ${'k'.repeat(500)}: 1, ${'k'.repeat(500)}: 2 }`,
+        undefined,
+        /^the key `k{57}\.\.\.` is given twice$/,
+      ],
+      [
+        'yaml',
+        'an alias without an anchor',
+        'tools: *gone',
+        '1:8',
+        /there is no anchor `&gone` before this alias/,
+      ],
+      [
+        'yaml',
+        'an alias of what it stands in',
+        'tools: &a [*a]',
+        '1:12',
+        /stands in what it names/,
+      ],
+      [
+        'yaml',
+        'a billion laughs',
+        laughs,
+        undefined,
+        /more than 200000 values, each use of an alias counted anew/,
+      ],
+      ['yaml', 'a key that is a list', '? [a]\n: b\n', '1:3', /expected a key that is text/],
+      ['yaml', 'a key that is null', '~: b\n', '1:1', /expected a key that is text/],
+      [
+        'yaml',
+        'a number that JSON has not',
+        'tools:\n  - .inf\n',
+        '2:5',
+        /Infinity is no JSON number/,
+      ],
+      [
+        'yaml',
+        'too deep nesting',
+        `tools: ${'['.repeat(150)}${']'.repeat(150)}`,
+        '1:107',
+        /nested deeper than 100 levels/,
+      ],
+      ['yaml', 'far too deep nesting', '['.repeat(50_000), undefined],
+      ['yaml', 'bytes that are no text', new Uint8Array([0x74, 0xff, 0xfe]), '1:1', /not UTF-8/],
+      ['yaml', 'too many bytes', '#'.repeat(4_000_001), '1:1', /more than 4000000 bytes/],
+      ['json', 'nothing', '', '1:1', /expected a value, got the end of the file/],
+      ['json', 'an unclosed list', '{\n  "tools": [\n', '3:1', /got the end of the file/],
+      ['json', 'a comma at the end', '{ "tools": [1,] }', '1:15', /expected a value, got "\]"/],
+      ['json', 'a comment', '// tools\n{}', '1:1', /expected a value, got "\/"/],
+      ['json', 'a bare key', '{ tools: [] }', '1:3', /expected a key in double quotes, got "t"/],
+      ['json', 'no colon', '{ "tools" [] }', '1:11', /expected `:`, got "\["/],
+      ['json', 'no comma', '{ "tools": [] "rules": [] }', '1:15', /expected `,` or `}`/],
+      ['json', 'no comma in a list', '{ "tools": [1 2] }', '1:15', /expected `,` or `\]`/],
+      ['json', 'two values', '{} {}', '1:4', /expected the end of the file/],
+      [
+        'json',
+        'an open string',
+        '{ "tools\n": [] }',
+        '1:9',
+        /expected the end of a string, got "\\n"/,
+      ],
+      ['json', 'a bad escape', '{ "to\\qls": [] }', '1:3', /not a JSON string/],
+      ['json', 'a bad number', '{ "tools": [01] }', '1:14', /expected `,` or `\]`, got "1"/],
+      [
+        'json',
+        'a number that JSON cannot hold',
+        '{ "rules": [1e400] }',
+        '1:13',
+        /1e400 is too large for a number/,
+      ],
+      [
+        'json',
+        'a key given twice',
+        '{\n  "tools": [],\n  "to\\u006fls": []\n}',
+        '3:3',
+        /the key "tools" is given twice/,
+      ],
+      [
+        'json',
+        'a key given twice further in',
+        '{ "tools": [{ "a": 1, "a": 2 }] }',
+        '1:23',
+        /the key "a" is given twice/,
+      ],
+      [
+        'json',
+        'an unknown key',
+        '{\n  "tols": []\n}',
+        '2:3',
+        /unknown key `tols`; did you mean `tools`\?/,
+      ],
+      [
+        'json',
+        'an own __proto__ at the top',
+        '{ "__proto__": { "tools": [] } }',
+        '1:3',
+        /unknown key `__proto__`/,
+      ],
+      ['json', 'null', 'null', '1:1', /got nothing/],
+      [
+        'json',
+        'far too deep nesting',
+        `${'['.repeat(50_000)}${']'.repeat(50_000)}`,
+        '1:101',
+        /nested deeper than 100 levels/,
+      ],
+      [
+        'json',
+        'too many values',
+        `[${'1,'.repeat(200_000)}1]`,
+        undefined,
+        /more than 200000 values/,
+      ],
+    ])('%s: %s', async (ending, _, content, place, what = /./) => {
+      const { at } = folder({ [`a.${ending}`]: content });
+      const { registry, untouched } = world();
+      const error = await loadHostTools(at(`a.${ending}`), registry).catch(
+        (reason: unknown) => reason,
+      );
+      expect(error).toMatchObject({ name: 'MisuseError', code: 'invalid_file' });
+      const [, found, message] =
+        /^.*\/a\.[a-z]+:(\d+:\d+): ([^\n]*)$/.exec((error as Error).message) ?? [];
+      expect(found, (error as Error).message).toBe(place ?? found);
+      expect(found).toMatch(/^\d/);
+      expect(message).toMatch(what);
+      untouched();
     });
-    untouched();
-  });
 
-  test('a folder', async () => {
-    const { at } = folder();
-    mkdirSync(at('a.yaml'));
-    await expect(loadHostTools(at('a.yaml'), new HostToolRegistry())).rejects.toMatchObject({
-      code: 'invalid_file',
-      message: expect.stringContaining('cannot be read (EISDIR)'),
+    test.each([
+      ['a key given twice', '{ "a\\u001b[2Jb": 1, "a\\u001b[2Jb": 2 }'],
+      ['an unknown key', '{ "a\\u202eb\\u2028": 1 }'],
+      [
+        'an entry',
+        '{ "tools": [{ "name": "a\\u001b[31m\\n", "description": "x", "module": ' +
+          '"./m\\u001b.mjs", "exposure": "b\\nc" }] }',
+      ],
+    ])('what stands in a message is one visible line: %s', async (_, content) => {
+      const { at } = folder({ 'a.json': content });
+      const text = await loadHostTools(at('a.json'), new HostToolRegistry()).then(
+        ({ failed }) => failed[0]!.reason,
+        (error: Error) => error.message,
+      );
+      expect(text).not.toMatch(/[\p{Cc}\p{Zl}\p{Bidi_Control}]/u);
     });
-  });
 
-  test.skipIf(process.getuid?.() === 0)('a file that may not be read', async () => {
-    const { at } = folder({ 'a.yaml': 'tools: []' });
-    chmodSync(at('a.yaml'), 0);
-    await expect(loadHostTools(at('a.yaml'), new HostToolRegistry())).rejects.toMatchObject({
-      code: 'invalid_file',
-      message: expect.stringContaining('EACCES'),
+    test('a file that is not there', async () => {
+      const { at } = folder();
+      const { registry, untouched } = world();
+      await expect(loadHostTools(at('gone.yaml'), registry)).rejects.toMatchObject({
+        code: 'invalid_file',
+        message: `${at('gone.yaml')}:1:1: there is no such file`,
+      });
+      untouched();
     });
-  });
-});
+
+    test('a folder', async () => {
+      const { at } = folder();
+      mkdirSync(at('a.yaml'));
+      await expect(loadHostTools(at('a.yaml'), new HostToolRegistry())).rejects.toMatchObject({
+        code: 'invalid_file',
+        message: expect.stringContaining('cannot be read (EISDIR)'),
+      });
+    });
+
+    test.skipIf(process.getuid?.() === 0)('a file that may not be read', async () => {
+      const { at } = folder({ 'a.yaml': 'tools: []' });
+      chmodSync(at('a.yaml'), 0);
+      await expect(loadHostTools(at('a.yaml'), new HostToolRegistry())).rejects.toMatchObject({
+        code: 'invalid_file',
+        message: expect.stringContaining('EACCES'),
+      });
+    });
+  },
+);
 
 describe('what may be written', () => {
   test.each([
@@ -149,7 +317,10 @@ describe('what may be written', () => {
     ['yaml', 'the mark of a schema', '# yaml-language-server: $schema=./x.json\ntools: []\n'],
   ])('%s: %s', async (ending, _, content) => {
     const { at } = folder({ [`a.${ending}`]: content });
-    expect(await loadHostTools(at(`a.${ending}`), new HostToolRegistry())).toMatchObject({ loaded: [], failed: [] });
+    expect(await loadHostTools(at(`a.${ending}`), new HostToolRegistry())).toMatchObject({
+      loaded: [],
+      failed: [],
+    });
   });
 
   test('anchors and aliases, up to the bound', async () => {
@@ -161,12 +332,17 @@ tools:
 `,
       'm.mjs': 'export default () => 1',
     });
-    expect(await loadHostTools(at('a.yaml'), new HostToolRegistry())).toMatchObject({ loaded: ['a', 'b'], failed: [] });
+    expect(await loadHostTools(at('a.yaml'), new HostToolRegistry())).toMatchObject({
+      loaded: ['a', 'b'],
+      failed: [],
+    });
   });
 
   test('YAML 1.2: `yes` and `on` are text, whatever the file says of its version', async () => {
     const read = await yamlReader();
-    expect(read('%YAML 1.1\n---\n{ a: yes, b: on, c: 0o14, d: 2020-01-01, e: ~, 1: x, true: y }').value).toEqual({
+    expect(
+      read('%YAML 1.1\n---\n{ a: yes, b: on, c: 0o14, d: 2020-01-01, e: ~, 1: x, true: y }').value,
+    ).toEqual({
       a: 'yes',
       b: 'on',
       c: 12,
@@ -180,13 +356,24 @@ tools:
   test('the entry’s line is that of its first character, in JSON as in YAML', async () => {
     const json = folder({ 'a.json': '{ "rules": [\n\n  {}\n], "profiles": {\n "p"\n:{} } }' });
     const yaml = folder({ 'a.yaml': 'rules:\n\n  - {}\n\nprofiles:\n  p:\n\n    {}\n' });
-    expect((await loadHostTools(json.at('a.json'), new HostToolRegistry())).failed.map(({ line }) => line)).toEqual([3]);
-    expect((await loadHostTools(yaml.at('a.yaml'), new HostToolRegistry())).failed.map(({ line }) => line)).toEqual([3]);
+    expect(
+      (await loadHostTools(json.at('a.json'), new HostToolRegistry())).failed.map(
+        ({ line }) => line,
+      ),
+    ).toEqual([3]);
+    expect(
+      (await loadHostTools(yaml.at('a.yaml'), new HostToolRegistry())).failed.map(
+        ({ line }) => line,
+      ),
+    ).toEqual([3]);
   });
 });
 
 describe('YAML is bounded before anything is built from it', () => {
-  /** The package, with a count of the tokens that were taken from its lexer and of the documents that were composed. */
+  /**
+   * The package, with a count of the tokens that were taken from its lexer and of the documents
+   * that were composed.
+   */
   function counting() {
     const counted = { tokens: 0 };
     class Lexer extends Yaml.Lexer {
@@ -211,7 +398,11 @@ describe('YAML is bounded before anything is built from it', () => {
   ])('in tokens: %s', async (_, text) => {
     const { counted, read } = counting();
     const parse = await read;
-    expect(() => parse(text)).toThrow(expect.objectContaining({ message: expect.stringMatching(/^more than 500000 tokens$|^expected one document/) }));
+    expect(() => parse(text)).toThrow(
+      expect.objectContaining({
+        message: expect.stringMatching(/^more than 500000 tokens$|^expected one document/),
+      }),
+    );
     expect(counted.tokens).toBeLessThanOrEqual(maxTokens + 1);
   });
 
@@ -224,7 +415,9 @@ describe('YAML is bounded before anything is built from it', () => {
   ])('in levels: %s', async (_, text) => {
     const { counted, read } = counting();
     const parse = await read;
-    expect(() => parse(text)).toThrow(expect.objectContaining({ message: 'nested deeper than 100 levels' }));
+    expect(() => parse(text)).toThrow(
+      expect.objectContaining({ message: 'nested deeper than 100 levels' }),
+    );
     expect(counted.tokens).toBeLessThan(2_000);
   });
 
@@ -240,12 +433,19 @@ describe('YAML is bounded before anything is built from it', () => {
 });
 
 describe('the optional package `yaml`', () => {
-  const failing = (): Promise<never> => Promise.reject(Object.assign(new Error(`Cannot find package 'yaml'`), { code: 'ERR_MODULE_NOT_FOUND' }));
+  const failing = (): Promise<never> =>
+    Promise.reject(
+      Object.assign(new Error(`Cannot find package 'yaml'`), { code: 'ERR_MODULE_NOT_FOUND' }),
+    );
 
   test('that is there and fails to load is not to be installed again', async () => {
-    await expect(yamlReader(() => Promise.reject(new TypeError('no such export')))).rejects.toMatchObject({
+    await expect(
+      yamlReader(() => Promise.reject(new TypeError('no such export'))),
+    ).rejects.toMatchObject({
       code: 'missing_dependency',
-      message: expect.stringContaining('`yaml`, which reads YAML files, is installed and failed to load: no such export'),
+      message: expect.stringContaining(
+        '`yaml`, which reads YAML files, is installed and failed to load: no such export',
+      ),
     });
   });
 
@@ -279,13 +479,21 @@ describe('whatever the file holds', () => {
     'constructor',
     'x',
   );
-  const leaf = fc.oneof(fc.constantFrom('a', 'deny', './m.mjs', './bad.mjs', '*', 'tools', ''), fc.integer(), fc.boolean(), fc.constant(null), fc.string());
+  const leaf = fc.oneof(
+    fc.constantFrom('a', 'deny', './m.mjs', './bad.mjs', '*', 'tools', ''),
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.string(),
+  );
   const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
     tree: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },
       leaf,
       fc.array(tie('tree'), { maxLength: 4 }),
-      fc.array(fc.tuple(key, tie('tree')), { maxLength: 5 }).map((members) => Object.fromEntries(members)),
+      fc
+        .array(fc.tuple(key, tie('tree')), { maxLength: 5 })
+        .map((members) => Object.fromEntries(members)),
     ),
   }));
   const modules = { 'm.mjs': 'export default () => 1', 'bad.mjs': 'throw 1' };
@@ -297,7 +505,8 @@ describe('whatever the file holds', () => {
     try {
       const { loaded, failed, profiles, rules } = await loadHostTools(at(name), registry);
       expect(registry.listNames()).toEqual(loaded);
-      if (failed.some(({ section }) => section === 'rules')) expect([loaded, profiles, rules]).toEqual([[], [], 0]);
+      if (failed.some(({ section }) => section === 'rules'))
+        expect([loaded, profiles, rules]).toEqual([[], [], 0]);
       for (const id of profiles) expect(registry.profile(id)).toBeDefined();
     } catch (error) {
       expect(isMisuseError(error), String((error as Error).stack)).toBe(true);
@@ -309,20 +518,33 @@ describe('whatever the file holds', () => {
 
   test('garbage never half-loads, and throws nothing but MisuseError', async () => {
     files = folder(modules);
-    await fc.assert(fc.asyncProperty(fc.constantFrom('a.json', 'a.yaml'), fc.oneof(fc.string({ maxLength: 200 }), fc.uint8Array({ maxLength: 100 })), check), {
-      numRuns: 150,
-    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('a.json', 'a.yaml'),
+        fc.oneof(fc.string({ maxLength: 200 }), fc.uint8Array({ maxLength: 100 })),
+        check,
+      ),
+      {
+        numRuns: 150,
+      },
+    );
     expect(readdirSync(files.path).sort()).toEqual(expect.arrayContaining(['bad.mjs', 'm.mjs']));
   });
 
   test('nor does what is nearly a file', async () => {
     files = folder(modules);
     const sections = fc.record(
-      { tools: fc.oneof(fc.array(tree, { maxLength: 4 }), tree), profiles: tree, rules: fc.oneof(fc.constant([]), tree) },
+      {
+        tools: fc.oneof(fc.array(tree, { maxLength: 4 }), tree),
+        profiles: tree,
+        rules: fc.oneof(fc.constant([]), tree),
+      },
       { requiredKeys: [] },
     );
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom('a.json', 'a.yaml'), sections, (name, content) => check(name, JSON.stringify(content))),
+      fc.asyncProperty(fc.constantFrom('a.json', 'a.yaml'), sections, (name, content) =>
+        check(name, JSON.stringify(content)),
+      ),
       { numRuns: 200 },
     );
   });
@@ -339,7 +561,14 @@ describe('whatever the file holds', () => {
   });
 
   test('JSON is refused exactly where JSON.parse refuses it, but for keys given twice', () => {
-    const char = fc.constantFrom(...'{}[]",:\\ \nu0019.eE+-tfrn'.split(''), 'true', 'false', 'null', '"a"', '"b"');
+    const char = fc.constantFrom(
+      ...'{}[]",:\\ \nu0019.eE+-tfrn'.split(''),
+      'true',
+      'false',
+      'null',
+      '"a"',
+      '"b"',
+    );
     fc.assert(
       fc.property(fc.array(char, { maxLength: 12 }), (chars) => {
         const text = chars.join('');

@@ -6,7 +6,8 @@ import { type Watch, watchHostTools } from '../../src/config/index.ts';
 import { HostToolRegistry, type MisuseError } from '../../src/index.ts';
 import { folder } from './folder.ts';
 
-const content = (name: string): string => JSON.stringify({ tools: [{ name, description: 'D.', module: './m.mjs' }] });
+const content = (name: string): string =>
+  JSON.stringify({ tools: [{ name, description: 'D.', module: './m.mjs' }] });
 const module = 'export default () => 1;';
 
 /** A watch, and a way to wait until the registry holds just one tool. */
@@ -25,7 +26,12 @@ async function watched(path: string, registry = new HostToolRegistry(), debounce
   const until = async (done: () => boolean): Promise<void> => {
     while (!done()) await new Promise<void>((resolve) => (told = resolve));
   };
-  return { registry, faults, until, holds: (name: string) => until(() => registry.listNames().join() === name) };
+  return {
+    registry,
+    faults,
+    until,
+    holds: (name: string) => until(() => registry.listNames().join() === name),
+  };
 }
 
 test('the file that a link in the folder leads to is edited', async () => {
@@ -37,7 +43,12 @@ test('the file that a link in the folder leads to is edited', async () => {
 });
 
 test('the folder is replaced, or removed and made again', async () => {
-  const { at, write } = folder({ 'sub/a.json': content('a'), 'sub/m.mjs': module, 'next/a.json': content('b'), 'next/m.mjs': module });
+  const { at, write } = folder({
+    'sub/a.json': content('a'),
+    'sub/m.mjs': module,
+    'next/a.json': content('b'),
+    'next/m.mjs': module,
+  });
   const { holds, faults, until } = await watched(at('sub/a.json'));
   renameSync(at('sub'), at('old'));
   renameSync(at('next'), at('sub'));

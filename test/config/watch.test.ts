@@ -1,12 +1,23 @@
 import { rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type FileReport, loadHostTools, type Watch, type WatchOptions, watchHostTools } from '../../src/config/index.ts';
+import {
+  type FileReport,
+  loadHostTools,
+  type Watch,
+  type WatchOptions,
+  watchHostTools,
+} from '../../src/config/index.ts';
 import { defineTool, HostToolRegistry, type MisuseError } from '../../src/index.ts';
 import { type Folder, folder } from './folder.ts';
 
 const modules = { 'm.mjs': `export default () => 'one'; export const echo = (input) => input;` };
-const tool = (name: string, extra: object = {}): object => ({ name, description: `${name}.`, module: './m.mjs', ...extra });
+const tool = (name: string, extra: object = {}): object => ({
+  name,
+  description: `${name}.`,
+  module: './m.mjs',
+  ...extra,
+});
 
 /** What a watch told, one after another. */
 function listener() {
@@ -22,7 +33,11 @@ function listener() {
   };
   return {
     told,
-    options: { debounceMs: 5, onReload: tell, onError: (error, report) => tell({ error, report }) } satisfies WatchOptions,
+    options: {
+      debounceMs: 5,
+      onReload: tell,
+      onError: (error, report) => tell({ error, report }),
+    } satisfies WatchOptions,
     /** The next thing, which must be an edit that was applied. */
     reload: async () => {
       const what = await next();
@@ -43,8 +58,13 @@ function slowFolder(content: unknown) {
   let open = (): void => {};
   vi.stubGlobal('hostToolsGate', new Promise<void>((resolve) => (open = resolve)));
   const started = new Promise<void>((resolve) => vi.stubGlobal('hostToolsStarted', resolve));
-  const slow = 'globalThis.hostToolsStarted(); await globalThis.hostToolsGate; export default () => 1;';
-  return { files: folder({ 'a.json': content, 'slow.mjs': slow, ...modules }), started, open: () => open() };
+  const slow =
+    'globalThis.hostToolsStarted(); await globalThis.hostToolsGate; export default () => 1;';
+  return {
+    files: folder({ 'a.json': content, 'slow.mjs': slow, ...modules }),
+    started,
+    open: () => open(),
+  };
 }
 
 async function world(content: unknown, files: Folder = folder({ 'a.json': content, ...modules })) {
@@ -52,7 +72,8 @@ async function world(content: unknown, files: Folder = folder({ 'a.json': conten
   const heard = listener();
   const watch = await watchHostTools(files.at('a.json'), registry, heard.options);
   onTestFinished(() => watch.close());
-  const call = async (name: string, input: object = {}) => registry.createSession({ sessionId: 's', services: undefined }).call(name, input);
+  const call = async (name: string, input: object = {}) =>
+    registry.createSession({ sessionId: 's', services: undefined }).call(name, input);
   return { ...files, ...heard, registry, watch, call };
 }
 
@@ -63,7 +84,12 @@ describe('a good edit', () => {
       rules: [{ effect: 'deny', tools: 'same' }],
       profiles: { old: { tools: ['same'] }, kept: { tools: ['same'] } },
     });
-    const mine = defineTool({ name: 'mine', description: 'Mine.', parameters: { type: 'object' }, handler: () => 'mine' });
+    const mine = defineTool({
+      name: 'mine',
+      description: 'Mine.',
+      parameters: { type: 'object' },
+      handler: () => 'mine',
+    });
     registry.register(mine);
     const [same, kept] = [registry.get('same'), registry.profile('kept')];
     replace('a.json', {
@@ -71,7 +97,12 @@ describe('a good edit', () => {
       rules: [{ effect: 'deny', tools: 'new' }],
       profiles: { kept: { tools: ['same'] }, fresh: { tools: ['new'] } },
     });
-    expect(await reload()).toMatchObject({ loaded: ['new', 'changed', 'same'], profiles: ['kept', 'fresh'], rules: 1, failed: [] });
+    expect(await reload()).toMatchObject({
+      loaded: ['new', 'changed', 'same'],
+      profiles: ['kept', 'fresh'],
+      rules: 1,
+      failed: [],
+    });
     expect(registry.listNames()).toEqual(['same', 'changed', 'mine', 'new']);
     expect(registry.get('same')).toBe(same);
     expect(registry.get('changed')?.description).toBe('Other.');
@@ -82,18 +113,26 @@ describe('a good edit', () => {
     expect((await call('new')).error?.code).toBe('policy_denied');
   });
 
-  test('is seen where the file is written in place, and where it is replaced by renaming, again and again', async () => {
-    const { write, replace, reload } = await world({ tools: [tool('a')] });
-    for (const [index, put] of [write, replace, write, replace, replace].entries()) {
-      const content = { tools: [tool(`t${index}`)] };
-      if (put === write) write({ 'a.json': content });
-      else replace('a.json', content);
-      expect((await reload()).loaded).toEqual([`t${index}`]);
-    }
-  });
+  test(
+    'is seen where the file is written in place, and where it is replaced by renaming, again ' +
+      'and again',
+    async () => {
+      const { write, replace, reload } = await world({ tools: [tool('a')] });
+      for (const [index, put] of [write, replace, write, replace, replace].entries()) {
+        const content = { tools: [tool(`t${index}`)] };
+        if (put === write) write({ 'a.json': content });
+        else replace('a.json', content);
+        expect((await reload()).loaded).toEqual([`t${index}`]);
+      }
+    },
+  );
 
   test('of a file that a link leads to is seen when the link changes', async () => {
-    const files = folder({ 'one.json': { tools: [tool('one')] }, 'two.json': { tools: [tool('two')] }, ...modules });
+    const files = folder({
+      'one.json': { tools: [tool('one')] },
+      'two.json': { tools: [tool('two')] },
+      ...modules,
+    });
     symlinkSync(files.at('one.json'), files.at('a.json'));
     const { reload } = await world(undefined, files);
     rmSync(files.at('a.json'));
@@ -114,7 +153,13 @@ describe('a good edit', () => {
     const session = registry.createSession({ sessionId: 's', services: undefined });
     for (const source of [registry, session])
       source.events.on('tools:changed', ({ added, removed, modified }) => {
-        changes.push({ added, removed, modified, names: registry.listNames(), profile: registry.profile('p')?.id });
+        changes.push({
+          added,
+          removed,
+          modified,
+          names: registry.listNames(),
+          profile: registry.profile('p')?.id,
+        });
       });
     replace('a.json', {
       tools: [tool('b', { title: 'B' }), tool('c'), tool('d')],
@@ -122,7 +167,13 @@ describe('a good edit', () => {
       rules: [{ effect: 'ask', tools: 'c' }],
     });
     await reload();
-    const change = { added: ['c', 'd'], removed: ['a'], modified: ['b'], names: ['b', 'c', 'd'], profile: 'p' };
+    const change = {
+      added: ['c', 'd'],
+      removed: ['a'],
+      modified: ['b'],
+      names: ['b', 'c', 'd'],
+      profile: 'p',
+    };
     expect(changes).toEqual([change, change]);
   });
 
@@ -152,35 +203,89 @@ describe('a good edit', () => {
 });
 
 describe('a broken edit keeps the last good state wholly, and is told', () => {
-  const good = { tools: [tool('a'), tool('b')], rules: [{ effect: 'deny', tools: 'b' }], profiles: { p: { tools: ['a'] } } };
+  const good = {
+    tools: [tool('a'), tool('b')],
+    rules: [{ effect: 'deny', tools: 'b' }],
+    profiles: { p: { tools: ['a'] } },
+  };
 
   test.each([
     ['that cannot be parsed', '{ "tools": [', 'invalid_file', /a\.json:1:13: /, 0],
     ['of which nothing is left', '', 'invalid_file', /a\.json:1:1: /, 0],
     ['with an unknown section', { ...good, rule: [] }, 'invalid_file', /unknown key `rule`/, 0],
-    ['with a broken rule', { ...good, rules: [{ effect: 'no' }] }, 'invalid_file', /:\d+:1: rules\[0\]: `effect`.*; nothing was changed$/, 1],
-    ['with a broken tool', { ...good, tools: [tool('a'), tool('c'), { name: 'd' }] }, 'invalid_file', /:\d+:1: tools\[2\] `d`: /, 1],
+    [
+      'with a broken rule',
+      { ...good, rules: [{ effect: 'no' }] },
+      'invalid_file',
+      /:\d+:1: rules\[0\]: `effect`.*; nothing was changed$/,
+      1,
+    ],
+    [
+      'with a broken tool',
+      { ...good, tools: [tool('a'), tool('c'), { name: 'd' }] },
+      'invalid_file',
+      /:\d+:1: tools\[2\] `d`: /,
+      1,
+    ],
     [
       'with a module that does not run',
-      { ...good, tools: [tool('c', { module: './gone.mjs' }), tool('d', { module: './gone.mjs' })] },
+      {
+        ...good,
+        tools: [tool('c', { module: './gone.mjs' }), tool('d', { module: './gone.mjs' })],
+      },
       'invalid_file',
       /tools\[0\] `c`: .* \(and 2 more\); nothing was changed$/,
       3,
     ],
-    ['with a broken profile', { ...good, tools: [tool('a'), tool('c')], profiles: { p: { tools: ['b'] } } }, 'invalid_file', /profiles\[0\] `p`: /, 1],
-    ['that takes a name of the host’s', { ...good, tools: [tool('a'), tool('host')] }, 'invalid_file', /tools\[1\] `host`: .*registered already/, 1],
-    ['that leaves a profile of the host’s without its parent', { ...good, profiles: {} }, 'invalid_file', /`heir` extends it/, 0],
+    [
+      'with a broken profile',
+      { ...good, tools: [tool('a'), tool('c')], profiles: { p: { tools: ['b'] } } },
+      'invalid_file',
+      /profiles\[0\] `p`: /,
+      1,
+    ],
+    [
+      'that takes a name of the host’s',
+      { ...good, tools: [tool('a'), tool('host')] },
+      'invalid_file',
+      /tools\[1\] `host`: .*registered already/,
+      1,
+    ],
+    [
+      'that leaves a profile of the host’s without its parent',
+      { ...good, profiles: {} },
+      'invalid_file',
+      /`heir` extends it/,
+      0,
+    ],
   ])('one %s', async (_, content, code, message, failed) => {
     const { registry, replace, fault, reload, watch, call } = await world(good);
-    registry.register(defineTool({ name: 'host', description: 'The host’s.', parameters: { type: 'object' }, handler: () => 'host' }));
+    registry.register(
+      defineTool({
+        name: 'host',
+        description: 'The host’s.',
+        parameters: { type: 'object' },
+        handler: () => 'host',
+      }),
+    );
     registry.defineProfile({ id: 'heir', extends: 'p', tools: [] });
-    const before = { tools: registry.listTools(), revision: registry.revision, profile: registry.profile('p'), report: watch.report };
+    const before = {
+      tools: registry.listTools(),
+      revision: registry.revision,
+      profile: registry.profile('p'),
+      report: watch.report,
+    };
     replace('a.json', content);
     const { error, report } = await fault();
     expect(error).toMatchObject({ name: 'MisuseError', code });
     expect(error.message).toMatch(message);
     expect(report?.failed.length ?? 0).toBe(failed);
-    expect({ tools: registry.listTools(), revision: registry.revision, profile: registry.profile('p'), report: watch.report }).toEqual(before);
+    expect({
+      tools: registry.listTools(),
+      revision: registry.revision,
+      profile: registry.profile('p'),
+      report: watch.report,
+    }).toEqual(before);
     expect((await call('b')).error?.code).toBe('policy_denied');
     // And the watch goes on.
     replace('a.json', { ...good, tools: [tool('a'), tool('b'), tool('z')] });
@@ -200,7 +305,8 @@ describe('a broken edit keeps the last good state wholly, and is told', () => {
   test('without onError it is a warning of the process', async () => {
     const { at, replace } = folder({ 'a.json': good, ...modules });
     const warned = new Promise<readonly unknown[]>((resolve) => {
-      vi.spyOn(process, 'emitWarning').mockImplementation(((...args: unknown[]) => resolve(args)) as never);
+      vi.spyOn(process, 'emitWarning').mockImplementation(((...args: unknown[]) =>
+        resolve(args)) as never);
     });
     const watch = await watchHostTools(at('a.json'), new HostToolRegistry(), { debounceMs: 1 });
     replace('a.json', '{');
@@ -243,7 +349,10 @@ describe('the first load', () => {
   });
 
   test('replaces what loadHostTools had loaded from the file, and the other way round', async () => {
-    const { at } = folder({ 'a.json': { tools: [tool('a')], rules: [{ effect: 'ask' }] }, ...modules });
+    const { at } = folder({
+      'a.json': { tools: [tool('a')], rules: [{ effect: 'ask' }] },
+      ...modules,
+    });
     const registry = new HostToolRegistry();
     await loadHostTools(at('a.json'), registry);
     const watch = await watchHostTools(at('a.json'), registry);
@@ -260,7 +369,9 @@ describe('the first load', () => {
     const { at, write } = folder({ 'bad.json': '{' });
     const registry = new HostToolRegistry();
     const onReload = vi.fn();
-    await expect(watchHostTools(at(name), registry, { onReload, debounceMs: 0 })).rejects.toMatchObject({
+    await expect(
+      watchHostTools(at(name), registry, { onReload, debounceMs: 0 }),
+    ).rejects.toMatchObject({
       code: 'invalid_file',
       message: expect.stringMatching(message),
     });
@@ -279,7 +390,9 @@ describe('the first load', () => {
     ['a time below 0', ['a.json', new HostToolRegistry(), { debounceMs: -1 }]],
     ['a time that is none', ['a.json', new HostToolRegistry(), { debounceMs: Number.NaN }]],
   ])('%s throws at once: invalid_option', (_, args) => {
-    expect(() => watchHostTools(...(args as Parameters<typeof watchHostTools>))).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+    expect(() => watchHostTools(...(args as Parameters<typeof watchHostTools>))).toThrow(
+      expect.objectContaining({ code: 'invalid_option' }),
+    );
   });
 });
 
@@ -328,7 +441,8 @@ describe('close', () => {
   });
 
   test('leaves no timer and no watcher', async () => {
-    const watchers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'FSEventWrap').length;
+    const watchers = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'FSEventWrap').length;
     // A handle that was closed is counted until the loop has turned.
     const turns = async (): Promise<void> => {
       for (let at = 0; at < 5; at++) await turn();
@@ -336,7 +450,9 @@ describe('close', () => {
     await turns();
     const before = watchers();
     const files = folder({ 'a.json': { tools: [tool('a')] }, ...modules });
-    const watch = await watchHostTools(files.at('a.json'), new HostToolRegistry(), { debounceMs: 54_321 });
+    const watch = await watchHostTools(files.at('a.json'), new HostToolRegistry(), {
+      debounceMs: 54_321,
+    });
     expect(watchers()).toBe(before + 1);
     const { setTimeout: set } = globalThis;
     const armed = new Promise<unknown>((resolve) => {

@@ -1,114 +1,331 @@
-/** The text of docs/errors.md: the codes come from `errorCodes`, the reasons from the list below. */
+/**
+ * The text of docs/errors.md: the codes come from `errorCodes`, the reasons from the list below.
+ */
 import { type ErrorCode, errorCodes, type MisuseCode } from '../../src/index.ts';
 
-/** The reasons that the library gives. All others come from a host's rules, policies, checks, hooks and `fail()`. */
-export const reasons: readonly { readonly code: ErrorCode; readonly reason: string; readonly meaning: string }[] = [
+/**
+ * The reasons that the library gives. All others come from a host's rules, policies, checks, hooks
+ * and `fail()`.
+ */
+export const reasons: readonly {
+  readonly code: ErrorCode;
+  readonly reason: string;
+  readonly meaning: string;
+}[] = [
   {
     code: 'tool_not_available',
     reason: 'fact_unmet',
-    meaning: 'A fact that the tool requires does not hold. `details.fact` names it, and `details.unlockedBy` names the tool that can bring it about.',
+    meaning:
+      'A fact that the tool requires does not hold. `details.fact` names it, and ' +
+      '`details.unlockedBy` names the tool that can bring it about.',
   },
-  { code: 'tool_not_available', reason: 'disabled', meaning: 'The tool is disabled by an override or by its registration.' },
-  { code: 'tool_not_available', reason: 'not_in_profile', meaning: "The tool is not in the session's profile." },
-  { code: 'tool_not_available', reason: 'knobs_missing', meaning: "The tool's knobs do not accept `{}`, and no profile sets them." },
-  { code: 'tool_not_available', reason: 'not_listed', meaning: 'In a workflow: the tool was added after the model was last shown its tools.' },
+  {
+    code: 'tool_not_available',
+    reason: 'disabled',
+    meaning: 'The tool is disabled by an override or by its registration.',
+  },
+  {
+    code: 'tool_not_available',
+    reason: 'not_in_profile',
+    meaning: "The tool is not in the session's profile.",
+  },
+  {
+    code: 'tool_not_available',
+    reason: 'knobs_missing',
+    meaning: "The tool's knobs do not accept `{}`, and no profile sets them.",
+  },
+  {
+    code: 'tool_not_available',
+    reason: 'not_listed',
+    meaning: 'In a workflow: the tool was added after the model was last shown its tools.',
+  },
   {
     code: 'tool_not_available',
     reason: 'removed',
-    meaning: 'The tool was removed since the session began, or removed or replaced while the call waited. For an imported tool: its server no longer has it.',
+    meaning:
+      'The tool was removed since the session began, or removed or replaced while the call ' +
+      'waited. For an imported tool: its server no longer has it.',
   },
   {
     code: 'tool_not_available',
     reason: 'definition_changed',
-    meaning: 'The definition of an imported tool has changed, or was never accepted. Accept it to use the tool.',
+    meaning:
+      'The definition of an imported tool has changed, or was never accepted. Accept it to ' +
+      'use the tool.',
   },
-  { code: 'tool_not_available', reason: 'not_declared', meaning: 'A handler called a tool that its definition does not name in `uses`.' },
-  { code: 'invalid_input', reason: 'invalid_option', meaning: 'An option of the call is unknown, or its value is wrong.' },
-  { code: 'invalid_input', reason: 'not_json', meaning: 'The arguments have a value that JSON cannot express: a function, a cycle, NaN.' },
-  { code: 'invalid_input', reason: 'not_an_object', meaning: 'The arguments are not a JSON object.' },
+  {
+    code: 'tool_not_available',
+    reason: 'not_declared',
+    meaning: 'A handler called a tool that its definition does not name in `uses`.',
+  },
+  {
+    code: 'invalid_input',
+    reason: 'invalid_option',
+    meaning: 'An option of the call is unknown, or its value is wrong.',
+  },
+  {
+    code: 'invalid_input',
+    reason: 'not_json',
+    meaning: 'The arguments have a value that JSON cannot express: a function, a cycle, NaN.',
+  },
+  {
+    code: 'invalid_input',
+    reason: 'not_an_object',
+    meaning: 'The arguments are not a JSON object.',
+  },
   {
     code: 'invalid_input',
     reason: 'too_large',
-    meaning: 'The arguments have more than `maxInputBytes`, or more than [50 000 values](schemas.md#the-input-before-and-after).',
+    meaning:
+      'The arguments have more than `maxInputBytes`, or more than [50 000 ' +
+      'values](schemas.md#the-input-before-and-after).',
   },
-  { code: 'invalid_input', reason: 'too_deep', meaning: 'The arguments are nested deeper than 64 levels.' },
-  { code: 'invalid_input', reason: 'unsafe_key', meaning: 'A member is named `__proto__`, and the schema is not a raw JSON Schema.' },
-  { code: 'invalid_input', reason: 'invalid_call_id', meaning: 'The call id is not a string of 1 to 1024 characters. No event is sent.' },
-  { code: 'policy_denied', reason: 'denied_by_rule', meaning: 'A rule without a `reason` of its own denied the call.' },
+  {
+    code: 'invalid_input',
+    reason: 'too_deep',
+    meaning: 'The arguments are nested deeper than 64 levels.',
+  },
+  {
+    code: 'invalid_input',
+    reason: 'unsafe_key',
+    meaning: 'A member is named `__proto__`, and the schema is not a raw JSON Schema.',
+  },
+  {
+    code: 'invalid_input',
+    reason: 'invalid_call_id',
+    meaning: 'The call id is not a string of 1 to 1024 characters. No event is sent.',
+  },
+  {
+    code: 'policy_denied',
+    reason: 'denied_by_rule',
+    meaning: 'A rule without a `reason` of its own denied the call.',
+  },
   {
     code: 'policy_denied',
     reason: 'approval_not_asked',
-    meaning: 'A conversation says that a person approved the call, but the session never asked for that approval.',
+    meaning:
+      'A conversation says that a person approved the call, but the session never asked for ' +
+      'that approval.',
   },
-  { code: 'policy_denied', reason: 'denied_by_default', meaning: 'Nothing allowed the call, and the default is `deny`.' },
+  {
+    code: 'policy_denied',
+    reason: 'denied_by_default',
+    meaning: 'Nothing allowed the call, and the default is `deny`.',
+  },
   {
     code: 'policy_error',
     reason: 'policy_threw',
-    meaning: 'A policy, a `check` or `requiresApproval` threw or rejected, or `requiresApproval` took too long.',
+    meaning:
+      'A policy, a `check` or `requiresApproval` threw or rejected, or `requiresApproval` ' +
+      'took too long.',
   },
-  { code: 'policy_error', reason: 'policy_timeout', meaning: 'A policy or a `check` took longer than `policyTimeoutMs`.' },
+  {
+    code: 'policy_error',
+    reason: 'policy_timeout',
+    meaning: 'A policy or a `check` took longer than `policyTimeoutMs`.',
+  },
   {
     code: 'policy_error',
     reason: 'policy_nonsense',
-    meaning: 'A policy or a `check` returned something that is not a decision, or a deny without a well-formed reason.',
+    meaning:
+      'A policy or a `check` returned something that is not a decision, or a deny without a ' +
+      'well-formed reason.',
   },
-  { code: 'policy_error', reason: 'hook_failed', meaning: 'A before hook threw, took too long or returned something invalid.' },
-  { code: 'policy_error', reason: 'resource_key_failed', meaning: '`resourceKey` threw or did not return a string.' },
-  { code: 'policy_error', reason: 'rules_over_budget', meaning: 'Checking the arguments against the rules would take more steps than allowed. Send less.' },
-  { code: 'policy_error', reason: 'rules_unstable', meaning: 'The rules changed eight times while the call was judged. Retryable.' },
-  { code: 'approval_pending', reason: 'approval_required', meaning: 'The call is suspended until a person answers.' },
+  {
+    code: 'policy_error',
+    reason: 'hook_failed',
+    meaning: 'A before hook threw, took too long or returned something invalid.',
+  },
+  {
+    code: 'policy_error',
+    reason: 'resource_key_failed',
+    meaning: '`resourceKey` threw or did not return a string.',
+  },
+  {
+    code: 'policy_error',
+    reason: 'rules_over_budget',
+    meaning:
+      'Checking the arguments against the rules would take more steps than allowed. Send less.',
+  },
+  {
+    code: 'policy_error',
+    reason: 'rules_unstable',
+    meaning: 'The rules changed eight times while the call was judged. Retryable.',
+  },
+  {
+    code: 'approval_pending',
+    reason: 'approval_required',
+    meaning: 'The call is suspended until a person answers.',
+  },
   { code: 'approval_denied', reason: 'rejected', meaning: 'A person rejected the call.' },
-  { code: 'approval_denied', reason: 'rejected_always', meaning: 'An earlier `reject_always` answered.' },
-  { code: 'approval_denied', reason: 'no_approver', meaning: 'Neither the session nor the surface has an `approver`.' },
-  { code: 'approval_denied', reason: 'secret_in_prompt', meaning: 'The title or the message of the question contains a secret of the call. No one was asked.' },
+  {
+    code: 'approval_denied',
+    reason: 'rejected_always',
+    meaning: 'An earlier `reject_always` answered.',
+  },
+  {
+    code: 'approval_denied',
+    reason: 'no_approver',
+    meaning: 'Neither the session nor the surface has an `approver`.',
+  },
+  {
+    code: 'approval_denied',
+    reason: 'secret_in_prompt',
+    meaning:
+      'The title or the message of the question contains a secret of the call. No one was asked.',
+  },
   {
     code: 'approval_denied',
     reason: 'input_not_shown',
-    meaning: 'The call has too many secrets, or they could not be found within their bounds. No one was asked.',
+    meaning:
+      'The call has too many secrets, or they could not be found within their bounds. No one ' +
+      'was asked.',
   },
-  { code: 'approval_denied', reason: 'approver_failed', meaning: 'The approver threw or rejected.' },
+  {
+    code: 'approval_denied',
+    reason: 'approver_failed',
+    meaning: 'The approver threw or rejected.',
+  },
   {
     code: 'approval_denied',
     reason: 'invalid_answer',
-    meaning: 'The approver answered in a wrong form, or with an input that is not JSON. No person refused the call.',
+    meaning:
+      'The approver answered in a wrong form, or with an input that is not JSON. No person ' +
+      'refused the call.',
   },
-  { code: 'approval_denied', reason: 'approval_in_child', meaning: 'The call is a child call, which cannot be suspended.' },
-  { code: 'approval_denied', reason: 'store_unavailable', meaning: 'The approval store failed or took longer than `policyTimeoutMs`.' },
-  { code: 'approval_denied', reason: 'token_invalid', meaning: 'The token is not genuine, or the stored record is not what it signed.' },
+  {
+    code: 'approval_denied',
+    reason: 'approval_in_child',
+    meaning: 'The call is a child call, which cannot be suspended.',
+  },
+  {
+    code: 'approval_denied',
+    reason: 'store_unavailable',
+    meaning: 'The approval store failed or took longer than `policyTimeoutMs`.',
+  },
+  {
+    code: 'approval_denied',
+    reason: 'token_invalid',
+    meaning: 'The token is not genuine, or the stored record is not what it signed.',
+  },
   { code: 'approval_denied', reason: 'token_used', meaning: 'The call was answered before.' },
-  { code: 'approval_denied', reason: 'token_foreign', meaning: 'The token belongs to another session id or principal.' },
-  { code: 'approval_denied', reason: 'definition_changed', meaning: 'The tool is not the one that the person was asked about.' },
-  { code: 'approval_timeout', reason: 'timeout', meaning: 'The question was not answered within `approvalTimeoutMs`.' },
-  { code: 'approval_timeout', reason: 'expired', meaning: 'The token is older than `approvals.ttlMs`.' },
+  {
+    code: 'approval_denied',
+    reason: 'token_foreign',
+    meaning: 'The token belongs to another session id or principal.',
+  },
+  {
+    code: 'approval_denied',
+    reason: 'definition_changed',
+    meaning: 'The tool is not the one that the person was asked about.',
+  },
+  {
+    code: 'approval_timeout',
+    reason: 'timeout',
+    meaning: 'The question was not answered within `approvalTimeoutMs`.',
+  },
+  {
+    code: 'approval_timeout',
+    reason: 'expired',
+    meaning: 'The token is older than `approvals.ttlMs`.',
+  },
   { code: 'timeout', reason: 'timeout', meaning: 'The handler took longer than its timeout.' },
-  { code: 'timeout', reason: 'idle_timeout', meaning: 'The handler reported no progress for `idleTimeoutMs`.' },
-  { code: 'cancelled', reason: 'parent_ended', meaning: 'A handler called a tool after its own call had ended.' },
-  { code: 'invalid_output', reason: 'not_json', meaning: 'The output has a value that JSON cannot express. `details.path` says where.' },
-  { code: 'invalid_output', reason: 'output_schema', meaning: 'The output does not match `outputSchema`.' },
+  {
+    code: 'timeout',
+    reason: 'idle_timeout',
+    meaning: 'The handler reported no progress for `idleTimeoutMs`.',
+  },
+  {
+    code: 'cancelled',
+    reason: 'parent_ended',
+    meaning: 'A handler called a tool after its own call had ended.',
+  },
+  {
+    code: 'invalid_output',
+    reason: 'not_json',
+    meaning: 'The output has a value that JSON cannot express. `details.path` says where.',
+  },
+  {
+    code: 'invalid_output',
+    reason: 'output_schema',
+    meaning: 'The output does not match `outputSchema`.',
+  },
   {
     code: 'invalid_output',
     reason: 'output_too_large',
-    meaning: 'The output is too deep or too large to copy. Or it is over its budget and has an `outputSchema`, so it cannot be cut.',
+    meaning:
+      'The output is too deep or too large to copy. Or it is over its budget and has an ' +
+      '`outputSchema`, so it cannot be cut.',
   },
-  { code: 'rate_limited', reason: 'calls_per_minute', meaning: 'The session is over `callsPerMinute`. `details.retryAfterMs` says how long to wait.' },
-  { code: 'rate_limited', reason: 'queue_full', meaning: 'More calls wait than `maxQueuedCalls` allows.' },
-  { code: 'rate_limited', reason: 'queue_timeout', meaning: 'The call waited longer than `queueTimeoutMs` for a slot or a lock.' },
-  { code: 'rate_limited', reason: 'deadlock', meaning: 'The call would wait for something that only its own callers hold. Not retryable.' },
-  { code: 'rate_limited', reason: 'too_many_approvals', meaning: 'More approvals are open than `maxPendingApprovals` allows.' },
-  { code: 'loop_detected', reason: 'identical_calls', meaning: 'There were more identical calls in a row than `loopGuard` allows.' },
+  {
+    code: 'rate_limited',
+    reason: 'calls_per_minute',
+    meaning: 'The session is over `callsPerMinute`. `details.retryAfterMs` says how long to wait.',
+  },
+  {
+    code: 'rate_limited',
+    reason: 'queue_full',
+    meaning: 'More calls wait than `maxQueuedCalls` allows.',
+  },
+  {
+    code: 'rate_limited',
+    reason: 'queue_timeout',
+    meaning: 'The call waited longer than `queueTimeoutMs` for a slot or a lock.',
+  },
+  {
+    code: 'rate_limited',
+    reason: 'deadlock',
+    meaning: 'The call would wait for something that only its own callers hold. Not retryable.',
+  },
+  {
+    code: 'rate_limited',
+    reason: 'too_many_approvals',
+    meaning: 'More approvals are open than `maxPendingApprovals` allows.',
+  },
+  {
+    code: 'loop_detected',
+    reason: 'identical_calls',
+    meaning: 'There were more identical calls in a row than `loopGuard` allows.',
+  },
   { code: 'tool_cycle', reason: 'cycle', meaning: 'The tool is in its own chain of callers.' },
   { code: 'tool_cycle', reason: 'too_deep', meaning: 'The chain has more than 8 child calls.' },
-  { code: 'handler_error', reason: 'mcp_tool_error', meaning: 'The MCP server of an imported tool answered that the tool failed.' },
-  { code: 'handler_error', reason: 'mcp_error', meaning: 'The MCP server refused the call with a protocol error. `details.code` is its code.' },
-  { code: 'handler_error', reason: 'mcp_invalid_result', meaning: "The MCP server's answer is not a valid result." },
-  { code: 'executor_lost', reason: 'node_lost', meaning: 'The relay node that ran the call went away, and the tool must not run twice.' },
+  {
+    code: 'handler_error',
+    reason: 'mcp_tool_error',
+    meaning: 'The MCP server of an imported tool answered that the tool failed.',
+  },
+  {
+    code: 'handler_error',
+    reason: 'mcp_error',
+    meaning: 'The MCP server refused the call with a protocol error. `details.code` is its code.',
+  },
+  {
+    code: 'handler_error',
+    reason: 'mcp_invalid_result',
+    meaning: "The MCP server's answer is not a valid result.",
+  },
+  {
+    code: 'executor_lost',
+    reason: 'node_lost',
+    meaning: 'The relay node that ran the call went away, and the tool must not run twice.',
+  },
   {
     code: 'executor_lost',
     reason: 'result_not_kept',
-    meaning: "The call has run, but the relay's store did not keep its result, for example because it had no room.",
+    meaning:
+      "The call has run, but the relay's store did not keep its result, for example because " +
+      'it had no room.',
   },
-  { code: 'executor_lost', reason: 'store_unavailable', meaning: 'The relay cannot reach its store.' },
-  { code: 'handler_error', reason: 'result_too_large', meaning: 'The MCP server answered more than 4 MB.' },
+  {
+    code: 'executor_lost',
+    reason: 'store_unavailable',
+    meaning: 'The relay cannot reach its store.',
+  },
+  {
+    code: 'handler_error',
+    reason: 'result_too_large',
+    meaning: 'The MCP server answered more than 4 MB.',
+  },
 ];
 
 const misuse: Readonly<Record<MisuseCode, string>> = {
@@ -119,20 +336,28 @@ const misuse: Readonly<Record<MisuseCode, string>> = {
   name_conflict: 'A name looks like one that exists, or belongs to another owner.',
   unknown_tool: 'A profile or an override names a tool that does not exist.',
   unknown_profile: 'No profile has this id.',
-  unknown_knob: 'A profile sets a knob that the tool does not have, or a value that the tool does not accept.',
+  unknown_knob:
+    'A profile sets a knob that the tool does not have, or a value that the tool does not accept.',
   invalid_rule: 'A rule is malformed.',
   foreign_definition: 'The definition was not made by this installed copy of the library.',
   closed: 'The registry, session or scope is closed.',
-  missing_dependency: 'A package cannot be loaded. The message has the command that installs it, or says why an installed package failed to load.',
-  invalid_file: 'A file of tools, profiles or rules, a trace or a tape cannot be read, or has the wrong content.',
+  missing_dependency:
+    'A package cannot be loaded. The message has the command that installs it, or says why an ' +
+    'installed package failed to load.',
+  invalid_file:
+    'A file of tools, profiles or rules, a trace or a tape cannot be read, or has the wrong ' +
+    'content.',
 };
 
 /** The whole page. */
 export function errorsPage(): string {
   const codes = Object.entries(errorCodes).map(
-    ([code, { meaning, retryable, status, http }]) => `| \`${code}\` | ${meaning} | \`${status}\` | ${retryable ? 'yes' : 'no'} | ${http} |`,
+    ([code, { meaning, retryable, status, http }]) =>
+      `| \`${code}\` | ${meaning} | \`${status}\` | ${retryable ? 'yes' : 'no'} | ${http} |`,
   );
-  const rows = reasons.map(({ code, reason, meaning }) => `| \`${code}\` | \`${reason}\` | ${meaning} |`);
+  const rows = reasons.map(
+    ({ code, reason, meaning }) => `| \`${code}\` | \`${reason}\` | ${meaning} |`,
+  );
   const misuses = Object.entries(misuse).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
   return `# Errors
 

@@ -26,7 +26,9 @@ export interface Link {
 }
 
 function page(path: string): Page[] {
-  return existsSync(join(root, path)) ? [{ path, text: readFileSync(join(root, path), 'utf8') }] : [];
+  return existsSync(join(root, path))
+    ? [{ path, text: readFileSync(join(root, path), 'utf8') }]
+    : [];
 }
 
 /** README.md and everything below docs. */
@@ -40,10 +42,18 @@ export function guidePages(): Page[] {
 
 /** All texts whose links must lead somewhere. */
 export function linkedPages(): Page[] {
-  return [...guidePages(), ...['CHANGELOG.md', 'CONTRIBUTING.md', 'examples/README.md', 'test/data/README.md'].flatMap(page)];
+  return [
+    ...guidePages(),
+    ...['CHANGELOG.md', 'CONTRIBUTING.md', 'examples/README.md', 'test/data/README.md'].flatMap(
+      page,
+    ),
+  ];
 }
 
-/** A fence of `ts` begins a module; one of `ts continued` goes on with the module before it on its page. */
+/**
+ * A fence of `ts` begins a module; one of `ts continued` goes on with the module before it on its
+ * page.
+ */
 export function snippetsOf({ path, text }: Page): Snippet[] {
   const snippets: { page: string; line: number; code: string }[] = [];
   for (const { info, line, code } of fencesOf(text)) {
@@ -52,7 +62,10 @@ export function snippetsOf({ path, text }: Page): Snippet[] {
     const before = snippets.at(-1);
     if (flags.join(' ') === 'continued' && before !== undefined) before.code += `\n${code}`;
     else if (flags.length === 0) snippets.push({ page: path, line, code });
-    else throw new Error(`${path}:${line}: expected a fence of \`ts\` or \`ts continued\`, got \`${info}\``);
+    else
+      throw new Error(
+        `${path}:${line}: expected a fence of \`ts\` or \`ts continued\`, got \`${info}\``,
+      );
   }
   return snippets;
 }
@@ -76,7 +89,11 @@ export function fencesOf(text: string): { info: string; line: number; code: stri
 export function linksOf({ path, text }: Page): Link[] {
   const prose = withoutFences(text).split('\n');
   return prose.flatMap((line, index) =>
-    [...line.replaceAll(/`[^`]*`(?!\])/g, '').matchAll(/\]\(([^)\s]+)\)/g)].map((match) => ({ page: path, line: index + 1, target: match[1] as string })),
+    [...line.replaceAll(/`[^`]*`(?!\])/g, '').matchAll(/\]\(([^)\s]+)\)/g)].map((match) => ({
+      page: path,
+      line: index + 1,
+      target: match[1] as string,
+    })),
   );
 }
 

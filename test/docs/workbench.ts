@@ -1,6 +1,14 @@
 /** A host's project in a temporary folder, in which snippets are compiled and run against `src`. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -35,12 +43,28 @@ process.exit(0);
 `;
 
 /** @param subpaths Specifiers such as `host-tools/testing`, each with its entry in `src`. */
-export function createWorkbench(snippets: readonly Snippet[], subpaths: ReadonlyMap<string, string>): Workbench {
+export function createWorkbench(
+  snippets: readonly Snippet[],
+  subpaths: ReadonlyMap<string, string>,
+): Workbench {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'host-tools-docs-')));
-  const paths = Object.fromEntries([...subpaths].map(([specifier, entry]) => [specifier, [join(root, entry)]]));
-  const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as { compilerOptions: object };
-  const options = { ...compilerOptions, noUnusedLocals: false, noUnusedParameters: false, paths, typeRoots: [join(root, 'node_modules/@types')] };
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'host', private: true, type: 'module' }));
+  const paths = Object.fromEntries(
+    [...subpaths].map(([specifier, entry]) => [specifier, [join(root, entry)]]),
+  );
+  const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as {
+    compilerOptions: object;
+  };
+  const options = {
+    ...compilerOptions,
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+    paths,
+    typeRoots: [join(root, 'node_modules/@types')],
+  };
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ name: 'host', private: true, type: 'module' }),
+  );
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options }));
   writeFileSync(join(folder, 'runner.mjs'), runner);
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
@@ -57,11 +81,17 @@ export function createWorkbench(snippets: readonly Snippet[], subpaths: Readonly
       const program = ts.createProgram(files, parsed);
       return files.map((file, index) => {
         const source = program.getSourceFile(file);
-        const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
+        const found = [
+          ...program.getSyntacticDiagnostics(source),
+          ...program.getSemanticDiagnostics(source),
+        ];
         return found.map(({ start, messageText }) => {
           const { page, code, line } = snippets[index] as Snippet;
           const before = code.slice(0, start).split('\n').length;
-          return `${page}, line ${before} of the snippet at line ${line}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+          return (
+            `${page}, line ${before} of the snippet at line ${line}: ` +
+            `${ts.flattenDiagnosticMessageText(messageText, '\n')}`
+          );
         });
       });
     },
@@ -69,11 +99,17 @@ export function createWorkbench(snippets: readonly Snippet[], subpaths: Readonly
       const out = join(folder, 'faults.json');
       const tsx = import.meta.resolve('tsx');
       return new Promise((resolve, reject) => {
-        execFile(process.execPath, ['--import', tsx, 'runner.mjs', out, ...files], { cwd: folder, timeout: 60_000 }, (error, _stdout, stderr) => {
-          if (error !== null) return reject(new Error(`the snippets' process failed\n${stderr}`, { cause: error }));
-          const faults = JSON.parse(readFileSync(out, 'utf8')) as (string | null)[];
-          return resolve(faults.map((fault) => fault?.replaceAll(folder, '') ?? undefined));
-        });
+        execFile(
+          process.execPath,
+          ['--import', tsx, 'runner.mjs', out, ...files],
+          { cwd: folder, timeout: 60_000 },
+          (error, _stdout, stderr) => {
+            if (error !== null)
+              return reject(new Error(`the snippets' process failed\n${stderr}`, { cause: error }));
+            const faults = JSON.parse(readFileSync(out, 'utf8')) as (string | null)[];
+            return resolve(faults.map((fault) => fault?.replaceAll(folder, '') ?? undefined));
+          },
+        );
       });
     },
     remove() {

@@ -12,11 +12,17 @@ const update = (text: string, ...lines: string[]) => {
 describe('a patch', () => {
   test('has one section a file', () => {
     expect(
-      parsePatch(`\n${patchOf('*** Add File: a b.txt', '+x', '+', '*** Delete File: c', '*** Update File: d', '@@ f()', ' same', '-old', '', '+new')}\n`),
+      parsePatch(
+        `\n${patchOf('*** Add File: a b.txt', '+x', '+', '*** Delete File: c', '*** Update File: d', '@@ f()', ' same', '-old', '', '+new')}\n`,
+      ),
     ).toEqual([
       { kind: 'Add', path: 'a b.txt', content: 'x\n\n' },
       { kind: 'Delete', path: 'c' },
-      { kind: 'Update', path: 'd', hunks: [{ beyond: 'f()', old: ['same', 'old', ''], new: ['same', '', 'new'] }] },
+      {
+        kind: 'Update',
+        path: 'd',
+        hunks: [{ beyond: 'f()', old: ['same', 'old', ''], new: ['same', '', 'new'] }],
+      },
     ]);
   });
   test.each([
@@ -63,9 +69,15 @@ describe('hunks', () => {
 test('the places of a text are those that a plain search finds', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 12 });
   fc.assert(
-    fc.property(letters, fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 4 }), (text, wanted) => {
-      expect(placesOf(text, wanted)).toEqual([...text].flatMap((_, at) => (text.startsWith(wanted, at) ? [at] : [])));
-    }),
+    fc.property(
+      letters,
+      fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 4 }),
+      (text, wanted) => {
+        expect(placesOf(text, wanted)).toEqual(
+          [...text].flatMap((_, at) => (text.startsWith(wanted, at) ? [at] : [])),
+        );
+      },
+    ),
   );
   expect(placesOf('abc', '')).toEqual([]);
 });

@@ -21,8 +21,17 @@ async function host({ cwd }: { cwd?: string } = {}) {
   const registry = new HostToolRegistry<HostServices>();
   onTestFinished(() => registry.close());
   registry.registerAll(codingAgentTools);
-  const services: HostServices = { reads: { now: 0, most: 0 }, writes: { now: 0, most: 0 }, openHostSession: () => 'host-1' };
-  const session = registry.createSession({ sessionId: 's', cwd: cwd ?? root, services, facts: { 'hostSession.status': 'ready' } });
+  const services: HostServices = {
+    reads: { now: 0, most: 0 },
+    writes: { now: 0, most: 0 },
+    openHostSession: () => 'host-1',
+  };
+  const session = registry.createSession({
+    sessionId: 's',
+    cwd: cwd ?? root,
+    services,
+    facts: { 'hostSession.status': 'ready' },
+  });
   const call = (short: string, input: unknown = {}) => session.call(`host.${short}`, input);
   /** The output, or what went wrong. */
   const get = async (short: string, input: unknown = {}) => {
@@ -33,10 +42,20 @@ async function host({ cwd }: { cwd?: string } = {}) {
   return { top, root, services, session, call, get, text };
 }
 
-const patchOf = (...lines: string[]) => ({ patch: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') });
+const patchOf = (...lines: string[]) => ({
+  patch: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n'),
+});
 
 test('there is one for each tool of the preset, with its name, description and schema', () => {
-  const face = ({ name, description, parameters }: { name: string; description: string; parameters: unknown }) => [name, { description, parameters }] as const;
+  const face = ({
+    name,
+    description,
+    parameters,
+  }: {
+    name: string;
+    description: string;
+    parameters: unknown;
+  }) => [name, { description, parameters }] as const;
   expect(new Map(codingAgentTools.map(face))).toEqual(new Map(codingAgentPreset().tools.map(face)));
 });
 
@@ -47,16 +66,32 @@ describe('reading', () => {
     ['fs.read_file', { path: 'three.txt', startLine: 3 }, 'three\n'],
     ['fs.read_file', { path: 'three.txt', startLine: 99 }, ''],
     ['fs.grep', { text: 'one' }, 'src/a.js:1: one();\nthree.txt:1: one'],
-    ['fs.grep', { text: 'one', path: 'src', ignoreCase: true }, 'src/a.js:1: one();\nsrc/deep/b.js:1: ONE();'],
+    [
+      'fs.grep',
+      { text: 'one', path: 'src', ignoreCase: true },
+      'src/a.js:1: one();\nsrc/deep/b.js:1: ONE();',
+    ],
     ['fs.grep', { text: 't', path: 'three.txt' }, 'three.txt:2: two\nthree.txt:3: three'],
-    ['fs.grep', { text: 'o', path: 'three.txt', maxMatches: 1 }, 'three.txt:1: one\n[there may be more: the search ended at its limit]'],
-    ['fs.grep', { text: 'o', maxMatches: 1 }, 'src/a.js:1: one();\n[there may be more: the search ended at its limit]'],
+    [
+      'fs.grep',
+      { text: 'o', path: 'three.txt', maxMatches: 1 },
+      'three.txt:1: one\n[there may be more: the search ended at its limit]',
+    ],
+    [
+      'fs.grep',
+      { text: 'o', maxMatches: 1 },
+      'src/a.js:1: one();\n[there may be more: the search ended at its limit]',
+    ],
     ['fs.grep', { text: 'secret' }, 'no matches'],
     ['fs.grep', { text: 'nothing', path: 'three.txt' }, 'no matches'],
     ['fs.glob', { pattern: '**/*.js' }, 'src/a.js\nsrc/deep/b.js'],
     ['fs.glob', { pattern: '*.js', path: 'src' }, 'src/a.js'],
     ['fs.glob', { pattern: '*.txt' }, 'three.txt'],
-    ['fs.glob', { pattern: '**', maxMatches: 1 }, 'src/a.js\n[there may be more: the search ended at its limit]'],
+    [
+      'fs.glob',
+      { pattern: '**', maxMatches: 1 },
+      'src/a.js\n[there may be more: the search ended at its limit]',
+    ],
     ['fs.glob', { pattern: '../**' }, 'no matches'],
     ['fs.stat', { path: 'three.txt' }, { kind: 'file', bytes: 14 }],
     ['fs.stat', { path: '.' }, { kind: 'folder' }],
@@ -97,7 +132,9 @@ describe('reading', () => {
 describe('writing', () => {
   test('write_file makes folders, and replaces', async () => {
     const { get, text } = await host();
-    expect(await get('fs.write_file', { path: 'new/deep/x.txt', content: 'ü' })).toBe('wrote new/deep/x.txt, 2 bytes');
+    expect(await get('fs.write_file', { path: 'new/deep/x.txt', content: 'ü' })).toBe(
+      'wrote new/deep/x.txt, 2 bytes',
+    );
     await get('fs.write_file', { path: 'new/deep/x.txt', content: '' });
     expect(await text('new/deep/x.txt')).toBe('');
   });
@@ -122,9 +159,15 @@ describe('writing', () => {
   });
   test('edit_file refuses a text that is not there, or there twice, and changes nothing', async () => {
     const { get, text } = await host();
-    expect(await get('fs.edit_file', { path: 'three.txt', oldText: 'Two', newText: '' })).toBe('handler_error text_not_found');
-    expect(await get('fs.edit_file', { path: 'three.txt', oldText: 'o', newText: '' })).toBe('handler_error text_not_unique');
-    expect(await get('fs.edit_file', { path: 'none', oldText: 'o', newText: '' })).toBe('handler_error not_found');
+    expect(await get('fs.edit_file', { path: 'three.txt', oldText: 'Two', newText: '' })).toBe(
+      'handler_error text_not_found',
+    );
+    expect(await get('fs.edit_file', { path: 'three.txt', oldText: 'o', newText: '' })).toBe(
+      'handler_error text_not_unique',
+    );
+    expect(await get('fs.edit_file', { path: 'none', oldText: 'o', newText: '' })).toBe(
+      'handler_error not_found',
+    );
     expect(await text('three.txt')).toBe('one\ntwo\nthree\n');
   });
   test('apply_patch adds, updates and deletes', async () => {
@@ -143,7 +186,9 @@ describe('writing', () => {
       '@@',
       '-three',
     );
-    expect(await get('fs.apply_patch', patch)).toBe('added new/c.txt\ndeleted src/a.js\nupdated three.txt');
+    expect(await get('fs.apply_patch', patch)).toBe(
+      'added new/c.txt\ndeleted src/a.js\nupdated three.txt',
+    );
     expect(await text('new/c.txt')).toBe('first\n\n');
     expect(await text('three.txt')).toBe('one\n2\n2½\n');
     expect(await readdir(join(root, 'src'))).toEqual(['deep']);
@@ -161,7 +206,9 @@ describe('writing', () => {
     [['*** Add File: .git/hooks/post-checkout', '+x'], 'path_protected'],
   ])('a patch of which a part does not fit writes nothing: %j is %s', async (lines, reason) => {
     const { top, root, get } = await host();
-    expect(await get('fs.apply_patch', patchOf('*** Add File: first/x.txt', '+x', ...lines))).toBe(`handler_error ${reason}`);
+    expect(await get('fs.apply_patch', patchOf('*** Add File: first/x.txt', '+x', ...lines))).toBe(
+      `handler_error ${reason}`,
+    );
     expect(await readdir(root)).toEqual(['link', 'secret-link.txt', 'src', 'three.txt']);
     expect(await readdir(join(top, 'outside'))).toEqual(['secret.txt']);
   });
@@ -178,7 +225,10 @@ const escapes: readonly (readonly [path: string, reason: string])[] = [
   ['.git/config', 'path_protected'],
   ['.GIT/config', 'path_protected'],
 ];
-const inputs: readonly (readonly [Exclude<CodingAgentToolName, 'host.exec' | 'host.session.open'>, (path: string) => JsonObject])[] = [
+const inputs: readonly (readonly [
+  Exclude<CodingAgentToolName, 'host.exec' | 'host.session.open'>,
+  (path: string) => JsonObject,
+])[] = [
   ['host.fs.read_file', (path) => ({ path })],
   ['host.fs.grep', (path) => ({ path, text: 'secret' })],
   ['host.fs.glob', (path) => ({ path, pattern: '**' })],
@@ -202,23 +252,37 @@ describe.each(inputs)('%s', (name, inputOf) => {
   });
   test('does nothing in a session without a folder', async () => {
     const { session } = await host({ cwd: '' });
-    expect(outcome(await session.call(name, inputOf('package.json')))).toBe('handler_error no_root');
+    expect(outcome(await session.call(name, inputOf('package.json')))).toBe(
+      'handler_error no_root',
+    );
   });
   test('takes nothing that its schema does not name', async () => {
     const { session } = await host();
-    for (const input of [{ ...inputOf('three.txt'), root: '/' }, { path: 1 }, { path: '', patch: '' }, [], 'x'])
+    for (const input of [
+      { ...inputOf('three.txt'), root: '/' },
+      { path: 1 },
+      { path: '', patch: '' },
+      [],
+      'x',
+    ])
       expect(outcome(await session.call(name, input))).toMatch(/^invalid_input/);
   });
   test('is not there without a host session', async () => {
     const { session } = await host();
     session.setFacts({ 'hostSession.status': 'closed' });
-    expect(outcome(await session.call(name, inputOf('three.txt')))).toBe('tool_not_available fact_unmet');
+    expect(outcome(await session.call(name, inputOf('three.txt')))).toBe(
+      'tool_not_available fact_unmet',
+    );
   });
 });
 
 describe('host.exec', () => {
   test('runs an allowed command line, with nothing of the environment', async () => {
-    expect(await (await host()).get('exec', { program: 'node', args: ['--version'] })).toEqual({ exitCode: 0, stdout: `${process.version}\n`, stderr: '' });
+    expect(await (await host()).get('exec', { program: 'node', args: ['--version'] })).toEqual({
+      exitCode: 0,
+      stdout: `${process.version}\n`,
+      stderr: '',
+    });
   });
   test.each([
     { program: 'node', args: ['--eval', '1'] },
@@ -232,14 +296,19 @@ describe('host.exec', () => {
     { program: 'node', args: ['--version'], cwd: 'src' },
     { program: 'node', args: ['--version'], cwd: '..' },
   ])('%j is denied', async (input) => {
-    expect(outcome(await (await host()).call('exec', input))).toBe('policy_denied command_not_allowed');
+    expect(outcome(await (await host()).call('exec', input))).toBe(
+      'policy_denied command_not_allowed',
+    );
   });
-  test.each([{}, { program: '' }, { program: 'node', args: '--version' }, { program: 'node', timeoutMs: 0 }, { program: 'node', shell: true }])(
-    '%j is invalid',
-    async (input) => {
-      expect(outcome(await (await host()).call('exec', input))).toBe('invalid_input');
-    },
-  );
+  test.each([
+    {},
+    { program: '' },
+    { program: 'node', args: '--version' },
+    { program: 'node', timeoutMs: 0 },
+    { program: 'node', shell: true },
+  ])('%j is invalid', async (input) => {
+    expect(outcome(await (await host()).call('exec', input))).toBe('invalid_input');
+  });
 });
 
 describe('a batch', () => {
@@ -247,11 +316,21 @@ describe('a batch', () => {
     const { session, services, text } = await host();
     const calls = ['a', 'b', 'c'].flatMap((name) => [
       { id: `read ${name}`, name: 'host.fs.read_file', arguments: { path: 'three.txt' } },
-      { id: `write ${name}`, name: 'host.fs.write_file', arguments: { path: 'out.txt', content: name } },
+      {
+        id: `write ${name}`,
+        name: 'host.fs.write_file',
+        arguments: { path: 'out.txt', content: name },
+      },
     ]);
     const { plan, results } = await session.executeBatch(calls);
-    expect(plan.groups).toEqual([['read a', 'write a', 'read b'], ['write b', 'read c'], ['write c']]);
-    expect(results.map(({ result }) => outcome(result))).toEqual(Array.from({ length: 6 }, () => 'ok'));
+    expect(plan.groups).toEqual([
+      ['read a', 'write a', 'read b'],
+      ['write b', 'read c'],
+      ['write c'],
+    ]);
+    expect(results.map(({ result }) => outcome(result))).toEqual(
+      Array.from({ length: 6 }, () => 'ok'),
+    );
     expect([services.reads, services.writes]).toEqual([
       { now: 0, most: 2 },
       { now: 0, most: 1 },
@@ -260,7 +339,11 @@ describe('a batch', () => {
   });
   test('writes that are called at once, without a plan, do not overlap either', async () => {
     const { call, services, root } = await host();
-    await Promise.all([1, 2, 3, 4].map((n) => call('fs.edit_file', { path: 'three.txt', oldText: 'one', newText: `one${n}` })));
+    await Promise.all(
+      [1, 2, 3, 4].map((n) =>
+        call('fs.edit_file', { path: 'three.txt', oldText: 'one', newText: `one${n}` }),
+      ),
+    );
     expect(services.writes).toEqual({ now: 0, most: 1 });
     expect((await stat(join(root, 'three.txt'))).size).toBe(18);
   });

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { link, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  link,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { inFolderOf, look, openFolder } from '../../examples/tools/files/confined.ts';
@@ -21,8 +31,10 @@ async function fixture() {
   return { root, outside };
 }
 
-const read = async (root: string, path: string) => (await inFolderOf(root, path, (folder, name) => readBytes(folder, name, 1_000))).bytes.toString();
-const write = (root: string, path: string, content: string) => inFolderOf(root, path, (folder, name) => writeBytes(folder, name, content), { create: true });
+const read = async (root: string, path: string) =>
+  (await inFolderOf(root, path, (folder, name) => readBytes(folder, name, 1_000))).bytes.toString();
+const write = (root: string, path: string, content: string) =>
+  inFolderOf(root, path, (folder, name) => writeBytes(folder, name, content), { create: true });
 
 describe('a path is refused by its text', () => {
   const refused: readonly (readonly [path: string, reason: string])[] = [
@@ -56,16 +68,33 @@ describe('a path is refused by its text', () => {
     await expect(read(root, path)).rejects.toMatchObject({ reason });
     await expect(write(root, path, 'x')).rejects.toMatchObject({ reason });
   });
-  test.each(['file.txt', './sub//deep/file.txt', 'a b/ü', '...', '.github/x', '.gitignore', '~/x', '%2e%2e/x'])('%j may be tried', (path) => {
+  test.each([
+    'file.txt',
+    './sub//deep/file.txt',
+    'a b/ü',
+    '...',
+    '.github/x',
+    '.gitignore',
+    '~/x',
+    '%2e%2e/x',
+  ])('%j may be tried', (path) => {
     expect(pathProblem(path)).toBeUndefined();
   });
 });
 
 describe('a path is refused by what would be opened', () => {
-  const links: readonly (readonly [what: string, target: (outside: string) => string, path: string])[] = [
+  const links: readonly (readonly [
+    what: string,
+    target: (outside: string) => string,
+    path: string,
+  ])[] = [
     ['a link to a file outside', (outside) => join(outside, 'secret.txt'), 'link'],
     ['a link to a folder outside', (outside) => outside, 'link/secret.txt'],
-    ['a link to a folder outside, and further down', (outside) => join(outside, '..'), 'link/outside/secret.txt'],
+    [
+      'a link to a folder outside, and further down',
+      (outside) => join(outside, '..'),
+      'link/outside/secret.txt',
+    ],
     ['a relative link outside', () => '../outside', 'link/secret.txt'],
     ['a link into /proc/self', () => '/proc/self', 'link/environ'],
     ['a link to /proc/self/cwd', () => '/proc/self/cwd', 'link/package.json'],
@@ -100,7 +129,12 @@ describe('a path is refused by what would be opened', () => {
   test('a refusal names no path of the machine', async () => {
     const { root } = await fixture();
     for (const path of ['none.txt', 'none/x', 'sub', 'file.txt/x']) {
-      await expect(read(root, path)).rejects.toSatisfy((error) => error instanceof Error && !error.message.includes(root) && !error.message.includes('/proc'));
+      await expect(read(root, path)).rejects.toSatisfy(
+        (error) =>
+          error instanceof Error &&
+          !error.message.includes(root) &&
+          !error.message.includes('/proc'),
+      );
     }
   });
 });
@@ -125,10 +159,14 @@ describe.skipIf(process.platform !== 'linux')('a swap between two steps changes 
       await look(folder, name);
       await rm(join(root, 'file.txt'));
       await symlink(join(outside, 'secret.txt'), join(root, 'file.txt'));
-      await expect(readBytes(folder, name, 100)).rejects.toMatchObject({ reason: 'symlink_refused' });
+      await expect(readBytes(folder, name, 100)).rejects.toMatchObject({
+        reason: 'symlink_refused',
+      });
     });
   });
-  test('reads and writes that race with swaps never touch what is outside', { timeout: 30_000 }, async () => {
+  test('reads and writes that race with swaps never touch what is outside', {
+    timeout: 30_000,
+  }, async () => {
     const { root, outside } = await fixture();
     await writeFile(join(root, 'sub', 'secret.txt'), 'mine\n');
     await symlink(outside, join(root, 'trap'));
@@ -143,10 +181,21 @@ describe.skipIf(process.platform !== 'linux')('a swap between two steps changes 
     })();
     const seen = new Set<string>();
     for (let round = 0; round < 150; round += 1) {
-      seen.add(await read(root, 'sub/secret.txt').catch((error: { reason?: string }) => error.reason ?? 'other'));
-      await inFolderOf(root, 'sub/x', (folder, name) => writeBytes(folder, name, 'x')).catch(() => undefined);
+      seen.add(
+        await read(root, 'sub/secret.txt').catch(
+          (error: { reason?: string }) => error.reason ?? 'other',
+        ),
+      );
+      await inFolderOf(root, 'sub/x', (folder, name) => writeBytes(folder, name, 'x')).catch(
+        () => undefined,
+      );
       const found = await inFolderOf(root, '.', (folder, name) =>
-        searchFolder(folder, name, { text: 'secret', ignoreCase: false }, { maxMatches: 9, maxFiles: 99, maxFileBytes: 999, skip: new Set() }),
+        searchFolder(
+          folder,
+          name,
+          { text: 'secret', ignoreCase: false },
+          { maxMatches: 9, maxFiles: 99, maxFileBytes: 999, skip: new Set() },
+        ),
       );
       expect(found.matches).toEqual([]);
     }
@@ -161,16 +210,26 @@ describe.skipIf(process.platform !== 'linux')('a swap between two steps changes 
 describe('where no path can start at an open folder', () => {
   test('links and swaps are refused by comparing what was opened with what the name leads to', async () => {
     vi.resetModules();
-    vi.doMock('node:fs', async (original) => ({ ...(await original<typeof import('node:fs')>()), existsSync: () => false }));
-    const [folders, contents] = await Promise.all([import('../../examples/tools/files/confined.ts'), import('../../examples/tools/files/contents.ts')]);
+    vi.doMock('node:fs', async (original) => ({
+      ...(await original<typeof import('node:fs')>()),
+      existsSync: () => false,
+    }));
+    const [folders, contents] = await Promise.all([
+      import('../../examples/tools/files/confined.ts'),
+      import('../../examples/tools/files/contents.ts'),
+    ]);
     const byName = { ...folders, ...contents };
     vi.doUnmock('node:fs');
     const readByName = async (root: string, path: string) =>
-      (await byName.inFolderOf(root, path, (folder, name) => byName.readBytes(folder, name, 100))).bytes.toString();
+      (
+        await byName.inFolderOf(root, path, (folder, name) => byName.readBytes(folder, name, 100))
+      ).bytes.toString();
     const { root, outside } = await fixture();
     await symlink(outside, join(root, 'link'));
     expect(await readByName(root, 'sub/deep/file.txt')).toBe('deep\n');
-    await expect(readByName(root, 'link/secret.txt')).rejects.toMatchObject({ reason: 'symlink_refused' });
+    await expect(readByName(root, 'link/secret.txt')).rejects.toMatchObject({
+      reason: 'symlink_refused',
+    });
     const swapped = byName.inFolderOf(root, 'sub/secret.txt', async (folder, name) => {
       await rename(join(root, 'sub'), join(root, 'moved'));
       await symlink(outside, join(root, 'sub'));
@@ -203,22 +262,42 @@ describe('reading is bounded', () => {
   test('and tells whether there is more', async () => {
     const { root } = await fixture();
     await writeFile(join(root, 'big'), 'x'.repeat(10_000));
-    const at = (max: number) => inFolderOf(root, 'big', (folder, name) => readBytes(folder, name, max));
+    const at = (max: number) =>
+      inFolderOf(root, 'big', (folder, name) => readBytes(folder, name, max));
     expect(await at(9_999)).toMatchObject({ more: true, bytes: { length: 9_999 } });
     expect(await at(10_000)).toMatchObject({ more: false, bytes: { length: 10_000 } });
   });
 });
 
 describe('searching', () => {
-  const bounds = { maxMatches: 10, maxFiles: 100, maxFileBytes: 1_000, skip: new Set(['node_modules']) };
-  const search = (root: string, text: string, extra: Partial<Parameters<typeof searchFolder>[3]> = {}, ignoreCase = false) =>
-    inFolderOf(root, '.', (folder, name) => searchFolder(folder, name, { text, ignoreCase }, { ...bounds, ...extra }));
+  const bounds = {
+    maxMatches: 10,
+    maxFiles: 100,
+    maxFileBytes: 1_000,
+    skip: new Set(['node_modules']),
+  };
+  const search = (
+    root: string,
+    text: string,
+    extra: Partial<Parameters<typeof searchFolder>[3]> = {},
+    ignoreCase = false,
+  ) =>
+    inFolderOf(root, '.', (folder, name) =>
+      searchFolder(folder, name, { text, ignoreCase }, { ...bounds, ...extra }),
+    );
 
   test('gives path, line and text in the order of names, and takes the text as it is', async () => {
     const { root } = await fixture();
     await writeFile(join(root, 'a.txt'), 'one\n  (a+)+$ two\n');
-    expect(await search(root, '(a+)+$')).toEqual({ matches: [{ path: 'a.txt', line: 2, text: '(a+)+$ two' }], searched: 3, skipped: 0, complete: true });
-    expect((await search(root, 'DEEP', {}, true)).matches).toEqual([{ path: 'sub/deep/file.txt', line: 1, text: 'deep' }]);
+    expect(await search(root, '(a+)+$')).toEqual({
+      matches: [{ path: 'a.txt', line: 2, text: '(a+)+$ two' }],
+      searched: 3,
+      skipped: 0,
+      complete: true,
+    });
+    expect((await search(root, 'DEEP', {}, true)).matches).toEqual([
+      { path: 'sub/deep/file.txt', line: 1, text: 'deep' },
+    ]);
   });
   test('enters no link and no skipped folder, and passes over binary and large files', async () => {
     const { root, outside } = await fixture();
@@ -228,7 +307,12 @@ describe('searching', () => {
     await writeFile(join(root, 'node_modules', 'x.txt'), 'secret');
     await writeFile(join(root, 'bin'), 'secret\0');
     await writeFile(join(root, 'large'), `secret${'x'.repeat(1_000)}`);
-    expect(await search(root, 'secret')).toEqual({ matches: [], searched: 4, skipped: 2, complete: true });
+    expect(await search(root, 'secret')).toEqual({
+      matches: [],
+      searched: 4,
+      skipped: 2,
+      complete: true,
+    });
   });
   test('stops at its bounds and says so', async () => {
     const { root } = await fixture();
@@ -236,11 +320,16 @@ describe('searching', () => {
     const found = await search(root, 'hit');
     expect(found.matches).toHaveLength(10);
     expect(found.complete).toBe(false);
-    expect(await search(root, 'nothing', { maxFiles: 1 })).toMatchObject({ searched: 1, complete: false });
+    expect(await search(root, 'nothing', { maxFiles: 1 })).toMatchObject({
+      searched: 1,
+      complete: false,
+    });
   });
   test('stops at its signal', async () => {
     const { root } = await fixture();
-    await expect(search(root, 'x', { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
+    await expect(
+      search(root, 'x', { signal: AbortSignal.abort(new Error('enough')) }),
+    ).rejects.toThrow('enough');
   });
   test.skipIf(process.platform !== 'linux')('leaves no handle open', async () => {
     const { root } = await fixture();
@@ -249,7 +338,9 @@ describe('searching', () => {
     for (let round = 0; round < 20; round += 1) {
       await search(root, 'inside');
       await read(root, 'none/x').catch(() => undefined);
-      await inFolderOf(root, 'sub', async (folder, name) => (await openFolder(folder, name)).handle.close());
+      await inFolderOf(root, 'sub', async (folder, name) =>
+        (await openFolder(folder, name)).handle.close(),
+      );
     }
     expect(await open()).toBeLessThanOrEqual(before + 2);
   });

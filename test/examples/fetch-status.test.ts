@@ -27,16 +27,29 @@ describe('fetch_status', () => {
   test('fetches a path or a URL of an allowed server, whatever its status', async () => {
     const { origin } = await statusServer();
     const { call } = sessionOf(fetchStatusTool, { allowedOrigins: [origin] });
-    expect(await call({ target: '/status' })).toMatchObject({ success: true, output: { status: 200, text: '{"service":"demo","healthy":true}' } });
-    expect(await call({ target: `${origin}/none` })).toMatchObject({ success: true, output: { status: 404 } });
+    expect(await call({ target: '/status' })).toMatchObject({
+      success: true,
+      output: { status: 200, text: '{"service":"demo","healthy":true}' },
+    });
+    expect(await call({ target: `${origin}/none` })).toMatchObject({
+      success: true,
+      output: { status: 404 },
+    });
   });
   test('denies every other server, and every server where none is allowed', async () => {
     const { origin } = await statusServer();
     const { call } = sessionOf(fetchStatusTool, { allowedOrigins: [origin] });
-    for (const target of ['//127.0.0.1:9/', 'http://localhost/', 'file:///etc/passwd', origin.replace('//', '//user@')]) {
+    for (const target of [
+      '//127.0.0.1:9/',
+      'http://localhost/',
+      'file:///etc/passwd',
+      origin.replace('//', '//user@'),
+    ]) {
       expect(outcome(await call({ target }))).toBe('policy_denied origin_not_allowed');
     }
-    expect(outcome(await sessionOf(fetchStatusTool, {}).call({ target: `${origin}/status` }))).toBe('policy_denied origin_not_allowed');
+    expect(outcome(await sessionOf(fetchStatusTool, {}).call({ target: `${origin}/status` }))).toBe(
+      'policy_denied origin_not_allowed',
+    );
   });
   test('follows no redirect', async () => {
     let followed = false;
@@ -44,8 +57,12 @@ describe('fetch_status', () => {
       followed = true;
       response.end();
     });
-    const origin = await serve((_request, response) => response.writeHead(307, { location: target }).end('elsewhere'));
-    expect(outcome(await sessionOf(fetchStatusTool, { allowedOrigins: [origin] }).call({ target: '/' }))).toBe('handler_error redirect_refused');
+    const origin = await serve((_request, response) =>
+      response.writeHead(307, { location: target }).end('elsewhere'),
+    );
+    expect(
+      outcome(await sessionOf(fetchStatusTool, { allowedOrigins: [origin] }).call({ target: '/' })),
+    ).toBe('handler_error redirect_refused');
     expect(followed).toBe(false);
   });
   test('reads no more than maxBytes, and ends an endless body', async () => {
@@ -58,8 +75,15 @@ describe('fetch_status', () => {
       response.on('drain', more).on('close', () => closed?.());
       more();
     });
-    const result = await sessionOf(fetchStatusTool, { allowedOrigins: [origin], maxBytes: 1_500 }).call({ target: '/' });
-    expect(result).toMatchObject({ success: true, output: { status: 200, text: 'x'.repeat(1_500) }, metadata: { handler: { cut: true } } });
+    const result = await sessionOf(fetchStatusTool, {
+      allowedOrigins: [origin],
+      maxBytes: 1_500,
+    }).call({ target: '/' });
+    expect(result).toMatchObject({
+      success: true,
+      output: { status: 200, text: 'x'.repeat(1_500) },
+      metadata: { handler: { cut: true } },
+    });
     await connectionClosed;
   });
   test('ends with the signal, and the request with it', async () => {
@@ -82,7 +106,10 @@ describe('fetch_status', () => {
     const { call } = sessionOf(fetchStatusTool, { allowedOrigins: [gone.origin] });
     expect(outcome(await call({ target: '/' }))).toBe('handler_error unreachable');
   });
-  test.each([{}, { target: '' }, { target: 1 }, { target: '/', method: 'POST' }])('%j is invalid', async (input) => {
-    expect(outcome(await sessionOf(fetchStatusTool, {}).call(input))).toBe('invalid_input');
-  });
+  test.each([{}, { target: '' }, { target: 1 }, { target: '/', method: 'POST' }])(
+    '%j is invalid',
+    async (input) => {
+      expect(outcome(await sessionOf(fetchStatusTool, {}).call(input))).toBe('invalid_input');
+    },
+  );
 });

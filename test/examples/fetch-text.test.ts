@@ -29,5 +29,6 @@ describe('an address is judged as it was parsed', () => {
   ])('%j is refused', (target) => {
     expect(resolveTarget(target, allowed)).toBeUndefined();
   });
-  test('without an allowed origin nothing is', () => expect(resolveTarget('/status', [])).toBeUndefined());
+  test('without an allowed origin nothing is', () =>
+    expect(resolveTarget('/status', [])).toBeUndefined());
 });

@@ -29,9 +29,18 @@ const escapes: readonly (readonly [path: string, reason: string])[] = [
 describe('read_file', () => {
   test('reads a file, or some of its lines', async () => {
     const { call } = sessionOf(readFileTool, {}, { cwd: await folder() });
-    expect(await call({ path: 'three.txt' })).toMatchObject({ success: true, output: 'one\ntwo\nthree\n' });
-    expect(await call({ path: 'three.txt', startLine: 2, maxLines: 1 })).toMatchObject({ success: true, output: 'two' });
-    expect(await call({ path: 'three.txt', startLine: 99 })).toMatchObject({ success: true, output: '' });
+    expect(await call({ path: 'three.txt' })).toMatchObject({
+      success: true,
+      output: 'one\ntwo\nthree\n',
+    });
+    expect(await call({ path: 'three.txt', startLine: 2, maxLines: 1 })).toMatchObject({
+      success: true,
+      output: 'two',
+    });
+    expect(await call({ path: 'three.txt', startLine: 99 })).toMatchObject({
+      success: true,
+      output: '',
+    });
   });
   test.each(escapes)('%j is denied: %s', async (path, reason) => {
     const { call } = sessionOf(readFileTool, {}, { cwd: await folder() });
@@ -39,8 +48,12 @@ describe('read_file', () => {
   });
   test('a root in the profile stands above the working folder; without either nothing is read', async () => {
     const root = await folder();
-    expect(outcome(await sessionOf(readFileTool, { root }, { cwd: '/' }).call({ path: 'three.txt' }))).toBe('ok');
-    expect(outcome(await sessionOf(readFileTool, {}).call({ path: 'three.txt' }))).toBe('policy_denied no_root');
+    expect(
+      outcome(await sessionOf(readFileTool, { root }, { cwd: '/' }).call({ path: 'three.txt' })),
+    ).toBe('ok');
+    expect(outcome(await sessionOf(readFileTool, {}).call({ path: 'three.txt' }))).toBe(
+      'policy_denied no_root',
+    );
   });
   test('what is missing, too large or no text fails with its reason', async () => {
     const root = await folder();
@@ -54,17 +67,28 @@ describe('read_file', () => {
     expect(outcome(await call({ path: 'nul' }))).toBe('handler_error binary_file');
     expect(outcome(await call({ path: 'latin1' }))).toBe('handler_error binary_file');
   });
-  test.each([{}, { path: 1 }, { path: 'x', startLine: 0 }, { path: 'x', lines: 2 }])('%j is invalid', async (input) => {
-    expect(outcome(await sessionOf(readFileTool, {}, { cwd: await folder() }).call(input))).toBe('invalid_input');
-  });
+  test.each([{}, { path: 1 }, { path: 'x', startLine: 0 }, { path: 'x', lines: 2 }])(
+    '%j is invalid',
+    async (input) => {
+      expect(outcome(await sessionOf(readFileTool, {}, { cwd: await folder() }).call(input))).toBe(
+        'invalid_input',
+      );
+    },
+  );
 });
 
 describe('write_file', () => {
   test('creates and replaces, and makes folders', async () => {
     const root = await folder();
     const { call } = sessionOf(writeFileTool, {}, { cwd: root });
-    expect(await call({ path: 'a/b.txt', content: 'ü' })).toMatchObject({ success: true, output: 'created a/b.txt, 2 bytes' });
-    expect(await call({ path: 'a/b.txt', content: '' })).toMatchObject({ success: true, output: 'replaced a/b.txt, 0 bytes' });
+    expect(await call({ path: 'a/b.txt', content: 'ü' })).toMatchObject({
+      success: true,
+      output: 'created a/b.txt, 2 bytes',
+    });
+    expect(await call({ path: 'a/b.txt', content: '' })).toMatchObject({
+      success: true,
+      output: 'replaced a/b.txt, 0 bytes',
+    });
     expect(await readFile(join(root, 'a', 'b.txt'), 'utf8')).toBe('');
   });
   test.each(escapes)('%j is denied: %s', async (path, reason) => {
@@ -75,14 +99,27 @@ describe('write_file', () => {
   });
   test('a long content is denied, a file that is there stays where the profile says so', async () => {
     const root = await folder();
-    const { call } = sessionOf(writeFileTool, { maxBytes: 4, allowOverwrite: false }, { cwd: root });
-    expect(outcome(await call({ path: 'x', content: '😀😀' }))).toBe('policy_denied content_too_large');
+    const { call } = sessionOf(
+      writeFileTool,
+      { maxBytes: 4, allowOverwrite: false },
+      { cwd: root },
+    );
+    expect(outcome(await call({ path: 'x', content: '😀😀' }))).toBe(
+      'policy_denied content_too_large',
+    );
     expect(outcome(await call({ path: 'x', content: '😀' }))).toBe('ok');
     expect(outcome(await call({ path: 'x', content: '' }))).toBe('handler_error file_exists');
     expect(await readFile(join(root, 'x'), 'utf8')).toBe('😀');
   });
-  test.each([{ path: 'x' }, { content: 'x' }, { path: 'x', content: {} }, { path: 'x', content: 'x', mode: 0o777 }])('%j is invalid', async (input) => {
-    expect(outcome(await sessionOf(writeFileTool, {}, { cwd: await folder() }).call(input))).toBe('invalid_input');
+  test.each([
+    { path: 'x' },
+    { content: 'x' },
+    { path: 'x', content: {} },
+    { path: 'x', content: 'x', mode: 0o777 },
+  ])('%j is invalid', async (input) => {
+    expect(outcome(await sessionOf(writeFileTool, {}, { cwd: await folder() }).call(input))).toBe(
+      'invalid_input',
+    );
   });
 });
 
@@ -97,7 +134,10 @@ describe('search_files', () => {
       output: 'sub/deep/x.txt:2: two and (two)\nthree.txt:2: two',
       metadata: { handler: { matches: 2, searched: 2, skipped: 0, complete: true } },
     });
-    expect(await call({ text: 'two', path: './sub/' })).toMatchObject({ success: true, output: 'sub/deep/x.txt:2: two and (two)' });
+    expect(await call({ text: 'two', path: './sub/' })).toMatchObject({
+      success: true,
+      output: 'sub/deep/x.txt:2: two and (two)',
+    });
   });
   test('follows no link', async () => {
     const { call } = sessionOf(searchFilesTool, {}, { cwd: await folder() });
@@ -111,14 +151,24 @@ describe('search_files', () => {
     const root = await folder();
     await writeFile(join(root, 'many.txt'), 'hit\n'.repeat(10));
     const { call } = sessionOf(searchFilesTool, { maxMatches: 3 }, { cwd: root });
-    expect(await call({ text: 'hit' })).toMatchObject({ success: true, metadata: { handler: { matches: 3, complete: false } } });
+    expect(await call({ text: 'hit' })).toMatchObject({
+      success: true,
+      metadata: { handler: { matches: 3, complete: false } },
+    });
   });
   test('a file is no folder, a missing one is not found', async () => {
     const { call } = sessionOf(searchFilesTool, {}, { cwd: await folder() });
-    expect(outcome(await call({ text: 'x', path: 'three.txt' }))).toBe('handler_error not_a_folder');
+    expect(outcome(await call({ text: 'x', path: 'three.txt' }))).toBe(
+      'handler_error not_a_folder',
+    );
     expect(outcome(await call({ text: 'x', path: 'none' }))).toBe('handler_error not_found');
   });
-  test.each([{}, { text: '' }, { text: 'x', regex: true }, { text: 'x'.repeat(501) }])('%j is invalid', async (input) => {
-    expect(outcome(await sessionOf(searchFilesTool, {}, { cwd: await folder() }).call(input))).toBe('invalid_input');
-  });
+  test.each([{}, { text: '' }, { text: 'x', regex: true }, { text: 'x'.repeat(501) }])(
+    '%j is invalid',
+    async (input) => {
+      expect(
+        outcome(await sessionOf(searchFilesTool, {}, { cwd: await folder() }).call(input)),
+      ).toBe('invalid_input');
+    },
+  );
 });

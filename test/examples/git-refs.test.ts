@@ -73,8 +73,18 @@ describe('a ref is an allow-list', () => {
 });
 
 describe('since is a date or an age', () => {
-  test.each(['2026-01-31', '2026-01-31T12:00:00Z', '3 days ago', '1 hour ago'])('%j is', (text) => expect(isSince(text)).toBe(true));
-  test.each(['yesterday', 'last tea time', '2026-13-01', '2026-01-31; id', '--all', '3 days', '', '99999 days ago', '2026-01-31\n'])('%j is not', (text) =>
-    expect(isSince(text)).toBe(false),
+  test.each(['2026-01-31', '2026-01-31T12:00:00Z', '3 days ago', '1 hour ago'])('%j is', (text) =>
+    expect(isSince(text)).toBe(true),
   );
+  test.each([
+    'yesterday',
+    'last tea time',
+    '2026-13-01',
+    '2026-01-31; id',
+    '--all',
+    '3 days',
+    '',
+    '99999 days ago',
+    '2026-01-31\n',
+  ])('%j is not', (text) => expect(isSince(text)).toBe(false));
 });

@@ -35,9 +35,20 @@ describe('git runs alone', () => {
     const root = await tempRepository();
     const marks = await tempFolder();
     const program = join(marks, 'program.sh');
-    await writeFile(program, `#!/bin/sh\ntouch "${marks}/ran-$(basename "$0")"\ncat "$@" 2>/dev/null\nexit 0\n`);
+    await writeFile(
+      program,
+      `#!/bin/sh\ntouch "${marks}/ran-$(basename "$0")"\ncat "$@" 2>/dev/null\nexit 0\n`,
+    );
     await chmod(program, 0o755);
-    for (const hook of ['pre-commit', 'commit-msg', 'post-commit', 'post-checkout', 'prepare-commit-msg', 'post-index-change', 'reference-transaction']) {
+    for (const hook of [
+      'pre-commit',
+      'commit-msg',
+      'post-commit',
+      'post-checkout',
+      'prepare-commit-msg',
+      'post-index-change',
+      'reference-transaction',
+    ]) {
       const path = join(root, '.git', 'hooks', hook);
       await mkdir(join(root, '.git', 'hooks'), { recursive: true });
       await writeFile(path, `#!/bin/sh\ntouch "${marks}/hook-${hook}"\n`);
@@ -67,7 +78,12 @@ describe('git runs alone', () => {
   });
   test('a remote that would run a program or reach the network is refused', async () => {
     const root = await tempRepository();
-    for (const url of ['ext::sh -c id', 'ssh://127.0.0.1/x', 'https://127.0.0.1:9/x', 'git://127.0.0.1:9/x']) {
+    for (const url of [
+      'ext::sh -c id',
+      'ssh://127.0.0.1/x',
+      'https://127.0.0.1:9/x',
+      'git://127.0.0.1:9/x',
+    ]) {
       await git(root, 'config', 'remote.bad.url', url);
       const { code, stderr } = await runGit(['push', 'bad', 'main'], { root });
       expect(code).not.toBe(0);
@@ -78,9 +94,16 @@ describe('git runs alone', () => {
     const root = await tempRepository();
     await runGit(['commit', '--quiet', '--allow-empty', '--message=x'], {
       root,
-      environment: { GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com', GIT_DIR: '/nowhere', PATH: '/nowhere' },
+      environment: {
+        GIT_AUTHOR_NAME: 'Ada',
+        GIT_AUTHOR_EMAIL: 'ada@example.com',
+        GIT_DIR: '/nowhere',
+        PATH: '/nowhere',
+      },
     });
-    expect(await git(root, 'log', '--max-count=1', '--format=%an %ae %cn')).toBe('Ada ada@example.com host-tools example');
+    expect(await git(root, 'log', '--max-count=1', '--format=%an %ae %cn')).toBe(
+      'Ada ada@example.com host-tools example',
+    );
   });
 });
 

@@ -7,7 +7,12 @@ import { gitTool } from '../../examples/tools/git.ts';
 import type { ApprovalRequest, JsonObject } from '../../src/index.ts';
 import { git, outcome, sessionOf, tempFolder, tempRepository } from './fixtures.ts';
 
-const everything = { allowedActions: [...ACTIONS], managedBranchPrefix: '', allowPush: true, allowDirtyWorktree: true };
+const everything = {
+  allowedActions: [...ACTIONS],
+  managedBranchPrefix: '',
+  allowPush: true,
+  allowDirtyWorktree: true,
+};
 const setup = async (knobs: JsonObject = {}, options: Parameters<typeof sessionOf>[2] = {}) => {
   const root = await tempRepository();
   return { root, ...sessionOf(gitTool, knobs, { cwd: root, ...options }) };
@@ -16,11 +21,23 @@ const setup = async (knobs: JsonObject = {}, options: Parameters<typeof sessionO
 describe('git: what works', () => {
   test('reads without any knob', async () => {
     const { call } = await setup();
-    expect(await call({ action: 'log' })).toMatchObject({ success: true, output: expect.stringContaining('first commit') });
-    expect(await call({ action: 'show', ref: 'HEAD' })).toMatchObject({ success: true, output: expect.stringContaining('+first') });
+    expect(await call({ action: 'log' })).toMatchObject({
+      success: true,
+      output: expect.stringContaining('first commit'),
+    });
+    expect(await call({ action: 'show', ref: 'HEAD' })).toMatchObject({
+      success: true,
+      output: expect.stringContaining('+first'),
+    });
     expect(await call({ action: 'status' })).toMatchObject({ success: true, output: '## main' });
-    expect(await call({ action: 'diff', ref: 'HEAD', to: 'main' })).toMatchObject({ success: true, output: '' });
-    expect(await call({ action: 'branch_list' })).toMatchObject({ success: true, output: expect.stringContaining('* main') });
+    expect(await call({ action: 'diff', ref: 'HEAD', to: 'main' })).toMatchObject({
+      success: true,
+      output: '',
+    });
+    expect(await call({ action: 'branch_list' })).toMatchObject({
+      success: true,
+      output: expect.stringContaining('* main'),
+    });
   });
   test('action and allow-list are compared without case and blanks', async () => {
     const { call } = await setup({ allowedActions: [' LOG ', '', '  '] });
@@ -28,16 +45,26 @@ describe('git: what works', () => {
     expect(outcome(await call({ action: 'status' }))).toBe('policy_denied action_not_allowed');
   });
   test('makes a branch, a commit and a push where the profile lets it', async () => {
-    const { root, call } = await setup({ ...everything, managedBranchPrefix: 'fix/', allowDirtyWorktree: false });
+    const { root, call } = await setup({
+      ...everything,
+      managedBranchPrefix: 'fix/',
+      allowDirtyWorktree: false,
+    });
     const bare = join(await tempFolder(), 'origin');
     await mkdir(bare);
     await git(bare, 'init', '--quiet');
     await git(bare, 'config', 'core.bare', 'true');
     await git(root, 'remote', 'add', 'origin', join(bare, '.git'));
-    expect(await call({ action: 'branch_create', branch: 'fix/a' })).toMatchObject({ success: true, output: expect.stringMatching(/^created fix\/a at/) });
+    expect(await call({ action: 'branch_create', branch: 'fix/a' })).toMatchObject({
+      success: true,
+      output: expect.stringMatching(/^created fix\/a at/),
+    });
     expect(outcome(await call({ action: 'checkout', branch: 'fix/a' }))).toBe('ok');
     await writeFile(join(root, 'new file.txt'), 'new\n');
-    expect(await call({ action: 'add', paths: ['new file.txt'] })).toMatchObject({ success: true, output: 'A\tnew file.txt' });
+    expect(await call({ action: 'add', paths: ['new file.txt'] })).toMatchObject({
+      success: true,
+      output: 'A\tnew file.txt',
+    });
     expect(await call({ action: 'commit', message: '--amend; $(id)\n\nbody' })).toMatchObject({
       success: true,
       output: expect.stringMatching(/^committed \w+: --amend; \$\(id\)$/),
@@ -55,7 +82,9 @@ describe('git: what works', () => {
     const { root, call } = await setup({ ...everything, askBefore: ['Commit '] }, { approver });
     await writeFile(join(root, 'readme.txt'), 'second\n');
     expect(outcome(await call({ action: 'add', paths: ['readme.txt'] }))).toBe('ok');
-    expect((await call({ action: ' COMMIT', message: 'second' })).error?.code).toBe('approval_denied');
+    expect((await call({ action: ' COMMIT', message: 'second' })).error?.code).toBe(
+      'approval_denied',
+    );
     expect(asked).toHaveLength(1);
     expect(await git(root, 'log', '--format=%s')).toBe('first commit');
   });
@@ -68,11 +97,17 @@ describe('git: what waited is judged again', () => {
       await git(root, 'switch', '--quiet', 'main');
       return 'allow_once' as const;
     };
-    const { call } = sessionOf(gitTool, { ...everything, managedBranchPrefix: 'fix/', askBefore: ['commit'] }, { cwd: root, approver });
+    const { call } = sessionOf(
+      gitTool,
+      { ...everything, managedBranchPrefix: 'fix/', askBefore: ['commit'] },
+      { cwd: root, approver },
+    );
     await git(root, 'switch', '--quiet', '--create', 'fix/a');
     await writeFile(join(root, 'readme.txt'), 'second\n');
     await call({ action: 'add', paths: ['readme.txt'] });
-    expect(outcome(await call({ action: 'commit', message: 'second' }))).toBe('policy_denied branch_prefix_required');
+    expect(outcome(await call({ action: 'commit', message: 'second' }))).toBe(
+      'policy_denied branch_prefix_required',
+    );
     expect(await git(root, 'log', '--all', '--format=%s')).toBe('first commit');
   });
 });
@@ -87,7 +122,9 @@ describe('git: what a profile denies', () => {
   });
   test('push needs allowPush as well', async () => {
     const { call } = await setup({ allowedActions: ['push'] });
-    expect(outcome(await call({ action: 'push', branch: 'work/x' }))).toBe('policy_denied action_not_allowed');
+    expect(outcome(await call({ action: 'push', branch: 'work/x' }))).toBe(
+      'policy_denied action_not_allowed',
+    );
   });
   const denied: readonly (readonly [input: JsonObject, reason: string])[] = [
     [{ action: 'branch_create', branch: 'other' }, 'branch_prefix_required'],
@@ -108,12 +145,16 @@ describe('git: what a profile denies', () => {
   test('a commit on no branch, or of more staged files than allowed', async () => {
     const { root, call } = await setup({ ...everything, managedBranchPrefix: 'main', maxFiles: 2 });
     await git(root, 'switch', '--quiet', '--detach');
-    expect(outcome(await call({ action: 'commit', message: 'x' }))).toBe('policy_denied branch_prefix_required');
+    expect(outcome(await call({ action: 'commit', message: 'x' }))).toBe(
+      'policy_denied branch_prefix_required',
+    );
     await git(root, 'switch', '--quiet', 'main');
     await mkdir(join(root, 'many'));
     for (const name of ['a', 'b', 'c']) await writeFile(join(root, 'many', name), name);
     expect(outcome(await call({ action: 'add', paths: ['many'] }))).toBe('ok');
-    expect(outcome(await call({ action: 'commit', message: 'x' }))).toBe('policy_denied too_many_files');
+    expect(outcome(await call({ action: 'commit', message: 'x' }))).toBe(
+      'policy_denied too_many_files',
+    );
   });
   test.each(['checkout', 'push'])('%s with a dirty work tree', async (action) => {
     const { root, call } = await setup({ ...everything, allowDirtyWorktree: false });
@@ -121,7 +162,9 @@ describe('git: what a profile denies', () => {
     expect(outcome(await call({ action, branch: 'main' }))).toBe('policy_denied dirty_worktree');
   });
   test('a session without a working folder', async () => {
-    expect(outcome(await sessionOf(gitTool, {}).call({ action: 'log' }))).toBe('policy_denied no_repository');
+    expect(outcome(await sessionOf(gitTool, {}).call({ action: 'log' }))).toBe(
+      'policy_denied no_repository',
+    );
   });
 });
 
@@ -150,7 +193,9 @@ describe('git: no argument becomes an option or a command', () => {
     '-',
     '--all',
   ];
-  test('in the place of a ref or a branch it is refused: invalid_ref', { timeout: 30_000 }, async () => {
+  test('in the place of a ref or a branch it is refused: invalid_ref', {
+    timeout: 30_000,
+  }, async () => {
     const { root, call } = await setup(everything);
     for (const text of evil) {
       for (const input of [
@@ -168,7 +213,9 @@ describe('git: no argument becomes an option or a command', () => {
     }
     expect(await readdir(root)).toEqual(['.git', 'readme.txt']);
   });
-  test('in the place of a path or a message it is a path or a message', { timeout: 30_000 }, async () => {
+  test('in the place of a path or a message it is a path or a message', {
+    timeout: 30_000,
+  }, async () => {
     const { root, call } = await setup(everything);
     for (const text of evil) {
       const asPath = /^(ok|handler_error git_failed|policy_denied invalid_path)$/;
@@ -186,13 +233,17 @@ describe('git: no argument becomes an option or a command', () => {
     const { root, call } = await setup(everything);
     await writeFile(join(root, 'a.txt'), 'a');
     for (const path of [':(glob)**', '*', ':!readme.txt', ':/', '*.txt'])
-      expect(outcome(await call({ action: 'add', paths: [path] }))).toBe('handler_error git_failed');
+      expect(outcome(await call({ action: 'add', paths: [path] }))).toBe(
+        'handler_error git_failed',
+      );
     expect(await git(root, 'diff', '--cached', '--name-only')).toBe('');
   });
   test('git itself adds nothing beyond a link', async () => {
     const { root, call } = await setup(everything);
     await symlink('/etc', join(root, 'link'));
-    expect(outcome(await call({ action: 'add', paths: ['link/passwd'] }))).toBe('handler_error git_failed');
+    expect(outcome(await call({ action: 'add', paths: ['link/passwd'] }))).toBe(
+      'handler_error git_failed',
+    );
   });
 });
 
@@ -220,7 +271,11 @@ describe('git: what is no valid call', () => {
     expect(outcome(await call(input))).toBe('invalid_input');
   });
   test('the model is shown the actions', () => {
-    expect(gitTool.parameters).toMatchObject({ type: 'object', required: ['action'], properties: { action: { enum: [...ACTIONS] } } });
+    expect(gitTool.parameters).toMatchObject({
+      type: 'object',
+      required: ['action'],
+      properties: { action: { enum: [...ACTIONS] } },
+    });
   });
   test('knobs that do not exist are the host’s mistake', () => {
     expect(() => sessionOf(gitTool, { allowedAction: ['log'] })).toThrow(/git/);
@@ -245,6 +300,8 @@ describe('git: limits', () => {
   });
   test('an abort ends the call', async () => {
     const { call } = await setup();
-    expect(outcome(await call({ action: 'log' }, { signal: AbortSignal.abort() }))).toBe('cancelled');
+    expect(outcome(await call({ action: 'log' }, { signal: AbortSignal.abort() }))).toBe(
+      'cancelled',
+    );
   });
 });

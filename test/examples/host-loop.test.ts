@@ -6,16 +6,32 @@ import { tempFolder } from './fixtures.ts';
 
 function runExample(temporary: string): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    const options = { cwd: repositoryRoot, env: { ...process.env, TMPDIR: temporary }, timeout: 60_000 };
-    execFile(process.execPath, ['--import', 'tsx', 'examples/host-loop.ts'], options, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, stdout, stderr });
-    });
+    const options = {
+      cwd: repositoryRoot,
+      env: { ...process.env, TMPDIR: temporary },
+      timeout: 60_000,
+    };
+    execFile(
+      process.execPath,
+      ['--import', 'tsx', 'examples/host-loop.ts'],
+      options,
+      (error, stdout, stderr) => {
+        resolve({
+          code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1,
+          stdout,
+          stderr,
+        });
+      },
+    );
   });
 }
 
 const shared = 'host.fs.grep, host.fs.glob, host.fs.stat, host.fs.exists, host.fs.list_dir';
 
-test('the host loop opens a host session, works side by side, loses it, and replays to the same bytes', { timeout: 90_000 }, async () => {
+test('the host loop opens a host session, works side by side, loses it, and replays to the same ' +
+  'bytes', {
+  timeout: 90_000,
+}, async () => {
   const temporary = await tempFolder();
   const { code, stdout, stderr } = await runExample(temporary);
   expect(stderr).toBe('');
@@ -24,9 +40,11 @@ test('the host loop opens a host session, works side by side, loses it, and repl
   const story = [
     'turn 1, 1 tool: host.session.open',
     'host.session.open: ok | {"hostSession":"host-1"}',
-    `turn 2, 10 tools: host.session.open, host.exec, host.fs.read_file, host.fs.write_file, host.fs.apply_patch, ${shared}`,
+    'turn 2, 10 tools: host.session.open, host.exec, host.fs.read_file, host.fs.write_file, ' +
+      `host.fs.apply_patch, ${shared}`,
     'plan: host.fs.read_file + host.fs.grep',
-    'host.fs.grep: ok | README.md:3: Call `greet(name)`. ⏎ src/greet.js:1: export function greet(name) {',
+    'host.fs.grep: ok | README.md:3: Call `greet(name)`. ⏎ src/greet.js:1: export function ' +
+      'greet(name) {',
     'turn 3, 10 tools: as before',
     'plan: host.fs.apply_patch + host.fs.stat, then host.fs.write_file + host.fs.read_file',
     'host.fs.apply_patch: ok | updated src/greet.js',
@@ -37,7 +55,9 @@ test('the host loop opens a host session, works side by side, loses it, and repl
     'host.fs.read_file: handler_error path_outside_root | Error: a path has no .. in it',
     expect.stringMatching(/^host\.fs\.edit_file: tool_not_available not_in_profile /),
     'turn 5, 10 tools: as before',
-    expect.stringMatching(/^host\.fs\.list_dir: tool_not_available fact_unmet .* Call `host\.session\.open/),
+    expect.stringMatching(
+      /^host\.fs\.list_dir: tool_not_available fact_unmet .* Call `host\.session\.open/,
+    ),
     'turn 6, 1 tool: host.session.open',
     'model: greet() is polite now. The host session is closed.',
     'stopped: completed; 12 calls',
@@ -48,7 +68,11 @@ test('the host loop opens a host session, works side by side, loses it, and repl
   // The lines of the story, in this order.
   let from = 0;
   for (const wanted of story) {
-    const at = lines.findIndex((line, index) => index >= from && (typeof wanted === 'string' ? line === wanted : wanted.asymmetricMatch(line)));
+    const at = lines.findIndex(
+      (line, index) =>
+        index >= from &&
+        (typeof wanted === 'string' ? line === wanted : wanted.asymmetricMatch(line)),
+    );
     expect(at, `no line after ${from}: ${String(wanted)}\n${stdout}`).toBeGreaterThanOrEqual(from);
     from = at + 1;
   }
@@ -56,7 +80,11 @@ test('the host loop opens a host session, works side by side, loses it, and repl
   expect(hashes).toHaveLength(2);
   expect(hashes?.[0]).toBe(hashes?.[1]);
   expect(stdout).not.toContain(temporary);
-  expect((await readdir(temporary)).filter((name) => name.startsWith('host-tools-loop-'))).toEqual([]);
+  expect((await readdir(temporary)).filter((name) => name.startsWith('host-tools-loop-'))).toEqual(
+    [],
+  );
 
-  expect((await runExample(await tempFolder())).stdout, 'nothing changes from run to run').toBe(stdout);
+  expect((await runExample(await tempFolder())).stdout, 'nothing changes from run to run').toBe(
+    stdout,
+  );
 });

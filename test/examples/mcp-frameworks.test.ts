@@ -1,4 +1,7 @@
-/** The MCP handler inside the frameworks that hosts use, spoken to by the protocol's own client over a socket. */
+/**
+ * The MCP handler inside the frameworks that hosts use, spoken to by the protocol's own client over
+ * a socket.
+ */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
@@ -13,14 +16,17 @@ const stopped = (server: Server): Promise<void> => {
   server.closeAllConnections();
   return new Promise((resolve) => server.close(() => resolve()));
 };
-const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+const urlOf = (server: Server): string =>
+  `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 
 const frameworks: Readonly<Record<string, () => Promise<Started>>> = {
   'node:http': () => serveHttp(reviewerRegistry(), process.cwd()),
   Hono: async () => {
     const { app, close } = honoApp(reviewerRegistry(), process.cwd());
     const server = await new Promise<Server>((resolve) => {
-      const made = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, () => resolve(made as Server));
+      const made = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, () =>
+        resolve(made as Server),
+      );
     });
     return { url: urlOf(server), close: () => close().then(() => stopped(server)) };
   },
@@ -44,10 +50,19 @@ describe.each(Object.entries(frameworks))('%s', (_, start) => {
       await client.connect(new StreamableHTTPClientTransport(new URL(url)));
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).toContain('read_file');
-      const answer = await client.callTool({ name: 'read_file', arguments: { path: 'package.json' } });
+      const answer = await client.callTool({
+        name: 'read_file',
+        arguments: { path: 'package.json' },
+      });
       expect(JSON.stringify(answer.content)).toContain('host-tools');
-      const refused = await client.callTool({ name: 'write_file', arguments: { path: 'x', text: 'y' } });
-      expect(refused).toMatchObject({ isError: true, _meta: { 'host-tools/error': { code: 'tool_not_found' } } });
+      const refused = await client.callTool({
+        name: 'write_file',
+        arguments: { path: 'x', text: 'y' },
+      });
+      expect(refused).toMatchObject({
+        isError: true,
+        _meta: { 'host-tools/error': { code: 'tool_not_found' } },
+      });
     } finally {
       await client.close();
       await close();

@@ -1,4 +1,7 @@
-/** What surrounds the example's page in its tests: an agent, a wire that can be cut, a relay of another origin. */
+/**
+ * What surrounds the example's page in its tests: an agent, a wire that can be cut, a relay of
+ * another origin.
+ */
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -19,20 +22,33 @@ export async function closeAll(): Promise<void> {
 }
 
 /** An agent, by the official client: what its calls give, or `{ error }`. */
-export async function agentOf({ mcpUrl, agentToken }: { readonly mcpUrl: string; readonly agentToken: string }) {
+export async function agentOf({
+  mcpUrl,
+  agentToken,
+}: {
+  readonly mcpUrl: string;
+  readonly agentToken: string;
+}) {
   let changes = 0;
   const client = later(new Client({ name: 'agent', version: '1' }));
   client.setNotificationHandler('notifications/tools/list_changed', () => {
     changes += 1;
   });
-  await client.connect(new StreamableHTTPClientTransport(new URL(mcpUrl), { requestInit: { headers: { Authorization: `Bearer ${agentToken}` } } }));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(mcpUrl), {
+      requestInit: { headers: { Authorization: `Bearer ${agentToken}` } },
+    }),
+  );
   return {
     get changes() {
       return changes;
     },
     tools: async () => (await client.listTools()).tools.map(({ name }) => name).sort(),
     async call(name: string, args: Record<string, unknown> = {}): Promise<unknown> {
-      const { content, structuredContent, isError } = await client.callTool({ name, arguments: args });
+      const { content, structuredContent, isError } = await client.callTool({
+        name,
+        arguments: args,
+      });
       const [first] = content;
       const text = first?.type === 'text' ? first.text : '';
       return isError ? { error: text } : (structuredContent ?? jsonOr(text));
@@ -40,7 +56,9 @@ export async function agentOf({ mcpUrl, agentToken }: { readonly mcpUrl: string;
   };
 }
 
-async function listening<T extends Server | ReturnType<typeof createTcpServer>>(server: T): Promise<{ readonly server: T; readonly url: string }> {
+async function listening<T extends Server | ReturnType<typeof createTcpServer>>(
+  server: T,
+): Promise<{ readonly server: T; readonly url: string }> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
@@ -97,8 +115,16 @@ export async function apart(options: (origin: string) => Partial<ServeRelayOptio
     },
   });
   const relay = later(await serveRelay({ port: 0, ...options(url) }));
-  const answer = await fetch(`${relay.url}/api/sessions`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' });
-  const { code, sessionToken, agentToken } = (await answer.json()) as { code: string; sessionToken: string; agentToken: string };
+  const answer = await fetch(`${relay.url}/api/sessions`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: '{}',
+  });
+  const { code, sessionToken, agentToken } = (await answer.json()) as {
+    code: string;
+    sessionToken: string;
+    agentToken: string;
+  };
   session = { url: relay.url, code, token: sessionToken };
   return { url, relay, agent: { mcpUrl: `${relay.url}/api/sessions/${code}/mcp`, agentToken } };
 }

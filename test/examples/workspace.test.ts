@@ -6,7 +6,11 @@ import { createWorkspace } from '../../examples/demo/workspace.ts';
 import { git, tempFolder, tempRepository } from './fixtures.ts';
 
 describe('the demo works on a copy', () => {
-  const sources: readonly (readonly [what: string, make: () => Promise<string>, readsSource: boolean])[] = [
+  const sources: readonly (readonly [
+    what: string,
+    make: () => Promise<string>,
+    readsSource: boolean,
+  ])[] = [
     ['a repository', tempRepository, true],
     [
       'a shallow clone',
@@ -49,19 +53,22 @@ describe('the demo works on a copy', () => {
       false,
     ],
   ];
-  test.each(sources)('of %s, with a clean work tree that can be pushed', async (_what, make, readsSource) => {
-    const here = await make();
-    const workspace = await createWorkspace(here);
-    try {
-      expect(workspace.source).toBe(readsSource ? here : workspace.copy);
-      expect(await readFile(join(workspace.copy, 'readme.txt'), 'utf8')).toBe('first\n');
-      expect(await git(workspace.copy, 'status', '--porcelain', '--branch')).toBe('## main');
-      await git(workspace.copy, 'push', '--quiet', 'origin', 'main');
-      expect(await workspace.pushed('main')).toBe(await git(workspace.copy, 'rev-parse', 'main'));
-      expect(await workspace.pushed('other')).toBeUndefined();
-    } finally {
-      await workspace.remove();
-    }
-    expect(existsSync(workspace.copy)).toBe(false);
-  });
+  test.each(sources)(
+    'of %s, with a clean work tree that can be pushed',
+    async (_what, make, readsSource) => {
+      const here = await make();
+      const workspace = await createWorkspace(here);
+      try {
+        expect(workspace.source).toBe(readsSource ? here : workspace.copy);
+        expect(await readFile(join(workspace.copy, 'readme.txt'), 'utf8')).toBe('first\n');
+        expect(await git(workspace.copy, 'status', '--porcelain', '--branch')).toBe('## main');
+        await git(workspace.copy, 'push', '--quiet', 'origin', 'main');
+        expect(await workspace.pushed('main')).toBe(await git(workspace.copy, 'rev-parse', 'main'));
+        expect(await workspace.pushed('other')).toBeUndefined();
+      } finally {
+        await workspace.remove();
+      }
+      expect(existsSync(workspace.copy)).toBe(false);
+    },
+  );
 });

@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { type AbortEntry, AbortHub } from '../../src/limits/abort-hub.ts';
 
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
-const recorder = (told: unknown[], name: unknown = undefined): AbortEntry => ({ aborted: (reason) => void told.push(name ?? reason) });
+const recorder = (told: unknown[], name: unknown = undefined): AbortEntry => ({
+  aborted: (reason) => void told.push(name ?? reason),
+});
 
 describe('an abort hub', () => {
   test('puts one listener on a signal however many entries watch it, and none once they have left', () => {
@@ -105,7 +107,9 @@ describe('an abort hub', () => {
     const hub = new AbortHub();
     const controller = new AbortController();
     const told: unknown[] = [];
-    hub.add(controller.signal, { aborted: () => hub.add(controller.signal, recorder(told, 'late')) });
+    hub.add(controller.signal, {
+      aborted: () => hub.add(controller.signal, recorder(told, 'late')),
+    });
     controller.abort();
     hub.add(controller.signal, recorder(told, 'later'));
     expect(told).toEqual([]);
@@ -150,34 +154,44 @@ describe('an abort hub', () => {
     expect(told).toEqual(['one', 'two']);
   });
 
-  test('any history of adds, removals and aborts tells just those who watched, and leaves a listener only where somebody watches', () => {
-    const step = fc.record({ what: fc.constantFrom('add', 'add', 'remove', 'abort'), signal: fc.nat(2), entry: fc.nat(4) });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const hub = new AbortHub();
-        const controllers = [new AbortController(), new AbortController(), new AbortController()];
-        const told: unknown[] = [];
-        const entries = [0, 1, 2, 3, 4].map((name) => recorder(told, `entry ${name}`));
-        const model = controllers.map(() => new Set<number>());
-        const expected: string[] = [];
-        for (const { what, signal: s, entry: e } of steps) {
-          const [controller, entry, watching] = [controllers[s], entries[e], model[s]];
-          if (controller === undefined || entry === undefined || watching === undefined) continue;
-          if (what === 'add') {
-            hub.add(controller.signal, entry);
-            if (!controller.signal.aborted) watching.add(e);
-          } else if (what === 'remove') {
-            hub.remove(controller.signal, entry);
-            watching.delete(e);
-          } else {
-            for (const name of watching) expected.push(`entry ${name}`);
-            watching.clear();
-            controller.abort();
+  test(
+    'any history of adds, removals and aborts tells just those who watched, and leaves a ' +
+      'listener only where somebody watches',
+    () => {
+      const step = fc.record({
+        what: fc.constantFrom('add', 'add', 'remove', 'abort'),
+        signal: fc.nat(2),
+        entry: fc.nat(4),
+      });
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+          const hub = new AbortHub();
+          const controllers = [new AbortController(), new AbortController(), new AbortController()];
+          const told: unknown[] = [];
+          const entries = [0, 1, 2, 3, 4].map((name) => recorder(told, `entry ${name}`));
+          const model = controllers.map(() => new Set<number>());
+          const expected: string[] = [];
+          for (const { what, signal: s, entry: e } of steps) {
+            const [controller, entry, watching] = [controllers[s], entries[e], model[s]];
+            if (controller === undefined || entry === undefined || watching === undefined) continue;
+            if (what === 'add') {
+              hub.add(controller.signal, entry);
+              if (!controller.signal.aborted) watching.add(e);
+            } else if (what === 'remove') {
+              hub.remove(controller.signal, entry);
+              watching.delete(e);
+            } else {
+              for (const name of watching) expected.push(`entry ${name}`);
+              watching.clear();
+              controller.abort();
+            }
+            expect(controllers.map(({ signal }) => listeners(signal))).toEqual(
+              model.map(({ size }) => (size > 0 ? 1 : 0)),
+            );
           }
-          expect(controllers.map(({ signal }) => listeners(signal))).toEqual(model.map(({ size }) => (size > 0 ? 1 : 0)));
-        }
-        expect(told).toEqual(expected);
-      }),
-    );
-  });
+          expect(told).toEqual(expected);
+        }),
+      );
+    },
+  );
 });

@@ -18,7 +18,10 @@ class Probe implements Deadline {
 function spied(): { delays: () => (number | undefined)[]; clears: () => number } {
   const set = vi.spyOn(globalThis, 'setTimeout');
   const clear = vi.spyOn(globalThis, 'clearTimeout');
-  return { delays: () => set.mock.calls.map(([, delay]) => delay), clears: () => clear.mock.calls.length };
+  return {
+    delays: () => set.mock.calls.map(([, delay]) => delay),
+    clears: () => clear.mock.calls.length,
+  };
 }
 
 /** Sets what `performance.now` says; timers go on by themselves. */
@@ -35,60 +38,75 @@ afterEach(() => {
 });
 
 describe('the one timer', () => {
-  test('is armed for 20 ms at most by a new entry, and for just the nearest deadline by one that has fired', () => {
-    const deadlines = new Deadlines();
-    const { delays } = spied();
-    clock(1_000);
-    deadlines.add(new Probe(), 120_000, 1_000);
-    deadlines.add(new Probe(), 60_000, 1_000);
-    deadlines.add(new Probe(), 90_000, 1_000);
-    clock(1_020);
-    vi.advanceTimersByTime(20);
-    expect(delays()).toEqual([20, 59_980]);
-  });
+  test(
+    'is armed for 20 ms at most by a new entry, and for just the nearest deadline by one that ' +
+      'has fired',
+    () => {
+      const deadlines = new Deadlines();
+      const { delays } = spied();
+      clock(1_000);
+      deadlines.add(new Probe(), 120_000, 1_000);
+      deadlines.add(new Probe(), 60_000, 1_000);
+      deadlines.add(new Probe(), 90_000, 1_000);
+      clock(1_020);
+      vi.advanceTimersByTime(20);
+      expect(delays()).toEqual([20, 59_980]);
+    },
+  );
 
-  test('is armed anew for what is due sooner, and for nothing that is due at the same time or later', () => {
-    const deadlines = new Deadlines();
-    const { delays, clears } = spied();
-    for (const duration of [10, 10, 12, 9]) deadlines.add(new Probe(), duration, 1_000);
-    expect([delays(), clears()]).toEqual([[10, 9], 1]);
-  });
+  test(
+    'is armed anew for what is due sooner, and for nothing that is due at the same time or ' +
+      'later',
+    () => {
+      const deadlines = new Deadlines();
+      const { delays, clears } = spied();
+      for (const duration of [10, 10, 12, 9]) deadlines.add(new Probe(), duration, 1_000);
+      expect([delays(), clears()]).toEqual([[10, 9], 1]);
+    },
+  );
 
   test.each([
     [20, 0],
     [21, 1],
-  ])('that was armed for %d ms is cleared %d times when the last entry goes: a short one is left to fire', (left, cleared) => {
-    const deadlines = new Deadlines();
-    const probe = new Probe();
-    const { clears } = spied();
-    clock(1_000);
-    deadlines.add(probe, 20 + left, 1_000);
-    clock(1_020);
-    vi.advanceTimersByTime(20);
-    deadlines.remove(probe);
-    expect(clears()).toBe(cleared);
-    // What is gone is not cleared again.
-    deadlines.add(probe, 20, 1_020);
-    expect(clears()).toBe(cleared);
-  });
+  ])(
+    'that was armed for %d ms is cleared %d times when the last entry goes: a short one is ' +
+      'left to fire',
+    (left, cleared) => {
+      const deadlines = new Deadlines();
+      const probe = new Probe();
+      const { clears } = spied();
+      clock(1_000);
+      deadlines.add(probe, 20 + left, 1_000);
+      clock(1_020);
+      vi.advanceTimersByTime(20);
+      deadlines.remove(probe);
+      expect(clears()).toBe(cleared);
+      // What is gone is not cleared again.
+      deadlines.add(probe, 20, 1_020);
+      expect(clears()).toBe(cleared);
+    },
+  );
 
-  test.each([1_010, 9_000])('that has fired, at %d, is not cleared, and is armed once for all that is added meanwhile', (now) => {
-    const deadlines = new Deadlines();
-    const { delays, clears } = spied();
-    clock(1_000);
-    const again = [new Probe(), new Probe(), new Probe()];
-    const first = new Probe(() => {
-      for (const probe of again) deadlines.add(probe, 15, now);
-      deadlines.remove(again[0] as Probe);
-    });
-    deadlines.add(first, 10, 1_000);
-    clock(now);
-    vi.advanceTimersByTime(10);
-    expect([delays(), clears(), deadlines.size]).toEqual([[10, 15], 0, 2]);
-    clock(now + 15);
-    vi.advanceTimersByTime(15);
-    expect([delays(), clears(), deadlines.size]).toEqual([[10, 15], 0, 0]);
-  });
+  test.each([1_010, 9_000])(
+    'that has fired, at %d, is not cleared, and is armed once for all that is added meanwhile',
+    (now) => {
+      const deadlines = new Deadlines();
+      const { delays, clears } = spied();
+      clock(1_000);
+      const again = [new Probe(), new Probe(), new Probe()];
+      const first = new Probe(() => {
+        for (const probe of again) deadlines.add(probe, 15, now);
+        deadlines.remove(again[0] as Probe);
+      });
+      deadlines.add(first, 10, 1_000);
+      clock(now);
+      vi.advanceTimersByTime(10);
+      expect([delays(), clears(), deadlines.size]).toEqual([[10, 15], 0, 2]);
+      clock(now + 15);
+      vi.advanceTimersByTime(15);
+      expect([delays(), clears(), deadlines.size]).toEqual([[10, 15], 0, 0]);
+    },
+  );
 
   test.each<[what: string, late: number, armed: number]>([
     ['a second overdue is waited for', 1_000, 1],
@@ -173,7 +191,9 @@ describe('lists', () => {
   test('of the first 32 durations are kept while empty, and no more', () => {
     const deadlines = new Deadlines();
     const first = round(deadlines);
-    expect(round(deadlines).map((list, index) => list === first[index])).toEqual(durations.map((_, index) => index < 32));
+    expect(round(deadlines).map((list, index) => list === first[index])).toEqual(
+      durations.map((_, index) => index < 32),
+    );
   });
 
   test('whose entries have expired are dropped, however few there are', () => {
@@ -188,20 +208,25 @@ describe('lists', () => {
     expect(before).toMatchObject({ head: undefined });
   });
 
-  test('beyond 32 lose no entry: neither one that stays behind nor one that is added after the last has gone', () => {
-    const deadlines = new Deadlines();
-    const expired: number[] = [];
-    for (const duration of durations) deadlines.add(new Probe(() => expired.push(duration)), duration, 0);
-    const gone = new Probe();
-    deadlines.add(gone, 1_000, 0);
-    deadlines.remove(gone);
-    deadlines.add(gone, 2_000, 0);
-    deadlines.remove(gone);
-    deadlines.add(new Probe(() => expired.push(2_000)), 2_000, 0);
-    clock(3_000);
-    vi.advanceTimersByTime(20);
-    expect(expired).toEqual([...durations, 2_000]);
-  });
+  test(
+    'beyond 32 lose no entry: neither one that stays behind nor one that is added after the ' +
+      'last has gone',
+    () => {
+      const deadlines = new Deadlines();
+      const expired: number[] = [];
+      for (const duration of durations)
+        deadlines.add(new Probe(() => expired.push(duration)), duration, 0);
+      const gone = new Probe();
+      deadlines.add(gone, 1_000, 0);
+      deadlines.remove(gone);
+      deadlines.add(gone, 2_000, 0);
+      deadlines.remove(gone);
+      deadlines.add(new Probe(() => expired.push(2_000)), 2_000, 0);
+      clock(3_000);
+      vi.advanceTimersByTime(20);
+      expect(expired).toEqual([...durations, 2_000]);
+    },
+  );
 
   test('beyond 32 lose none of what an entry adds while it takes another one out as it expires', () => {
     const deadlines = new Deadlines();
@@ -231,7 +256,9 @@ describe('lists', () => {
     deadlines.remove(probes[1] as Probe);
     clock(10);
     vi.advanceTimersByTime(10);
-    expect(probes.map(({ dlPrev, dlNext, dlList }) => [dlPrev, dlNext, dlList])).toEqual(probes.map(() => [undefined, undefined, undefined]));
+    expect(probes.map(({ dlPrev, dlNext, dlList }) => [dlPrev, dlNext, dlList])).toEqual(
+      probes.map(() => [undefined, undefined, undefined]),
+    );
   });
 
   test('stay whole when entries that expire together add themselves, each other and more', () => {
@@ -265,47 +292,61 @@ describe('lists', () => {
   });
 });
 
-test('whatever readings of the clock entries come with and whichever leave, the rest expires in its order, first come first where it is due at the same time', () => {
-  const step = fc.oneof(
-    { weight: 3, arbitrary: fc.record({ late: fc.constantFrom(0, 0, 0, 1, 2, 5, 9), duration: fc.constantFrom(100, 100, 100, 104) }) },
-    { weight: 1, arbitrary: fc.record({ remove: fc.nat() }) },
-  );
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
-      vi.clearAllTimers();
-      clock(1_000);
-      const deadlines = new Deadlines();
-      const expired: Deadline[] = [];
-      let waiting: { probe: Probe; at: number; duration: number }[] = [];
-      for (const action of steps) {
-        if ('remove' in action) {
-          const leaving = waiting[action.remove % (waiting.length || 1)];
-          if (leaving !== undefined) deadlines.remove(leaving.probe);
-          waiting = waiting.filter((one) => one !== leaving);
-        } else {
-          const probe: Probe = new Probe(() => expired.push(probe));
-          deadlines.add(probe, action.duration, 1_000 - action.late);
-          waiting.push({ probe, at: 1_000 - action.late + action.duration, duration: action.duration });
+test(
+  'whatever readings of the clock entries come with and whichever leave, the rest expires in ' +
+    'its order, first come first where it is due at the same time',
+  () => {
+    const step = fc.oneof(
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          late: fc.constantFrom(0, 0, 0, 1, 2, 5, 9),
+          duration: fc.constantFrom(100, 100, 100, 104),
+        }),
+      },
+      { weight: 1, arbitrary: fc.record({ remove: fc.nat() }) },
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
+        vi.clearAllTimers();
+        clock(1_000);
+        const deadlines = new Deadlines();
+        const expired: Deadline[] = [];
+        let waiting: { probe: Probe; at: number; duration: number }[] = [];
+        for (const action of steps) {
+          if ('remove' in action) {
+            const leaving = waiting[action.remove % (waiting.length || 1)];
+            if (leaving !== undefined) deadlines.remove(leaving.probe);
+            waiting = waiting.filter((one) => one !== leaving);
+          } else {
+            const probe: Probe = new Probe(() => expired.push(probe));
+            deadlines.add(probe, action.duration, 1_000 - action.late);
+            waiting.push({
+              probe,
+              at: 1_000 - action.late + action.duration,
+              duration: action.duration,
+            });
+          }
+          expect(deadlines.size).toBe(waiting.length);
         }
-        expect(deadlines.size).toBe(waiting.length);
-      }
-      // What is due up to here, then the rest.
-      for (const now of [1_097, 1_200]) {
-        clock(now);
-        vi.advanceTimersByTime(now === 1_097 ? 20 : 1_000);
-        expect(expired.map((probe) => (probe as Probe).dlAt)).toEqual(
-          waiting
-            .map(({ at }) => at)
-            .filter((at) => at <= now)
-            .sort((a, b) => a - b),
-        );
-      }
-      for (const duration of [100, 104]) {
-        const own = waiting.filter((one) => one.duration === duration);
-        const order = [...own].sort((a, b) => a.at - b.at).map(({ probe }) => probe);
-        expect(expired.filter((probe) => own.some((one) => one.probe === probe))).toEqual(order);
-      }
-    }),
-    { numRuns: 200 },
-  );
-});
+        // What is due up to here, then the rest.
+        for (const now of [1_097, 1_200]) {
+          clock(now);
+          vi.advanceTimersByTime(now === 1_097 ? 20 : 1_000);
+          expect(expired.map((probe) => (probe as Probe).dlAt)).toEqual(
+            waiting
+              .map(({ at }) => at)
+              .filter((at) => at <= now)
+              .sort((a, b) => a - b),
+          );
+        }
+        for (const duration of [100, 104]) {
+          const own = waiting.filter((one) => one.duration === duration);
+          const order = [...own].sort((a, b) => a.at - b.at).map(({ probe }) => probe);
+          expect(expired.filter((probe) => own.some((one) => one.probe === probe))).toEqual(order);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  },
+);

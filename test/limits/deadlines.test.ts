@@ -20,7 +20,8 @@ class Probe implements Deadline {
   }
 }
 
-const add = (deadlines: Deadlines, probe: Deadline, durationMs: number) => deadlines.add(probe, durationMs, performance.now());
+const add = (deadlines: Deadlines, probe: Deadline, durationMs: number) =>
+  deadlines.add(probe, durationMs, performance.now());
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -30,19 +31,22 @@ afterEach(() => {
 });
 
 describe('a deadline', () => {
-  test.each([1, 5, 19, 20, 21, 100, 120_000, 2 ** 31 - 1])('of %d ms expires after just that time, once', (durationMs) => {
-    const deadlines = new Deadlines();
-    const probe = new Probe();
-    const start = performance.now();
-    add(deadlines, probe, durationMs);
-    vi.advanceTimersByTime(durationMs - 1);
-    expect(probe.expiredAt).toEqual([]);
-    vi.advanceTimersByTime(1);
-    expect(probe.expiredAt).toEqual([start + durationMs]);
-    vi.advanceTimersByTime(1_000_000);
-    expect(probe.expiredAt).toHaveLength(1);
-    expect(deadlines.size).toBe(0);
-  });
+  test.each([1, 5, 19, 20, 21, 100, 120_000, 2 ** 31 - 1])(
+    'of %d ms expires after just that time, once',
+    (durationMs) => {
+      const deadlines = new Deadlines();
+      const probe = new Probe();
+      const start = performance.now();
+      add(deadlines, probe, durationMs);
+      vi.advanceTimersByTime(durationMs - 1);
+      expect(probe.expiredAt).toEqual([]);
+      vi.advanceTimersByTime(1);
+      expect(probe.expiredAt).toEqual([start + durationMs]);
+      vi.advanceTimersByTime(1_000_000);
+      expect(probe.expiredAt).toHaveLength(1);
+      expect(deadlines.size).toBe(0);
+    },
+  );
 
   test.each([
     [0, 1],
@@ -211,7 +215,8 @@ describe('the one timer', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('a process whose deadlines are all removed ends by itself, long before they would have expired', () => {
+  test('a process whose deadlines are all removed ends by itself, long before they would have ' +
+    'expired', () => {
     const source = `
       import { Deadlines } from ${JSON.stringify(new URL('../../src/limits/deadlines.ts', import.meta.url).href)};
       const entry = { expire() {}, dlPrev: undefined, dlNext: undefined, dlAt: 0, dlList: undefined };
@@ -219,7 +224,11 @@ describe('the one timer', () => {
       deadlines.add(entry, 120_000, performance.now());
       setTimeout(() => deadlines.remove(entry), 50);`;
     const cwd = fileURLToPath(new URL('../..', import.meta.url));
-    const child = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', source], { cwd, timeout: 30_000, encoding: 'utf8' });
+    const child = spawnSync(
+      process.execPath,
+      ['--import', 'tsx', '--input-type=module', '-e', source],
+      { cwd, timeout: 30_000, encoding: 'utf8' },
+    );
     expect([child.stderr, child.status, child.signal]).toEqual(['', 0, null]);
   }, 40_000);
 });
@@ -322,9 +331,17 @@ describe('property', () => {
   type Step = { add: number; durationMs: number } | { remove: number } | { advance: number };
   const entries = 12;
   const step: fc.Arbitrary<Step> = fc.oneof(
-    fc.record({ add: fc.nat(entries - 1), durationMs: fc.oneof(fc.constantFrom(1, 5, 20, 30, 100, 1_000), fc.integer({ min: 1, max: 3_000 })) }),
+    fc.record({
+      add: fc.nat(entries - 1),
+      durationMs: fc.oneof(
+        fc.constantFrom(1, 5, 20, 30, 100, 1_000),
+        fc.integer({ min: 1, max: 3_000 }),
+      ),
+    }),
     fc.record({ remove: fc.nat(entries - 1) }),
-    fc.record({ advance: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 2_000 })) }),
+    fc.record({
+      advance: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 2_000 })),
+    }),
   );
 
   test('any history of adds, removals and time gives what a naive list of deadlines gives', () => {
@@ -358,7 +375,9 @@ describe('property', () => {
           expect(deadlines.size).toBe(model.size);
           expect(vi.getTimerCount()).toBeLessThanOrEqual(1);
         }
-        expect(probes.map((probe) => probe.expiredAt.map((at) => Math.round(at - origin)))).toEqual(expected);
+        expect(probes.map((probe) => probe.expiredAt.map((at) => Math.round(at - origin)))).toEqual(
+          expected,
+        );
         vi.advanceTimersByTime(5_000);
         expect([deadlines.size, vi.getTimerCount()]).toEqual([0, 0]);
       }),

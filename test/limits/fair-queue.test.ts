@@ -40,17 +40,20 @@ describe('a fair queue', () => {
     ['first', 0, ['2', '3']],
     ['middle', 1, ['1', '3']],
     ['last', 2, ['1', '2']],
-  ] as const)('the %s entry of an owner can leave, once, and holds on to none of its neighbours', (_which, index, left) => {
-    const queue = new FairQueue<string>();
-    const owner = {};
-    const places = ['1', '2', '3'].map((entry) => queue.add(entry, owner));
-    const place = places[index];
-    if (place === undefined) throw new Error('No such place.');
-    queue.remove(place);
-    queue.remove(place);
-    expect([place.previous, place.next, queue.size]).toEqual([undefined, undefined, 2]);
-    expect(drain(queue)).toEqual(left);
-  });
+  ] as const)(
+    'the %s entry of an owner can leave, once, and holds on to none of its neighbours',
+    (_which, index, left) => {
+      const queue = new FairQueue<string>();
+      const owner = {};
+      const places = ['1', '2', '3'].map((entry) => queue.add(entry, owner));
+      const place = places[index];
+      if (place === undefined) throw new Error('No such place.');
+      queue.remove(place);
+      queue.remove(place);
+      expect([place.previous, place.next, queue.size]).toEqual([undefined, undefined, 2]);
+      expect(drain(queue)).toEqual(left);
+    },
+  );
 
   test('an owner whose only entry leaves has no turn', () => {
     const queue = new FairQueue<string>();

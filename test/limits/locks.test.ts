@@ -14,12 +14,15 @@ describe('locks', () => {
     expect([locks.get('file:a').held, locks.get('file:a').waiting]).toEqual([1, 1]);
   });
 
-  test.each(['', '__proto__', 'constructor', 'toString', 'a\u0000b'])('%j is a key like any other', (key) => {
-    const locks = createLocks();
-    expect(locks.get(key)).toBeInstanceOf(Semaphore);
-    expect(locks.get(key).acquire(call(), ignore)).toBe(true);
-    expect(locks.get(key).acquire(call(), ignore)).not.toBe(true);
-  });
+  test.each(['', '__proto__', 'constructor', 'toString', 'a\u0000b'])(
+    '%j is a key like any other',
+    (key) => {
+      const locks = createLocks();
+      expect(locks.get(key)).toBeInstanceOf(Semaphore);
+      expect(locks.get(key).acquire(call(), ignore)).toBe(true);
+      expect(locks.get(key).acquire(call(), ignore)).not.toBe(true);
+    },
+  );
 
   test('keys that nobody holds or awaits are forgotten, but for a few', () => {
     const locks = createLocks();
@@ -81,17 +84,21 @@ describe('locks', () => {
     expect([now === old, locks.get('k') === now]).toEqual([false, true]);
   });
 
-  test('those that were never acquired are swept at 64, then whenever there are twice as many as were left', () => {
-    const locks = createLocks();
-    for (let i = 0; i < 50; i += 1) locks.get(`held ${i}`).acquire(call(), ignore);
-    const sweptAt: number[] = [];
-    for (let i = 0; i < 130; i += 1) {
-      const before = locks.size;
-      locks.get(`idle ${i}`);
-      if (locks.size <= before) sweptAt.push(before);
-    }
-    expect(sweptAt).toEqual([64, 100, 100]);
-  });
+  test(
+    'those that were never acquired are swept at 64, then whenever there are twice as many as ' +
+      'were left',
+    () => {
+      const locks = createLocks();
+      for (let i = 0; i < 50; i += 1) locks.get(`held ${i}`).acquire(call(), ignore);
+      const sweptAt: number[] = [];
+      for (let i = 0; i < 130; i += 1) {
+        const before = locks.size;
+        locks.get(`idle ${i}`);
+        if (locks.size <= before) sweptAt.push(before);
+      }
+      expect(sweptAt).toEqual([64, 100, 100]);
+    },
+  );
 
   test('keys that are held or awaited are never forgotten', async () => {
     const locks = createLocks();

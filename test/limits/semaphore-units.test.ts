@@ -1,6 +1,14 @@
-/** Who has a unit after calls have ended in any order, and when a semaphore says that it is idle. */
+/**
+ * Who has a unit after calls have ended in any order, and when a semaphore says that it is idle.
+ */
 import { describe, expect, test } from 'vitest';
-import { createWaitGraph, type Holder, Semaphore, type SemaphoreOptions, type Ticket } from '../../src/limits/semaphore.ts';
+import {
+  createWaitGraph,
+  type Holder,
+  Semaphore,
+  type SemaphoreOptions,
+  type Ticket,
+} from '../../src/limits/semaphore.ts';
 
 class Call implements Holder {
   readonly parent: Call | undefined;
@@ -24,7 +32,10 @@ function waitFor(semaphore: Semaphore, call: Call, granted: () => void = ignore)
 }
 
 /** A semaphore, and how often it has said that it is idle. */
-function counted(capacity: number, options?: SemaphoreOptions): { semaphore: Semaphore; idle: () => number } {
+function counted(
+  capacity: number,
+  options?: SemaphoreOptions,
+): { semaphore: Semaphore; idle: () => number } {
   let idle = 0;
   const semaphore = new Semaphore(capacity, { ...options, onIdle: () => (idle += 1) });
   return { semaphore, idle: () => idle };
@@ -40,48 +51,62 @@ describe('a unit that several descendants run on', () => {
     [2, 1, 0],
   ];
 
-  test.each(orders)('comes back with the last of them, when they end in the order %d, %d, %d after their parent', (...order) => {
-    const semaphore = new Semaphore(2);
-    const parent = new Call();
-    const children = [new Call(parent), new Call(parent), new Call(parent)];
-    for (const call of [parent, ...children]) expect(semaphore.acquire(call, ignore)).toBe(true);
-    semaphore.release(parent);
-    const held = order.map((index) => {
-      semaphore.release(children[index] as Call);
-      return semaphore.held;
-    });
-    expect(held).toEqual([1, 1, 0]);
-  });
+  test.each(orders)(
+    'comes back with the last of them, when they end in the order %d, %d, %d after their parent',
+    (...order) => {
+      const semaphore = new Semaphore(2);
+      const parent = new Call();
+      const children = [new Call(parent), new Call(parent), new Call(parent)];
+      for (const call of [parent, ...children]) expect(semaphore.acquire(call, ignore)).toBe(true);
+      semaphore.release(parent);
+      const held = order.map((index) => {
+        semaphore.release(children[index] as Call);
+        return semaphore.held;
+      });
+      expect(held).toEqual([1, 1, 0]);
+    },
+  );
 
-  test.each(orders)('stays taken when some of them end before their parent: %d, the parent, %d, %d', (first, second, third) => {
-    const semaphore = new Semaphore(2);
-    const parent = new Call();
-    const children = [new Call(parent), new Call(parent), new Call(parent)];
-    for (const call of [parent, ...children]) semaphore.acquire(call, ignore);
-    const held = [children[first as number], parent, children[second as number], children[third as number]].map((call) => {
-      semaphore.release(call as Call);
-      return semaphore.held;
-    });
-    expect(held).toEqual([1, 1, 1, 0]);
-  });
+  test.each(orders)(
+    'stays taken when some of them end before their parent: %d, the parent, %d, %d',
+    (first, second, third) => {
+      const semaphore = new Semaphore(2);
+      const parent = new Call();
+      const children = [new Call(parent), new Call(parent), new Call(parent)];
+      for (const call of [parent, ...children]) semaphore.acquire(call, ignore);
+      const held = [
+        children[first as number],
+        parent,
+        children[second as number],
+        children[third as number],
+      ].map((call) => {
+        semaphore.release(call as Call);
+        return semaphore.held;
+      });
+      expect(held).toEqual([1, 1, 1, 0]);
+    },
+  );
 
-  test.each(orders)('is theirs alone: what runs on another unit is no heir, in the order %d, %d, %d', (...order) => {
-    const semaphore = new Semaphore(3);
-    const parents = [new Call(), new Call(), new Call()];
-    const children = parents.map((parent) => new Call(parent));
-    for (const call of [...parents, ...children]) semaphore.acquire(call, ignore);
-    semaphore.release(parents[order[0] as number] as Call);
-    expect(semaphore.held).toBe(3);
-    semaphore.release(children[order[0] as number] as Call);
-    expect(semaphore.held).toBe(2);
-    semaphore.release(children[order[1] as number] as Call);
-    semaphore.release(parents[order[2] as number] as Call);
-    expect(semaphore.held).toBe(2);
-    semaphore.release(parents[order[1] as number] as Call);
-    expect(semaphore.held).toBe(1);
-    semaphore.release(children[order[2] as number] as Call);
-    expect(semaphore.held).toBe(0);
-  });
+  test.each(orders)(
+    'is theirs alone: what runs on another unit is no heir, in the order %d, %d, %d',
+    (...order) => {
+      const semaphore = new Semaphore(3);
+      const parents = [new Call(), new Call(), new Call()];
+      const children = parents.map((parent) => new Call(parent));
+      for (const call of [...parents, ...children]) semaphore.acquire(call, ignore);
+      semaphore.release(parents[order[0] as number] as Call);
+      expect(semaphore.held).toBe(3);
+      semaphore.release(children[order[0] as number] as Call);
+      expect(semaphore.held).toBe(2);
+      semaphore.release(children[order[1] as number] as Call);
+      semaphore.release(parents[order[2] as number] as Call);
+      expect(semaphore.held).toBe(2);
+      semaphore.release(parents[order[1] as number] as Call);
+      expect(semaphore.held).toBe(1);
+      semaphore.release(children[order[2] as number] as Call);
+      expect(semaphore.held).toBe(0);
+    },
+  );
 
   test('is not given back by a stranger, nor by a descendant that never asked for it', () => {
     const semaphore = new Semaphore(1);
@@ -173,21 +198,29 @@ describe('a ticket', () => {
     await microtasks();
     waitFor(lock, child);
     early.cancel();
-    expect([child.waitingFor, waits.waitingBelow.get(parent)?.has(child), slot.held]).toEqual([lock, true, 1]);
+    expect([child.waitingFor, waits.waitingBelow.get(parent)?.has(child), slot.held]).toEqual([
+      lock,
+      true,
+      1,
+    ]);
   });
 
-  test('that was granted and cancelled is not told, though its call has taken a unit again meanwhile', async () => {
-    const semaphore = new Semaphore(1);
-    const [first, second] = [new Call(), new Call()];
-    let told = 0;
-    semaphore.acquire(first, ignore);
-    const ticket = waitFor(semaphore, second, () => (told += 1));
-    semaphore.release(first);
-    ticket.cancel();
-    expect(semaphore.acquire(second, ignore)).toBe(true);
-    await microtasks();
-    expect([told, semaphore.held]).toEqual([0, 1]);
-  });
+  test(
+    'that was granted and cancelled is not told, though its call has taken a unit again ' +
+      'meanwhile',
+    async () => {
+      const semaphore = new Semaphore(1);
+      const [first, second] = [new Call(), new Call()];
+      let told = 0;
+      semaphore.acquire(first, ignore);
+      const ticket = waitFor(semaphore, second, () => (told += 1));
+      semaphore.release(first);
+      ticket.cancel();
+      expect(semaphore.acquire(second, ignore)).toBe(true);
+      await microtasks();
+      expect([told, semaphore.held]).toEqual([0, 1]);
+    },
+  );
 });
 
 describe('endless waits', () => {
@@ -211,24 +244,41 @@ describe('endless waits', () => {
     }
   });
 
-  test('are none while a capacity of 0 has left a unit out: when that comes back, the host may still raise it', () => {
-    const semaphore = new Semaphore(1);
-    semaphore.acquire(new Call(), ignore);
-    semaphore.capacity = 0;
-    waitFor(semaphore, new Call());
-  });
+  test(
+    'are none while a capacity of 0 has left a unit out: when that comes back, the host may ' +
+      'still raise it',
+    () => {
+      const semaphore = new Semaphore(1);
+      semaphore.acquire(new Call(), ignore);
+      semaphore.capacity = 0;
+      waitFor(semaphore, new Call());
+    },
+  );
 
-  test('run through any number of semaphores: the last call of a ring is refused, and leaves nothing behind', () => {
-    for (const size of [2, 3, 5]) {
-      const waits = createWaitGraph();
-      const ring = Array.from({ length: size }, () => ({ semaphore: new Semaphore(1, { waits }), parent: new Call() }));
-      for (const { semaphore, parent } of ring) semaphore.acquire(parent, ignore);
-      const next = (index: number): Semaphore => (ring[(index + 1) % size] as { semaphore: Semaphore }).semaphore;
-      const waiters = ring.map(({ parent }) => new Call(new Call(parent)));
-      for (let index = 0; index < size - 1; index += 1) waitFor(next(index), waiters[index] as Call);
-      const last = waiters[size - 1] as Call;
-      expect(next(size - 1).acquire(last, ignore)).toBe('deadlock');
-      expect([last.waitingFor, next(size - 1).waiting, waits.waitingBelow.size]).toEqual([undefined, 0, 2 * (size - 1)]);
-    }
-  });
+  test(
+    'run through any number of semaphores: the last call of a ring is refused, and leaves ' +
+      'nothing behind',
+    () => {
+      for (const size of [2, 3, 5]) {
+        const waits = createWaitGraph();
+        const ring = Array.from({ length: size }, () => ({
+          semaphore: new Semaphore(1, { waits }),
+          parent: new Call(),
+        }));
+        for (const { semaphore, parent } of ring) semaphore.acquire(parent, ignore);
+        const next = (index: number): Semaphore =>
+          (ring[(index + 1) % size] as { semaphore: Semaphore }).semaphore;
+        const waiters = ring.map(({ parent }) => new Call(new Call(parent)));
+        for (let index = 0; index < size - 1; index += 1)
+          waitFor(next(index), waiters[index] as Call);
+        const last = waiters[size - 1] as Call;
+        expect(next(size - 1).acquire(last, ignore)).toBe('deadlock');
+        expect([last.waitingFor, next(size - 1).waiting, waits.waitingBelow.size]).toEqual([
+          undefined,
+          0,
+          2 * (size - 1),
+        ]);
+      }
+    },
+  );
 });

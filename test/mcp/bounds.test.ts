@@ -16,7 +16,9 @@ describe('a body', () => {
         cancelled = true;
       },
     });
-    const reading = readBody(new Request('http://localhost/', { method: 'POST', body, duplex: 'half' } as RequestInit));
+    const reading = readBody(
+      new Request('http://localhost/', { method: 'POST', body, duplex: 'half' } as RequestInit),
+    );
     await vi.advanceTimersByTimeAsync(30_000);
     const response = (await reading) as Response;
     expect([response.status, cancelled, vi.getTimerCount()]).toEqual([408, true, 0]);
@@ -28,7 +30,13 @@ describe('a body', () => {
         controller.error(new Error('reset'));
       },
     });
-    expect(((await readBody(new Request('http://localhost/', { method: 'POST', body, duplex: 'half' } as RequestInit))) as Response).status).toBe(400);
+    expect(
+      (
+        (await readBody(
+          new Request('http://localhost/', { method: 'POST', body, duplex: 'half' } as RequestInit),
+        )) as Response
+      ).status,
+    ).toBe(400);
   });
 
   test('may have a character that two chunks share', async () => {
@@ -40,7 +48,11 @@ describe('a body', () => {
         controller.close();
       },
     });
-    expect(await readBody(new Request('http://localhost/', { method: 'POST', body, duplex: 'half' } as RequestInit))).toEqual({ value: '€' });
+    expect(
+      await readBody(
+        new Request('http://localhost/', { method: 'POST', body, duplex: 'half' } as RequestInit),
+      ),
+    ).toEqual({ value: '€' });
   });
 });
 
@@ -97,7 +109,8 @@ describe('events in memory', () => {
   test('come back in order, those of their stream alone', async () => {
     const store = memoryEvents().open('s');
     const ids = [];
-    for (const stream of ['a', 'b', 'a', 'b', 'a']) ids.push(await store.storeEvent(stream, message(stream)));
+    for (const stream of ['a', 'b', 'a', 'b', 'a'])
+      ids.push(await store.storeEvent(stream, message(stream)));
     expect(await replay(store, ids[0] as string)).toEqual([ids[2], ids[4]]);
     expect(await store.getStreamIdForEventId?.(ids[1] as string)).toBe('b');
   });
@@ -121,7 +134,8 @@ describe('events in memory', () => {
     const memory = memoryEvents();
     const stores = Array.from({ length: 20 }, (_, index) => memory.open(String(index)));
     const ids = [];
-    for (const store of stores) ids.push(await store.storeEvent('a', message('x'.repeat(3_900_000))));
+    for (const store of stores)
+      ids.push(await store.storeEvent('a', message('x'.repeat(3_900_000))));
     expect(await stores[0]?.getStreamIdForEventId?.(ids[0] as string)).toBeUndefined();
     expect(await stores[19]?.getStreamIdForEventId?.(ids[19] as string)).toBe('a');
   });
@@ -132,7 +146,9 @@ test('hundreds of sessions that were opened and left are gone when their time is
   let live = 0;
   registry.events.on('session:start', () => void live++);
   registry.events.on('session:end', () => void live--);
-  const handler = createMcpHandler(() => registry.createSession({ sessionId: 's' }), { sessionIdleMs: 500 });
+  const handler = createMcpHandler(() => registry.createSession({ sessionId: 's' }), {
+    sessionIdleMs: 500,
+  });
   open.defer(async () => {
     await handler.close();
     await registry.close();
@@ -140,5 +156,11 @@ test('hundreds of sessions that were opened and left are gone when their time is
   for (let times = 0; times < 200; times++) await initialize(handler);
   expect(live).toBeGreaterThan(0);
   await expect.poll(() => live, { timeout: 10_000 }).toBe(0);
-  expect((await handler.fetch(post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { 'mcp-session-id': 'x' }))).status).toBe(404);
+  expect(
+    (
+      await handler.fetch(
+        post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { 'mcp-session-id': 'x' }),
+      )
+    ).status,
+  ).toBe(404);
 });

@@ -1,17 +1,43 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type Coordinator, defineTool, HostToolRegistry, isMisuseError, type MountedTool, mount, registerHostToolsOnSession } from '../../src/index.ts';
+import {
+  type Coordinator,
+  defineTool,
+  HostToolRegistry,
+  isMisuseError,
+  type MountedTool,
+  mount,
+  registerHostToolsOnSession,
+} from '../../src/index.ts';
 import { fromNodeBinding } from '../../src/surfaces/amplifier/index.ts';
-import { createTestSession, mockTool, recordEvents, TestCoordinator } from '../../src/testing/index.ts';
+import {
+  createTestSession,
+  mockTool,
+  recordEvents,
+  TestCoordinator,
+} from '../../src/testing/index.ts';
 import { fakeNodeBinding } from '../surfaces/amplifier/fake-node-binding.ts';
 
-const toolsOf = (coordinator: Coordinator): Map<string, MountedTool> => coordinator.get('tools') as Map<string, MountedTool>;
+const toolsOf = (coordinator: Coordinator): Map<string, MountedTool> =>
+  coordinator.get('tools') as Map<string, MountedTool>;
 const namesOn = (coordinator: Coordinator): string[] => [...toolsOf(coordinator).keys()];
-const toolOn = (coordinator: Coordinator, name: string): MountedTool => coordinator.get('tools', name) as MountedTool;
-const twoTools = () => [mockTool({ name: 'read', annotations: { readOnly: true } }), mockTool({ name: 'write' })];
+const toolOn = (coordinator: Coordinator, name: string): MountedTool =>
+  coordinator.get('tools', name) as MountedTool;
+const twoTools = () => [
+  mockTool({ name: 'read', annotations: { readOnly: true } }),
+  mockTool({ name: 'write' }),
+];
 
 /** The coordinators that a session is mounted on alike. */
-const coordinators: Readonly<Record<string, () => Coordinator & { cleanup(): Promise<void>; collectContributions(channel: string): Promise<unknown[]> }>> = {
+const coordinators: Readonly<
+  Record<
+    string,
+    () => Coordinator & {
+      cleanup(): Promise<void>;
+      collectContributions(channel: string): Promise<unknown[]>;
+    }
+  >
+> = {
   'a coordinator that answers with promises': () => new TestCoordinator({ mode: 'async' }),
   'a coordinator that answers at once': () => new TestCoordinator({ mode: 'sync' }),
   'the Node binding': () => fromNodeBinding(fakeNodeBinding()),
@@ -32,7 +58,11 @@ for (const [kind, make] of Object.entries(coordinators)) {
       const read = mockTool({ name: 'read', output: 'text' });
       const session = createTestSession({ tools: [read], cwd: '/work' });
       await mount(session, coordinator);
-      expect(await toolOn(coordinator, 'read').execute({ path: 'a' })).toMatchObject({ success: true, output: 'text', metadata: { callId: 'call-1' } });
+      expect(await toolOn(coordinator, 'read').execute({ path: 'a' })).toMatchObject({
+        success: true,
+        output: 'text',
+        metadata: { callId: 'call-1' },
+      });
       expect(read.calls[0]?.context.cwd).toBe('/work');
     });
 
@@ -72,23 +102,37 @@ for (const [kind, make] of Object.entries(coordinators)) {
       expect(namesOn(coordinator)).toEqual([]);
     });
 
-    test("the tools' own events are contributed, also of tools that came later, until the mount ends", async () => {
-      const coordinator = make();
-      const session = createTestSession({ tools: [mockTool({ name: 'browse', events: ['page_loaded', 'page_left'] })] });
-      const mounted = await mount(session, coordinator);
-      expect(await coordinator.collectContributions('observability.events')).toEqual([['browse:page_loaded', 'browse:page_left']]);
-      session.registry.register(mockTool({ name: 'print', events: ['printed'] }));
-      expect(await coordinator.collectContributions('observability.events')).toEqual([['browse:page_loaded', 'browse:page_left', 'print:printed']]);
-      await mounted.unmount();
-      expect(await coordinator.collectContributions('observability.events')).toEqual([[]]);
-    });
+    test(
+      "the tools' own events are contributed, also of tools that came later, until the mount " +
+        'ends',
+      async () => {
+        const coordinator = make();
+        const session = createTestSession({
+          tools: [mockTool({ name: 'browse', events: ['page_loaded', 'page_left'] })],
+        });
+        const mounted = await mount(session, coordinator);
+        expect(await coordinator.collectContributions('observability.events')).toEqual([
+          ['browse:page_loaded', 'browse:page_left'],
+        ]);
+        session.registry.register(mockTool({ name: 'print', events: ['printed'] }));
+        expect(await coordinator.collectContributions('observability.events')).toEqual([
+          ['browse:page_loaded', 'browse:page_left', 'print:printed'],
+        ]);
+        await mounted.unmount();
+        expect(await coordinator.collectContributions('observability.events')).toEqual([[]]);
+      },
+    );
   });
 }
 
 describe('a mount follows its session', () => {
   test('by facts', async () => {
     const coordinator = new TestCoordinator();
-    const session = createTestSession({ tools: [mockTool({ name: 'exec', requires: [{ fact: 'hostSession.status', equals: 'ready' }] })] });
+    const session = createTestSession({
+      tools: [
+        mockTool({ name: 'exec', requires: [{ fact: 'hostSession.status', equals: 'ready' }] }),
+      ],
+    });
     const mounted = await mount(session, coordinator);
     expect(namesOn(coordinator)).toEqual([]);
     session.setFacts({ 'hostSession.status': 'ready' });
@@ -155,7 +199,15 @@ describe('a mount follows its session', () => {
     const mounted = await mount(session, coordinator);
     const before = toolOn(coordinator, 'read');
     session.registry.registerOrReplace(
-      mockTool({ name: 'read', output: 'new', parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] } }),
+      mockTool({
+        name: 'read',
+        output: 'new',
+        parameters: {
+          type: 'object',
+          properties: { path: { type: 'string' } },
+          required: ['path'],
+        },
+      }),
     );
     await mounted.refresh();
     const after = toolOn(coordinator, 'read');
@@ -213,7 +265,10 @@ describe('a mount follows its session', () => {
   test('two sessions on two coordinators do not meet', async () => {
     const [left, right] = [new TestCoordinator(), new TestCoordinator()];
     const registry = new HostToolRegistry();
-    registry.registerAll([mockTool({ name: 'gated', requires: [{ fact: 'open', equals: true }] }), mockTool({ name: 'plain' })]);
+    registry.registerAll([
+      mockTool({ name: 'gated', requires: [{ fact: 'open', equals: true }] }),
+      mockTool({ name: 'plain' }),
+    ]);
     const mounts = await Promise.all([
       mount(registry.createSession({ sessionId: 'same', facts: { open: true } }), left),
       mount(registry.createSession({ sessionId: 'same' }), right),
@@ -232,13 +287,17 @@ describe('a name that is taken', () => {
     const mounted = await mount(createTestSession({ tools: twoTools() }), coordinator);
     expect(toolOn(coordinator, 'read')).toBe(theirs);
     expect(mounted.mounted).toEqual(['write']);
-    expect(mounted.failed).toEqual([{ name: 'read', error: expect.stringContaining('onConflict: "replace"') as string }]);
+    expect(mounted.failed).toEqual([
+      { name: 'read', error: expect.stringContaining('onConflict: "replace"') as string },
+    ]);
   });
 
   test('is ours with onConflict "replace"', async () => {
     const coordinator = new TestCoordinator();
     await coordinator.mount('tools', { name: 'read' }, 'read');
-    const mounted = await mount(createTestSession({ tools: twoTools() }), coordinator, { onConflict: 'replace' });
+    const mounted = await mount(createTestSession({ tools: twoTools() }), coordinator, {
+      onConflict: 'replace',
+    });
     expect(mounted.mounted).toEqual(['read', 'write']);
     expect(await toolOn(coordinator, 'read').execute({})).toMatchObject({ success: true });
   });
@@ -280,7 +339,11 @@ describe('a coordinator that fails', () => {
     ['nothing', undefined, 'undefined'],
     ['a text', 'no', 'no'],
     ['an error without a message', new Error(''), without],
-    ['an error whose message is no text', Object.assign(new Error('x'), { message: { code: 7 } }), without],
+    [
+      'an error whose message is no text',
+      Object.assign(new Error('x'), { message: { code: 7 } }),
+      without,
+    ],
     ['an object without a prototype', Object.create(null), without],
     ['a revoked proxy', revoked(), without],
   ];
@@ -292,7 +355,10 @@ describe('a coordinator that fails', () => {
       unmount: () => undefined,
       get: () => null,
     };
-    const mounted = await mount(createTestSession({ tools: [mockTool({ name: 'read' })] }), coordinator);
+    const mounted = await mount(
+      createTestSession({ tools: [mockTool({ name: 'read' })] }),
+      coordinator,
+    );
     expect(mounted.failed).toEqual([{ name: 'read', error: text }]);
   });
 
@@ -302,18 +368,25 @@ describe('a coordinator that fails', () => {
     const coordinator: Coordinator = {
       mount: (...args) => inner.mount(...args),
       get: (...args) => inner.get(...args),
-      unmount: (point, name) => (name === 'read' ? Promise.reject(new Error('stuck')) : inner.unmount(point, name)),
+      unmount: (point, name) =>
+        name === 'read' ? Promise.reject(new Error('stuck')) : inner.unmount(point, name),
     };
     const session = createTestSession({
       tools: twoTools(),
-      logger: { warn: () => undefined, error: (data, message) => void errors.push({ ...data, message }) },
+      logger: {
+        warn: () => undefined,
+        error: (data, message) => void errors.push({ ...data, message }),
+      },
     });
     const mounted = await mount(session, coordinator);
     await mounted.unmount();
     expect(namesOn(inner)).toEqual(['read']);
     expect(errors).toEqual([
       {
-        err: expect.objectContaining({ message: 'stuck', stack: expect.stringContaining('mount.test.ts') }),
+        err: expect.objectContaining({
+          message: 'stuck',
+          stack: expect.stringContaining('mount.test.ts'),
+        }),
         sessionId: 'test-session',
         source: 'coordinator',
         toolName: 'read',
@@ -360,7 +433,10 @@ describe("a host's mistake rejects", () => {
   const mistakes: [string, () => Promise<unknown>][] = [
     ['no coordinator', () => mount(session(), undefined as never)],
     ['a coordinator without `get`', () => mount(session(), { mount() {}, unmount() {} } as never)],
-    ['an unknown onConflict', () => mount(session(), new TestCoordinator(), { onConflict: 'ask' as never })],
+    [
+      'an unknown onConflict',
+      () => mount(session(), new TestCoordinator(), { onConflict: 'ask' as never }),
+    ],
     ['no session', () => mount({} as never, new TestCoordinator())],
     [
       'a closed session',
@@ -386,7 +462,10 @@ describe('the mounted object', () => {
   });
   const mounted = async (): Promise<{ tool: MountedTool; coordinator: TestCoordinator }> => {
     const coordinator = new TestCoordinator();
-    await mount(createTestSession({ tools: [definition], approver: () => 'allow_once' }), coordinator);
+    await mount(
+      createTestSession({ tools: [definition], approver: () => 'allow_once' }),
+      coordinator,
+    );
     return { tool: toolOn(coordinator, 'greet'), coordinator };
   };
 
@@ -400,14 +479,30 @@ describe('the mounted object', () => {
 
   test('answers to every name by which runtimes ask for the schema and the approval', async () => {
     const { tool } = await mounted();
-    expect(tool).toMatchObject({ name: 'greet', description: 'Greets a person.', requiresApproval: true, requires_approval: true });
-    for (const schema of [tool.input_schema, tool.inputSchema, tool.parameters, tool.get_schema(), tool.getSchema()])
+    expect(tool).toMatchObject({
+      name: 'greet',
+      description: 'Greets a person.',
+      requiresApproval: true,
+      requires_approval: true,
+    });
+    for (const schema of [
+      tool.input_schema,
+      tool.inputSchema,
+      tool.parameters,
+      tool.get_schema(),
+      tool.getSchema(),
+    ])
       expect(schema).toBe(definition.parameters);
   });
 
   test('takes an object, a JSON text, and a call id among the arguments', async () => {
     const { tool } = await mounted();
-    for (const input of [{ who: 'Ada' }, '{"who":"Ada"}', { who: 'Ada', _tool_call_id: 'toolu_1' }, '{"who":"Ada","_tool_call_id":"toolu_1"}']) {
+    for (const input of [
+      { who: 'Ada' },
+      '{"who":"Ada"}',
+      { who: 'Ada', _tool_call_id: 'toolu_1' },
+      '{"who":"Ada","_tool_call_id":"toolu_1"}',
+    ]) {
       expect(await tool.execute(input)).toMatchObject({ success: true, output: 'Hello, Ada' });
     }
   });
@@ -430,19 +525,29 @@ describe('the mounted object', () => {
     ],
   ])('never throws or rejects: %s', async (_, input) => {
     const { tool } = await mounted();
-    expect(await tool.execute(input)).toMatchObject({ success: false, error: { code: 'invalid_input' } });
+    expect(await tool.execute(input)).toMatchObject({
+      success: false,
+      error: { code: 'invalid_input' },
+    });
   });
 
-  test('gives results that also tell their text, without showing it where results are compared or stored', async () => {
-    const { tool } = await mounted();
-    const done = await tool.execute({ who: 'Ada' });
-    expect(done.get_serialized_output()).toBe('Hello, Ada');
-    expect(Object.keys(done).sort()).toEqual(['metadata', 'output', 'success']);
-    expect(JSON.parse(JSON.stringify(done))).not.toHaveProperty('get_serialized_output');
-    const refused = await tool.execute({});
-    expect(refused.error).toMatchObject({ code: 'invalid_input', message: expect.any(String) as string });
-    expect(refused.get_serialized_output()).toMatch(/^Error: /);
-  });
+  test(
+    'gives results that also tell their text, without showing it where results are compared or ' +
+      'stored',
+    async () => {
+      const { tool } = await mounted();
+      const done = await tool.execute({ who: 'Ada' });
+      expect(done.get_serialized_output()).toBe('Hello, Ada');
+      expect(Object.keys(done).sort()).toEqual(['metadata', 'output', 'success']);
+      expect(JSON.parse(JSON.stringify(done))).not.toHaveProperty('get_serialized_output');
+      const refused = await tool.execute({});
+      expect(refused.error).toMatchObject({
+        code: 'invalid_input',
+        message: expect.any(String) as string,
+      });
+      expect(refused.get_serialized_output()).toMatch(/^Error: /);
+    },
+  );
 
   test('is no way around the gates', async () => {
     const write = mockTool({ name: 'write' });
@@ -450,7 +555,15 @@ describe('the mounted object', () => {
     await mount(
       createTestSession({
         tools: [write],
-        rules: [{ id: 'no-etc', effect: 'deny', tools: 'write', when: { path: { glob: '/etc/*' } }, reason: 'outside_root' }],
+        rules: [
+          {
+            id: 'no-etc',
+            effect: 'deny',
+            tools: 'write',
+            when: { path: { glob: '/etc/*' } },
+            reason: 'outside_root',
+          },
+        ],
       }),
       coordinator,
     );
@@ -463,14 +576,23 @@ describe('the mounted object', () => {
 
   test('kept after its tool is gone, answers that it is not available', async () => {
     const coordinator = new TestCoordinator();
-    const session = createTestSession({ tools: [mockTool({ name: 'exec', requires: [{ fact: 'ready', equals: true }] })], facts: { ready: true } });
+    const session = createTestSession({
+      tools: [mockTool({ name: 'exec', requires: [{ fact: 'ready', equals: true }] })],
+      facts: { ready: true },
+    });
     const mount1 = await mount(session, coordinator);
     const kept = toolOn(coordinator, 'exec');
     session.setFacts({ ready: null });
     await mount1.refresh();
-    expect(await kept.execute({})).toMatchObject({ success: false, error: { code: 'tool_not_available' } });
+    expect(await kept.execute({})).toMatchObject({
+      success: false,
+      error: { code: 'tool_not_available' },
+    });
     await session.close();
-    expect(await kept.execute({})).toMatchObject({ success: false, error: { code: 'session_closed' } });
+    expect(await kept.execute({})).toMatchObject({
+      success: false,
+      error: { code: 'session_closed' },
+    });
   });
 
   test('tells the session that the call came by a mount', async () => {
@@ -488,7 +610,12 @@ describe('clean-up', () => {
     const coordinator = new TestCoordinator();
     const session = createTestSession({ tools: twoTools() });
     const mounted = await mount(session, coordinator);
-    await Promise.all([mounted.unmount(), coordinator.cleanup(), mounted.unmount(), session.close()]);
+    await Promise.all([
+      mounted.unmount(),
+      coordinator.cleanup(),
+      mounted.unmount(),
+      session.close(),
+    ]);
     await mounted.unmount();
     await coordinator.cleanup();
     expect(coordinator.unmountHistory.map(({ name }) => name)).toEqual(['read', 'write']);
@@ -509,8 +636,13 @@ describe('cancellation', () => {
     const read = mockTool({ name: 'read' });
     await mount(createTestSession({ tools: [read] }), coordinator);
     coordinator.requestCancel();
-    expect(await toolOn(coordinator, 'read').execute({})).toMatchObject({ success: false, error: { code: 'cancelled' } });
-    expect(await toolOn(coordinator, 'read').execute({}, { signal: new AbortController().signal })).toMatchObject({
+    expect(await toolOn(coordinator, 'read').execute({})).toMatchObject({
+      success: false,
+      error: { code: 'cancelled' },
+    });
+    expect(
+      await toolOn(coordinator, 'read').execute({}, { signal: new AbortController().signal }),
+    ).toMatchObject({
       success: false,
       error: { code: 'cancelled' },
     });
@@ -521,7 +653,10 @@ describe('cancellation', () => {
 
   test('a call takes a signal of its own', async () => {
     const coordinator = new TestCoordinator();
-    await mount(createTestSession({ tools: [mockTool({ name: 'slow', delayMs: 60_000 })] }), coordinator);
+    await mount(
+      createTestSession({ tools: [mockTool({ name: 'slow', delayMs: 60_000 })] }),
+      coordinator,
+    );
     const controller = new AbortController();
     const call = toolOn(coordinator, 'slow').execute({}, { signal: controller.signal });
     controller.abort();
@@ -566,7 +701,12 @@ describe('registerHostToolsOnSession', () => {
     ['it is the target', (coordinator) => coordinator],
   ])('finds the coordinator where %s, and gives the mounted names', async (_, target) => {
     const coordinator = new TestCoordinator();
-    expect(await registerHostToolsOnSession(target(coordinator), registry(), { sessionId: 's1', cwd: '/work' })).toEqual(['read', 'write']);
+    expect(
+      await registerHostToolsOnSession(target(coordinator), registry(), {
+        sessionId: 's1',
+        cwd: '/work',
+      }),
+    ).toEqual(['read', 'write']);
     expect(namesOn(coordinator)).toEqual(['read', 'write']);
   });
 
@@ -577,22 +717,42 @@ describe('registerHostToolsOnSession', () => {
     ['a session not begun', { _amplifier_session: null }],
     ['a text', 'session'],
   ])('without a coordinator gives no names: %s', async (_, target) => {
-    expect(await registerHostToolsOnSession(target, registry(), { sessionId: 's1', cwd: '/work' })).toEqual([]);
+    expect(
+      await registerHostToolsOnSession(target, registry(), { sessionId: 's1', cwd: '/work' }),
+    ).toEqual([]);
   });
 
   test('leaves out what could not be mounted', async () => {
     const coordinator = new TestCoordinator();
     coordinator.failMount('read');
-    expect(await registerHostToolsOnSession({ coordinator }, registry(), { sessionId: 's1', cwd: '/work' })).toEqual(['write']);
+    expect(
+      await registerHostToolsOnSession({ coordinator }, registry(), {
+        sessionId: 's1',
+        cwd: '/work',
+      }),
+    ).toEqual(['write']);
   });
 
   test('the handler gets the context that was given', async () => {
     const coordinator = new TestCoordinator();
-    const whoami = mockTool({ name: 'whoami', handler: (_input, { sessionId, cwd, environment }) => ({ sessionId, cwd, environment: { ...environment } }) });
+    const whoami = mockTool({
+      name: 'whoami',
+      handler: (_input, { sessionId, cwd, environment }) => ({
+        sessionId,
+        cwd,
+        environment: { ...environment },
+      }),
+    });
     const own = new HostToolRegistry();
     own.register(whoami);
-    await registerHostToolsOnSession({ coordinator }, own, { sessionId: 'sitzung-ä', cwd: '/työ', environment: { LANG: 'fi' } });
-    expect(await toolOn(coordinator, 'whoami').execute({})).toMatchObject({ output: { sessionId: 'sitzung-ä', cwd: '/työ', environment: { LANG: 'fi' } } });
+    await registerHostToolsOnSession({ coordinator }, own, {
+      sessionId: 'sitzung-ä',
+      cwd: '/työ',
+      environment: { LANG: 'fi' },
+    });
+    expect(await toolOn(coordinator, 'whoami').execute({})).toMatchObject({
+      output: { sessionId: 'sitzung-ä', cwd: '/työ', environment: { LANG: 'fi' } },
+    });
   });
 
   test("its session closes with the coordinator's clean-up", async () => {
@@ -616,9 +776,12 @@ describe('registerHostToolsOnSession', () => {
   });
 
   test("rejects for a host's mistake", async () => {
-    await expect(registerHostToolsOnSession({ coordinator: new TestCoordinator() }, registry(), { sessionId: '', cwd: '/work' })).rejects.toSatisfy(
-      isMisuseError,
-    );
+    await expect(
+      registerHostToolsOnSession({ coordinator: new TestCoordinator() }, registry(), {
+        sessionId: '',
+        cwd: '/work',
+      }),
+    ).rejects.toSatisfy(isMisuseError);
   });
 });
 
@@ -632,21 +795,28 @@ describe('options of a mount', () => {
   const session = createTestSession({ tools: [mockTool({ name: 'read' })] });
 
   test('that do not exist are refused, with the one that was probably meant', async () => {
-    await expect(mount(session, new TestCoordinator(), { onconflict: 'replace' } as never)).rejects.toThrow(
-      'mount: unknown option `onconflict`; did you mean `onConflict`?',
-    );
+    await expect(
+      mount(session, new TestCoordinator(), { onconflict: 'replace' } as never),
+    ).rejects.toThrow('mount: unknown option `onconflict`; did you mean `onConflict`?');
   });
 
-  test('are those of the object itself: what stands on `Object.prototype` replaces no tool of the coordinator', async () => {
-    const coordinator = new TestCoordinator();
-    const theirs = { name: 'read' };
-    await coordinator.mount('tools', theirs, 'read');
-    Object.defineProperty(Object.prototype, 'onConflict', { value: 'replace', configurable: true });
-    try {
-      await mount(session, coordinator, {});
-    } finally {
-      delete (Object.prototype as { onConflict?: unknown }).onConflict;
-    }
-    expect(coordinator.get('tools', 'read')).toBe(theirs);
-  });
+  test(
+    'are those of the object itself: what stands on `Object.prototype` replaces no tool of the ' +
+      'coordinator',
+    async () => {
+      const coordinator = new TestCoordinator();
+      const theirs = { name: 'read' };
+      await coordinator.mount('tools', theirs, 'read');
+      Object.defineProperty(Object.prototype, 'onConflict', {
+        value: 'replace',
+        configurable: true,
+      });
+      try {
+        await mount(session, coordinator, {});
+      } finally {
+        delete (Object.prototype as { onConflict?: unknown }).onConflict;
+      }
+      expect(coordinator.get('tools', 'read')).toBe(theirs);
+    },
+  );
 });

@@ -13,8 +13,16 @@ export interface Reach {
   readonly hits: Readonly<Record<string, readonly number[]>>;
 }
 
-/** Runs each test file once over sources with marks. What is known of a test file is kept while neither it nor the sources change. */
-export async function reachOf(worker: Worker, texts: Readonly<Record<string, string>>, folder: string, fresh: boolean): Promise<Map<string, Reach>> {
+/**
+ * Runs each test file once over sources with marks. What is known of a test file is kept while
+ * neither it nor the sources change.
+ */
+export async function reachOf(
+  worker: Worker,
+  texts: Readonly<Record<string, string>>,
+  folder: string,
+  fresh: boolean,
+): Promise<Map<string, Reach>> {
   const cache = new Cache<Reach>(resolve(folder, 'reach.json'), fresh);
   const sources = digest(...Object.entries(texts).flat());
   const keyOf = (test: string): string => digest(sources, test, readFileSync(test, 'utf8'));
@@ -23,17 +31,24 @@ export async function reachOf(worker: Worker, texts: Readonly<Record<string, str
     console.log(`Looking what each of ${missing.length} test files reaches …`);
     mkdirSync(folder, { recursive: true });
     writeFileSync(worker.hitsPath, '');
-    const withMarks = Object.fromEntries(Object.entries(texts).map(([file, text]) => [file, marked(file, text)]));
+    const withMarks = Object.fromEntries(
+      Object.entries(texts).map(([file, text]) => [file, marked(file, text)]),
+    );
     const answer = await worker.run({ texts: withMarks, tests: missing, all: true }, 1_800_000);
     if (answer === undefined) throw new Error('The first run, without any mutant, did not end.');
     const failed = new Set(answer.failed);
     const busy = slowdown();
-    if (failed.size > 0) console.log(`Left out, since they fail without any mutant: ${[...failed].join(', ')}`);
+    if (failed.size > 0)
+      console.log(`Left out, since they fail without any mutant: ${[...failed].join(', ')}`);
     for (const line of readFileSync(worker.hitsPath, 'utf8').split('\n')) {
       if (line === '') continue;
       const { test, hits } = JSON.parse(line) as { test: string; hits: string[] };
       const path = relative(process.cwd(), test);
-      if (!failed.has(path)) cache.set(keyOf(path), { durationMs: (answer.durations[path] ?? 0) / busy, hits: byFile(hits) });
+      if (!failed.has(path))
+        cache.set(keyOf(path), {
+          durationMs: (answer.durations[path] ?? 0) / busy,
+          hits: byFile(hits),
+        });
     }
     cache.save();
   }

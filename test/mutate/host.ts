@@ -1,4 +1,7 @@
-/** The process that holds one vitest and runs tests on request. Its parent ends it when a mutant never comes back. */
+/**
+ * The process that holds one vitest and runs tests on request. Its parent ends it when a mutant
+ * never comes back.
+ */
 import { isAbsolute, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { createVitest, type TestSpecification } from 'vitest/node';
@@ -35,7 +38,8 @@ class GivenOrder {
 }
 
 const [inside] = rootConfig.test?.projects ?? [];
-if (typeof inside !== 'object' || !('test' in inside)) throw new Error('Expected the first project of vitest.config.ts to be an object with `test`.');
+if (typeof inside !== 'object' || !('test' in inside))
+  throw new Error('Expected the first project of vitest.config.ts to be an object with `test`.');
 
 const vitest = await createVitest(
   'test',
@@ -64,7 +68,12 @@ const vitest = await createVitest(
     ],
   },
 );
-const specifications = new Map((await vitest.globTestSpecifications()).map((specification) => [relative(root, specification.moduleId), specification]));
+const specifications = new Map(
+  (await vitest.globTestSpecifications()).map((specification) => [
+    relative(root, specification.moduleId),
+    specification,
+  ]),
+);
 
 /** An error without a prototype has no text of its own. */
 function described(error: unknown): string {
@@ -76,7 +85,12 @@ function described(error: unknown): string {
 }
 
 async function answerTo(request: Request): Promise<Answer> {
-  const now = new Map(Object.entries(request.texts).map(([file, text]) => [isAbsolute(file) ? file : resolve(root, file), text]));
+  const now = new Map(
+    Object.entries(request.texts).map(([file, text]) => [
+      isAbsolute(file) ? file : resolve(root, file),
+      text,
+    ]),
+  );
   for (const file of [...texts.keys(), ...now.keys()]) vitest.invalidateFile(file);
   texts = now;
   const durations: Record<string, number> = {};
@@ -86,13 +100,15 @@ async function answerTo(request: Request): Promise<Answer> {
   vitest.state.errorsSet.clear();
   for (const { config } of [vitest, ...vitest.projects]) {
     config.bail = request.all ? 0 : 1;
-    // A test without a mutant may be slow; one that waits for what a mutant took away should not cost long.
+    // A test without a mutant may be slow; one that waits for what a mutant took away should not
+    // cost long.
     config.testTimeout = request.all ? 60_000 : 4_000 * slowdown();
   }
   const wanted = request.tests.flatMap((test) => specifications.get(test) ?? []);
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(wanted);
   for (const module of testModules) {
-    durations[module.relativeModuleId] = module.diagnostic().duration + module.diagnostic().collectDuration;
+    durations[module.relativeModuleId] =
+      module.diagnostic().duration + module.diagnostic().collectDuration;
     if (module.state() === 'failed') failed.push(module.relativeModuleId);
   }
   failed.push(...unhandledErrors.map(described));

@@ -1,4 +1,7 @@
-/** Makes mutants of a source file: each one changes a single expression or takes a single statement away. */
+/**
+ * Makes mutants of a source file: each one changes a single expression or takes a single statement
+ * away.
+ */
 import ts from 'typescript';
 
 export interface Mutant {
@@ -60,11 +63,25 @@ export function mutantsOf(file: string, text: string): Mutant[] {
   const change = (node: ts.Node, becomes: string): void => {
     const start = node.getStart(source);
     const was = text.slice(start, node.end);
-    if (was !== becomes) mutants.push({ file, line: source.getLineAndCharacterOfPosition(start).line + 1, start, end: node.end, was, becomes });
+    if (was !== becomes)
+      mutants.push({
+        file,
+        line: source.getLineAndCharacterOfPosition(start).line + 1,
+        start,
+        end: node.end,
+        was,
+        becomes,
+      });
   };
 
   const visit = (node: ts.Node): void => {
-    if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || ts.isImportDeclaration(node)) return;
+    if (
+      ts.isTypeNode(node) ||
+      ts.isInterfaceDeclaration(node) ||
+      ts.isTypeAliasDeclaration(node) ||
+      ts.isImportDeclaration(node)
+    )
+      return;
     mutate(node);
     ts.forEachChild(node, visit);
   };
@@ -80,12 +97,18 @@ export function mutantsOf(file: string, text: string): Mutant[] {
     else if (node.kind === SyntaxKind.TrueKeyword) change(node, 'false');
     else if (node.kind === SyntaxKind.FalseKeyword) change(node, 'true');
     else if (ts.isNumericLiteral(node)) change(node, String(Number(node.text) + 1));
-    else if (ts.isExpressionStatement(node) || ts.isThrowStatement(node) || ts.isContinueStatement(node)) removed(node);
+    else if (
+      ts.isExpressionStatement(node) ||
+      ts.isThrowStatement(node) ||
+      ts.isContinueStatement(node)
+    )
+      removed(node);
     else if (ts.isReturnStatement(node) && node.expression === undefined) removed(node);
     else if (ts.isCallExpression(node)) call(node);
   };
 
-  const literal = (node: ts.Node): boolean => node.kind === SyntaxKind.TrueKeyword || node.kind === SyntaxKind.FalseKeyword;
+  const literal = (node: ts.Node): boolean =>
+    node.kind === SyntaxKind.TrueKeyword || node.kind === SyntaxKind.FalseKeyword;
 
   const bothWays = (condition: ts.Expression): void => {
     if (literal(condition)) return;
@@ -104,12 +127,16 @@ export function mutantsOf(file: string, text: string): Mutant[] {
       change(node, right.getText(source));
       return;
     }
-    const joinsText = [left, right].some((side) => ts.isStringLiteralLike(side) || ts.isTemplateExpression(side));
-    if (!joinsText) for (const other of operators.get(operatorToken.kind) ?? []) change(operatorToken, other);
+    const joinsText = [left, right].some(
+      (side) => ts.isStringLiteralLike(side) || ts.isTemplateExpression(side),
+    );
+    if (!joinsText)
+      for (const other of operators.get(operatorToken.kind) ?? []) change(operatorToken, other);
     const decides =
       (ts.isIfStatement(node.parent) && node.parent.expression === node) ||
       (ts.isConditionalExpression(node.parent) && node.parent.condition === node) ||
-      ((ts.isWhileStatement(node.parent) || ts.isDoStatement(node.parent)) && node.parent.expression === node) ||
+      ((ts.isWhileStatement(node.parent) || ts.isDoStatement(node.parent)) &&
+        node.parent.expression === node) ||
       (ts.isForStatement(node.parent) && node.parent.condition === node);
     if (!decides && comparisons.has(operatorToken.kind)) bothWays(node);
   };
@@ -120,9 +147,15 @@ export function mutantsOf(file: string, text: string): Mutant[] {
   };
 
   const step = (node: ts.PrefixUnaryExpression | ts.PostfixUnaryExpression): void => {
-    if (node.operator !== SyntaxKind.PlusPlusToken && node.operator !== SyntaxKind.MinusMinusToken) return;
+    if (node.operator !== SyntaxKind.PlusPlusToken && node.operator !== SyntaxKind.MinusMinusToken)
+      return;
     const was = node.getText(source);
-    change(node, node.operator === SyntaxKind.PlusPlusToken ? was.replace('++', '--') : was.replace('--', '++'));
+    change(
+      node,
+      node.operator === SyntaxKind.PlusPlusToken
+        ? was.replace('++', '--')
+        : was.replace('--', '++'),
+    );
   };
 
   const removed = (node: ts.Node): void => {
@@ -134,7 +167,8 @@ export function mutantsOf(file: string, text: string): Mutant[] {
     if (!ts.isPropertyAccessExpression(node.expression)) return;
     const { name } = node.expression;
     const [argument] = node.arguments;
-    if (node.expression.getText(source) === 'Object.freeze' && argument !== undefined) change(node, `(${argument.getText(source)})`);
+    if (node.expression.getText(source) === 'Object.freeze' && argument !== undefined)
+      change(node, `(${argument.getText(source)})`);
     const opposite = opposites.get(name.text);
     if (opposite !== undefined) change(name, opposite);
   };

@@ -5,7 +5,10 @@ import { parseArgs } from 'node:util';
 export interface Options {
   /** Paths from the root, sorted. */
   readonly files: readonly string[];
-  /** Files whose statements are marked when it is found out which test reaches what: always the same ones, so that this is kept from run to run. */
+  /**
+   * Files whose statements are marked when it is found out which test reaches what: always the same
+   * ones, so that this is kept from run to run.
+   */
   readonly marked: readonly string[];
   /** The share of mutants that are run, above 0 and up to 1. */
   readonly share: number;
@@ -23,9 +26,22 @@ const usage = `npm run mutate -- [files or folders] [options]
   --fresh       forgets what earlier runs found
   --list        prints the mutants and runs nothing`;
 
-/** Where a fault lets through what must be stopped: policy, approval, the stages of a call, redaction, validation and limits. */
+/**
+ * Where a fault lets through what must be stopped: policy, approval, the stages of a call,
+ * redaction, validation and limits.
+ */
 const standard = [
-  ...['approval', 'call', 'limits', 'policy', 'redaction', 'schema', 'options.ts', 'logging.ts', 'text/glob.ts'].map((name) => `src/${name}`),
+  ...[
+    'approval',
+    'call',
+    'limits',
+    'policy',
+    'redaction',
+    'schema',
+    'options.ts',
+    'logging.ts',
+    'text/glob.ts',
+  ].map((name) => `src/${name}`),
   'src/state/call-options.ts',
   'src/state/session-limits.ts',
   'src/surfaces/shared/approval-input.ts',
@@ -63,7 +79,8 @@ function filesIn(paths: readonly string[]): string[] {
   const files = paths.flatMap((path) => {
     const folder = path.endsWith('/') ? path : `${path}/`;
     const found = sources.filter((source) => source === path || source.startsWith(folder));
-    if (found.length === 0) throw new Error(`Expected files or folders of src, got ${path}.\n${usage}`);
+    if (found.length === 0)
+      throw new Error(`Expected files or folders of src, got ${path}.\n${usage}`);
     return found;
   });
   return [...new Set(files)].sort();
@@ -71,6 +88,7 @@ function filesIn(paths: readonly string[]): string[] {
 
 function positive(name: string, text: string): number {
   const value = Number(text);
-  if (!(value > 0)) throw new Error(`Expected ${name} to be a number above 0, got ${text}.\n${usage}`);
+  if (!(value > 0))
+    throw new Error(`Expected ${name} to be a number above 0, got ${text}.\n${usage}`);
   return value;
 }

@@ -1,4 +1,7 @@
-/** `npm run mutate`: changes one expression of the sources at a time and looks whether a test fails. Prints the score, and the mutants that no test noticed. */
+/**
+ * `npm run mutate`: changes one expression of the sources at a time and looks whether a test fails.
+ * Prints the score, and the mutants that no test noticed.
+ */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { slowdown } from './busy.ts';
@@ -32,7 +35,8 @@ const chosen = options.files.map((file) => {
   });
   return { file, text, mutants: sampled };
 });
-for (const entry of unmatched(options.files)) console.error(`equivalent.json names no mutant of ${entry}`);
+for (const entry of unmatched(options.files))
+  console.error(`equivalent.json names no mutant of ${entry}`);
 
 if (options.list) {
   for (const { mutants } of chosen) for (const mutant of mutants) console.log(shown(mutant));
@@ -49,7 +53,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 await worker.start();
-const reach = await reachOf(worker, Object.fromEntries(options.marked.map((file) => [file, textOf(file)])), folder, options.fresh);
+const reach = await reachOf(
+  worker,
+  Object.fromEntries(options.marked.map((file) => [file, textOf(file)])),
+  folder,
+  options.fresh,
+);
 const compiles = createTypeCheck(root);
 const survivors: string[] = [];
 const sum = { killed: 0, mutants: 0 };
@@ -60,7 +69,11 @@ for (const { file, text, mutants } of chosen) {
   let killed = 0;
   let counted = 0;
   for (const mutant of mutants) {
-    const { outcome, by } = await meet(mutant, text, testsFor(file, markAbove(marks, file, text, mutant.start), killers));
+    const { outcome, by } = await meet(
+      mutant,
+      text,
+      testsFor(file, markAbove(marks, file, text, mutant.start), killers),
+    );
     if (outcome === 'refused') continue;
     counted += 1;
     if (outcome !== 'killed') {
@@ -73,20 +86,29 @@ for (const { file, text, mutants } of chosen) {
   }
   sum.killed += killed;
   sum.mutants += counted;
-  console.log(`${score(killed, counted)}  ${file}  ${Math.round((performance.now() - started) / 1_000)} s`);
+  console.log(
+    `${score(killed, counted)}  ${file}  ${Math.round((performance.now() - started) / 1_000)} s`,
+  );
 }
 worker.stop();
 console.log(`\n${survivors.join('\n')}\n\n${score(sum.killed, sum.mutants)}  in all`);
 process.exit(0);
 
-/** The tests that reach a mark, those first that are most likely to notice: the file's own tests (`a.test.ts` and `a-more.test.ts` of `a.ts`), those that noticed others of the file, then those that reach most of the file for their time. */
+/**
+ * The tests that reach a mark, those first that are most likely to notice: the file's own tests
+ * (`a.test.ts` and `a-more.test.ts` of `a.ts`), those that noticed others of the file, then those
+ * that reach most of the file for their time.
+ */
 function testsFor(file: string, mark: number | undefined, killers: ReadonlySet<string>): string[] {
   const name = file.replace('src/', 'test/').replace(/\.ts$/, '');
   const own = (test: string): boolean => test === `${name}.test.ts` || test.startsWith(`${name}-`);
   const rank = (test: string): number => (own(test) ? 0 : killers.has(test) ? 1 : 2);
   // What a module does when it is loaded has no mark: whoever reaches anything in it has loaded it.
-  const reaching = [...reach].filter(([, { hits }]) => (mark === undefined ? hits[file] !== undefined : hits[file]?.includes(mark)));
-  const worth = ({ hits, durationMs }: Reach): number => (hits[file]?.length ?? 0) / (100 + durationMs);
+  const reaching = [...reach].filter(([, { hits }]) =>
+    mark === undefined ? hits[file] !== undefined : hits[file]?.includes(mark),
+  );
+  const worth = ({ hits, durationMs }: Reach): number =>
+    (hits[file]?.length ?? 0) / (100 + durationMs);
   reaching.sort(([a, left], [b, right]) => rank(a) - rank(b) || worth(right) - worth(left));
   let spentMs = 0;
   return reaching.flatMap(([test, { durationMs }]) => {
@@ -95,13 +117,18 @@ function testsFor(file: string, mark: number | undefined, killers: ReadonlySet<s
   });
 }
 
-/** What the tests say of a mutant, now or in an earlier run. A mutant that was noticed stays so; one that was not meets tests that are new or changed. */
+/**
+ * What the tests say of a mutant, now or in an earlier run. A mutant that was noticed stays so; one
+ * that was not meets tests that are new or changed.
+ */
 async function meet(mutant: Mutant, text: string, tests: readonly string[]): Promise<Result> {
   const name = digest(mutant.file, text, `${mutant.start}:${mutant.end}`, mutant.becomes);
   const whole = digest(name, ...[...tests].sort().map((test) => textOf(test)));
   const before = cache.get(name) ?? cache.get(whole);
   if (before !== undefined) return before;
-  const result = compiles(mutant.file, mutated(text, mutant)) ? await resultOf(mutant, text, tests) : ({ outcome: 'refused' } as const);
+  const result = compiles(mutant.file, mutated(text, mutant))
+    ? await resultOf(mutant, text, tests)
+    : ({ outcome: 'refused' } as const);
   cache.set(result.outcome === 'killed' || result.outcome === 'refused' ? name : whole, result);
   cache.save();
   return result;
@@ -114,7 +141,10 @@ async function resultOf(mutant: Mutant, text: string, tests: readonly string[]):
   for (const batch of [tests.slice(0, 1), tests.slice(1)]) {
     if (batch.length === 0) continue;
     const usualMs = batch.reduce((total, test) => total + (reach.get(test) as Reach).durationMs, 0);
-    const answer = await worker.run({ texts: changed, tests: batch, all: false }, (15_000 + 3 * usualMs) * slowdown());
+    const answer = await worker.run(
+      { texts: changed, tests: batch, all: false },
+      (15_000 + 3 * usualMs) * slowdown(),
+    );
     if (answer === undefined) return { outcome: 'killed' };
     if (answer.failed.length > 0) return { outcome: 'killed', by: answer.failed[0] };
   }

@@ -1,4 +1,7 @@
-/** Runs with each test file of a run that looks which tests reach what: writes down the marks that the file passed. */
+/**
+ * Runs with each test file of a run that looks which tests reach what: writes down the marks that
+ * the file passed.
+ */
 import { appendFileSync } from 'node:fs';
 import { afterAll, expect } from 'vitest';
 
@@ -12,6 +15,9 @@ if (target !== undefined) {
   // At once, since what a file does while its tests are collected is reached too.
   globalThis.mutateHits = new Set();
   afterAll(() => {
-    appendFileSync(target, `${JSON.stringify({ test: expect.getState().testPath, hits: [...(globalThis.mutateHits ?? [])] })}\n`);
+    appendFileSync(
+      target,
+      `${JSON.stringify({ test: expect.getState().testPath, hits: [...(globalThis.mutateHits ?? [])] })}\n`,
+    );
   });
 }

@@ -2,13 +2,26 @@ import { createRequire } from 'node:module';
 import { describe, expect, test } from 'vitest';
 import { packageFault } from '../../src/packages/missing-package.ts';
 
-const thrown = (code: string | undefined, message: string): Error => Object.assign(new Error(message), code === undefined ? {} : { code });
+const thrown = (code: string | undefined, message: string): Error =>
+  Object.assign(new Error(message), code === undefined ? {} : { code });
 
 describe('an optional package', () => {
   test.each<[what: string, thrown: unknown]>([
-    ['by an import', thrown('ERR_MODULE_NOT_FOUND', "Cannot find package 'pkg' imported from /app/node_modules/host-tools/dist/x.js")],
-    ['by a require', thrown('MODULE_NOT_FOUND', "Cannot find module 'pkg'\nRequire stack:\n- /app/x.js")],
-    ['by a require of a part of it', thrown('MODULE_NOT_FOUND', "Cannot find module 'pkg/part'\nRequire stack:\n- /app/x.js")],
+    [
+      'by an import',
+      thrown(
+        'ERR_MODULE_NOT_FOUND',
+        "Cannot find package 'pkg' imported from /app/node_modules/host-tools/dist/x.js",
+      ),
+    ],
+    [
+      'by a require',
+      thrown('MODULE_NOT_FOUND', "Cannot find module 'pkg'\nRequire stack:\n- /app/x.js"),
+    ],
+    [
+      'by a require of a part of it',
+      thrown('MODULE_NOT_FOUND', "Cannot find module 'pkg/part'\nRequire stack:\n- /app/x.js"),
+    ],
     ['by a loader that says no more than that', thrown('ERR_MODULE_NOT_FOUND', 'not found')],
   ])('that is not found %s is to be installed', (_, error) => {
     expect(packageFault('pkg', 'does things', error)).toMatchObject({
@@ -23,10 +36,17 @@ describe('an optional package', () => {
     ['throws', new TypeError('no such export\nat x'), 'no such export'],
     [
       'lacks a package of its own',
-      thrown('ERR_MODULE_NOT_FOUND', "Cannot find package 'other' imported from /app/node_modules/pkg/x.js"),
+      thrown(
+        'ERR_MODULE_NOT_FOUND',
+        "Cannot find package 'other' imported from /app/node_modules/pkg/x.js",
+      ),
       "Cannot find package 'other' imported from /app/node_modules/pkg/x.js",
     ],
-    ['lacks one whose name begins as its own', thrown('MODULE_NOT_FOUND', "Cannot find module 'pkg-core'"), "Cannot find module 'pkg-core'"],
+    [
+      'lacks one whose name begins as its own',
+      thrown('MODULE_NOT_FOUND', "Cannot find module 'pkg-core'"),
+      "Cannot find module 'pkg-core'",
+    ],
     [
       'lacks a file of its own',
       thrown('MODULE_NOT_FOUND', "Cannot find module '/app/node_modules/pkg/index.js'"),
@@ -36,14 +56,18 @@ describe('an optional package', () => {
   ])('that is there and %s is not to be installed again', (_, error, reason) => {
     expect(packageFault('pkg', 'does things', error)).toMatchObject({
       code: 'missing_dependency',
-      message: `The package \`pkg\`, which does things, is installed and failed to load: ${reason}. See the error's \`cause\`, and try another version of the package`,
+      message:
+        `The package \`pkg\`, which does things, is installed and failed to load: ${reason}. ` +
+        `See the error's \`cause\`, and try another version of the package`,
       cause: error,
     });
   });
 
   test('is told apart by what this Node throws', async () => {
     const errors = [
-      await import(/* @vite-ignore */ `${'host-tools-no-such'}/part`).catch((error: unknown) => error),
+      await import(/* @vite-ignore */ `${'host-tools-no-such'}/part`).catch(
+        (error: unknown) => error,
+      ),
       (() => {
         try {
           return createRequire(import.meta.url)('host-tools-no-such/part');
@@ -52,12 +76,20 @@ describe('an optional package', () => {
         }
       })(),
     ];
-    for (const error of errors) expect(packageFault('host-tools-no-such', 'is not there', error).message).toContain('is not installed');
+    for (const error of errors)
+      expect(packageFault('host-tools-no-such', 'is not there', error).message).toContain(
+        'is not installed',
+      );
   });
 
   test('says what else a host may do where it is missing', () => {
-    expect(packageFault('pkg', 'does things', thrown('MODULE_NOT_FOUND', "Cannot find module 'pkg'"), ', or do without').message).toMatch(
-      /`npm install pkg`, or do without$/,
-    );
+    expect(
+      packageFault(
+        'pkg',
+        'does things',
+        thrown('MODULE_NOT_FOUND', "Cannot find module 'pkg'"),
+        ', or do without',
+      ).message,
+    ).toMatch(/`npm install pkg`, or do without$/);
   });
 });

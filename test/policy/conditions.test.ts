@@ -1,25 +1,51 @@
 /** What a condition finds in a value, how far it looks, and what looking costs. */
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonPrimitive, JsonValue } from '../../src/json.ts';
-import { type Condition, holds, type Judged, maxRuleSteps, overBudget, type Reading } from '../../src/policy/conditions.ts';
+import {
+  type Condition,
+  holds,
+  type Judged,
+  maxRuleSteps,
+  overBudget,
+  type Reading,
+} from '../../src/policy/conditions.ts';
 import type { Effect } from '../../src/policy/decision.ts';
 import { type CompiledRule, compileRules, type Rule } from '../../src/policy/rules.ts';
 
-/** What a call gives its rules to judge. @param declared Names at the root of the tool's schema; all of them unless given. */
+/**
+ * What a call gives its rules to judge. @param declared Names at the root of the tool's schema; all
+ * of them unless given.
+ */
 function judged(input: unknown, parsed: unknown = input, declared?: readonly string[]): Judged {
-  return { input: input as JsonObject, parsed, declares: (name) => declared?.includes(name) ?? true, left: maxRuleSteps };
+  return {
+    input: input as JsonObject,
+    parsed,
+    declares: (name) => declared?.includes(name) ?? true,
+    left: maxRuleSteps,
+  };
 }
 
 function compile(rule: Rule): CompiledRule {
   return compileRules([rule], 'session')[0] as CompiledRule;
 }
 
-function matches(effect: Effect, when: Rule['when'], input: JsonValue, parsed: unknown = input, declared?: readonly string[]): boolean {
+function matches(
+  effect: Effect,
+  when: Rule['when'],
+  input: JsonValue,
+  parsed: unknown = input,
+  declared?: readonly string[],
+): boolean {
   return compile({ effect, when }).matches(judged(input, parsed, declared));
 }
 
 /** Whether an `x` stands at a path. */
-function findsX(reading: Reading, path: readonly string[], input: unknown, parsed: unknown = input): boolean {
+function findsX(
+  reading: Reading,
+  path: readonly string[],
+  input: unknown,
+  parsed: unknown = input,
+): boolean {
   return holds({ path, test: (value) => value === 'x', cost: 0 }, reading, judged(input, parsed));
 }
 
@@ -31,7 +57,12 @@ function nested(depth: number, inner: unknown): unknown {
 }
 
 /** Steps for looking for a zero, where one character costs a quarter of a step. */
-function stepsOf(reading: Reading, path: readonly string[], input: unknown, parsed: unknown = input): number {
+function stepsOf(
+  reading: Reading,
+  path: readonly string[],
+  input: unknown,
+  parsed: unknown = input,
+): number {
   const call = judged(input, parsed);
   holds({ path, test: (value) => value === 0, cost: 1 / 4 }, reading, call);
   return maxRuleSteps - call.left;
@@ -52,7 +83,13 @@ describe('when: paths', () => {
     ['an own __proto__ is a key', { '__proto__.polluted': 'x' }, proto, true, true],
     ['an object has no prototype keys', { '__proto__.polluted': 'x' }, {}, false, false],
 
-    ['at an array: any element for deny, all for allow', { a: 'x' }, { a: ['x', 'y'] }, true, false],
+    [
+      'at an array: any element for deny, all for allow',
+      { a: 'x' },
+      { a: ['x', 'y'] },
+      true,
+      false,
+    ],
     ['at an array of the right ones', { a: 'x' }, { a: ['x', 'x'] }, true, true],
     ['at an empty array: none', { a: 'x' }, { a: [] }, false, false],
     ['at nested arrays', { a: 'x' }, { a: [['y', ['x']]] }, true, false],
@@ -62,21 +99,57 @@ describe('when: paths', () => {
 
     ['* walks an array', { 'a.*.b': 'x' }, { a: [{ b: 'y' }, { b: 'x' }] }, true, false],
     ['* where all agree', { 'a.*.b': 'x' }, { a: [{ b: 'x' }, { b: 'x' }] }, true, true],
-    ['* with an element that lacks the key', { 'a.*.b': 'x' }, { a: [{ b: 'x' }, {}] }, true, false],
+    [
+      '* with an element that lacks the key',
+      { 'a.*.b': 'x' },
+      { a: [{ b: 'x' }, {}] },
+      true,
+      false,
+    ],
     ['* over nothing', { 'a.*.b': 'x' }, { a: [] }, false, false],
-    ['* over nothing in one element', { 'a.*.b.*': 'x' }, { a: [{ b: [] }, { b: ['x'] }] }, true, false],
+    [
+      '* over nothing in one element',
+      { 'a.*.b.*': 'x' },
+      { a: [{ b: [] }, { b: ['x'] }] },
+      true,
+      false,
+    ],
     ['* at the end', { 'a.*': 'x' }, { a: ['x'] }, true, true],
-    ['* takes a value outside an array as an array of one', { 'a.*.b': 'x' }, { a: { b: 'x' } }, true, true],
+    [
+      '* takes a value outside an array as an array of one',
+      { 'a.*.b': 'x' },
+      { a: { b: 'x' } },
+      true,
+      true,
+    ],
     ['* is no wildcard for keys', { 'a.*': 'x' }, { a: { b: 'x' } }, false, false],
-    ['a key that is a star does not dodge a deny', { 'a.*.b': 'x' }, { a: { '*': { b: 'x' } } }, true, false],
+    [
+      'a key that is a star does not dodge a deny',
+      { 'a.*.b': 'x' },
+      { a: { '*': { b: 'x' } } },
+      true,
+      false,
+    ],
 
-    ['values moved into arrays do not dodge a deny', { 'a.b': 'x' }, { a: [{ b: 'y' }, { b: ['x'] }] }, true, false],
+    [
+      'values moved into arrays do not dodge a deny',
+      { 'a.b': 'x' },
+      { a: [{ b: 'y' }, { b: ['x'] }] },
+      true,
+      false,
+    ],
     ['in nested arrays neither', { 'a.b': 'x' }, { a: [[[{ b: 'x' }]]] }, true, false],
     ['with * neither', { 'a.*.b': 'x' }, { a: [[{ b: 'x' }]] }, true, false],
     ['keys with dots do not dodge a deny', { 'a.b': 'x' }, { 'a.b': 'x' }, true, false],
     ['nor partly dotted ones', { 'a.b.c': 'x' }, { a: { 'b.c': 'x' } }, true, false],
     ['nor dotted ones in arrays', { 'a.b.c': 'x' }, { 'a.b': [{ c: 'x' }] }, true, false],
-    ['an allow wants the dotted twin to pass too', { 'a.b': 'x' }, { a: { b: 'x' }, 'a.b': 'y' }, true, false],
+    [
+      'an allow wants the dotted twin to pass too',
+      { 'a.b': 'x' },
+      { a: { b: 'x' }, 'a.b': 'y' },
+      true,
+      false,
+    ],
     ['and takes it when it does', { 'a.b': 'x' }, { a: { b: 'x' }, 'a.b': 'x' }, true, true],
 
     ['an index', { 'args.0': 'push' }, { args: ['push', 'x'] }, true, true],
@@ -87,8 +160,20 @@ describe('when: paths', () => {
     ['an index moved deeper', { 'args.1': 'push' }, { args: [['x', 'push']] }, true, false],
 
     ['the list form', [{ path: ['a', 'b'], equals: 'x' }], { a: { b: 'x' } }, true, true],
-    ['the list form with a dot in a key', [{ path: ['a.b', 'c'], in: ['x'] }], { 'a.b': { c: 'x' } }, true, true],
-    ['a dot in the list form separates nothing', [{ path: ['a.b'], equals: 'x' }], { a: { b: 'x' } }, false, false],
+    [
+      'the list form with a dot in a key',
+      [{ path: ['a.b', 'c'], in: ['x'] }],
+      { 'a.b': { c: 'x' } },
+      true,
+      true,
+    ],
+    [
+      'a dot in the list form separates nothing',
+      [{ path: ['a.b'], equals: 'x' }],
+      { a: { b: 'x' } },
+      false,
+      false,
+    ],
     ['* in the list form', [{ path: ['a', '*'], glob: 'x*' }], { a: ['x', 'xy'] }, true, true],
     ['an empty key in the list form', [{ path: [''], equals: 'x' }], { '': 'x' }, true, true],
     [
@@ -109,26 +194,119 @@ describe('when: paths', () => {
 });
 
 describe('when: the input as it was sent, and as the handler gets it', () => {
-  test.each<[rule: string, when: Rule['when'], input: JsonValue, parsed: unknown, deny: boolean, allow: boolean]>([
+  test.each<
+    [
+      rule: string,
+      when: Rule['when'],
+      input: JsonValue,
+      parsed: unknown,
+      deny: boolean,
+      allow: boolean,
+    ]
+  >([
     ['a default is found', { force: true }, {}, { force: true }, true, true],
-    ['what only the parse has stops the call', { force: true }, { force: false }, { force: true }, true, false],
-    ['what only was sent stops the call', { force: true }, { force: true }, { force: false }, true, false],
+    [
+      'what only the parse has stops the call',
+      { force: true },
+      { force: false },
+      { force: true },
+      true,
+      false,
+    ],
+    [
+      'what only was sent stops the call',
+      { force: true },
+      { force: true },
+      { force: false },
+      true,
+      false,
+    ],
     ['both have it', { cmd: { in: ['ls', ' ls'] } }, { cmd: ' ls' }, { cmd: 'ls' }, true, true],
     ['absent in both', { force: true }, {}, {}, false, false],
-    ['undefined in the parse is absent', { force: { in: [null, true] } }, {}, { force: undefined }, false, false],
-    ['a default in one element', { 'a.*.f': true }, { a: [{ f: false }, {}] }, { a: [{ f: false }, { f: true }] }, true, false],
-    ['a default that completes an allow', { 'a.*.f': false }, { a: [{ f: false }, {}] }, { a: [{ f: false }, { f: false }] }, true, true],
-    ['a path that the parse has in part only', { 'a.*.f': false }, { a: [{ f: false }, { f: false }] }, { a: [{ f: false }, {}] }, true, false],
-    ['inherited properties of a parsed instance do not count', { a: 1 }, {}, Object.create({ a: 1 }), false, false],
+    [
+      'undefined in the parse is absent',
+      { force: { in: [null, true] } },
+      {},
+      { force: undefined },
+      false,
+      false,
+    ],
+    [
+      'a default in one element',
+      { 'a.*.f': true },
+      { a: [{ f: false }, {}] },
+      { a: [{ f: false }, { f: true }] },
+      true,
+      false,
+    ],
+    [
+      'a default that completes an allow',
+      { 'a.*.f': false },
+      { a: [{ f: false }, {}] },
+      { a: [{ f: false }, { f: false }] },
+      true,
+      true,
+    ],
+    [
+      'a path that the parse has in part only',
+      { 'a.*.f': false },
+      { a: [{ f: false }, { f: false }] },
+      { a: [{ f: false }, {}] },
+      true,
+      false,
+    ],
+    [
+      'inherited properties of a parsed instance do not count',
+      { a: 1 },
+      {},
+      Object.create({ a: 1 }),
+      false,
+      false,
+    ],
     ['a parsed input that is no object', { a: 1 }, {}, 7, false, false],
-    ['a date is read as JSON writes it', { at: { glob: '1970-*' } }, { at: 0 }, { at: new Date(0) }, true, false],
+    [
+      'a date is read as JSON writes it',
+      { at: { glob: '1970-*' } },
+      { at: 0 },
+      { at: new Date(0) },
+      true,
+      false,
+    ],
     ['an invalid date is null', { at: null }, {}, { at: new Date(Number.NaN) }, true, true],
-    ['a set is a list', { tags: 'prod' }, { tags: 'dev,prod' }, { tags: new Set(['dev', 'prod']) }, true, false],
-    ['a map is an object', { 'env.stage': 'prod' }, { env: 'stage=prod' }, { env: new Map([['stage', 'prod']]) }, true, true],
-    ['a URL is its text', { url: { glob: 'http://evil.example/*' } }, { url: 'HTTP://EVIL.example' }, { url: new URL('HTTP://EVIL.example') }, true, false],
+    [
+      'a set is a list',
+      { tags: 'prod' },
+      { tags: 'dev,prod' },
+      { tags: new Set(['dev', 'prod']) },
+      true,
+      false,
+    ],
+    [
+      'a map is an object',
+      { 'env.stage': 'prod' },
+      { env: 'stage=prod' },
+      { env: new Map([['stage', 'prod']]) },
+      true,
+      true,
+    ],
+    [
+      'a URL is its text',
+      { url: { glob: 'http://evil.example/*' } },
+      { url: 'HTTP://EVIL.example' },
+      { url: new URL('HTTP://EVIL.example') },
+      true,
+      false,
+    ],
     ['a bigint is a number', { id: 7 }, { id: '7n' }, { id: 7n }, true, false],
     ['a boxed string is a string', { cmd: 'rm' }, { cmd: 'x' }, { cmd: Object('rm') }, true, false],
-    ['two conditions may be met in different values', { a: 1, b: 2 }, { a: 1, b: 0 }, { a: 0, b: 2 }, true, false],
+    [
+      'two conditions may be met in different values',
+      { a: 1, b: 2 },
+      { a: 1, b: 0 },
+      { a: 0, b: 2 },
+      true,
+      false,
+    ],
     [
       'what throws when it is read counts against the call',
       { 'a.b': 1 },
@@ -152,11 +330,23 @@ describe('when: the input as it was sent, and as the handler gets it', () => {
     expect(matches('allow', when, input, parsed)).toBe(allow);
   });
 
-  test('an allow may rest on a declared member that the schema turned into another one, and not on one that it dropped unread', () => {
-    expect(matches('allow', { path: 'a' }, { path: 'a' }, { file: 'a' }, ['path'])).toBe(true);
-    expect(matches('allow', { mode: 'readonly' }, { cmd: 'rm', mode: 'readonly' }, { cmd: 'rm' }, ['cmd'])).toBe(false);
-    expect(matches('deny', { mode: 'readonly' }, { cmd: 'rm', mode: 'readonly' }, { cmd: 'rm' }, ['cmd'])).toBe(true);
-  });
+  test(
+    'an allow may rest on a declared member that the schema turned into another one, and not on ' +
+      'one that it dropped unread',
+    () => {
+      expect(matches('allow', { path: 'a' }, { path: 'a' }, { file: 'a' }, ['path'])).toBe(true);
+      expect(
+        matches('allow', { mode: 'readonly' }, { cmd: 'rm', mode: 'readonly' }, { cmd: 'rm' }, [
+          'cmd',
+        ]),
+      ).toBe(false);
+      expect(
+        matches('deny', { mode: 'readonly' }, { cmd: 'rm', mode: 'readonly' }, { cmd: 'rm' }, [
+          'cmd',
+        ]),
+      ).toBe(true);
+    },
+  );
 
   test('a parse that is the very input is read once', () => {
     const once = judged({ a: ['x', 'y'] });
@@ -182,11 +372,27 @@ describe('when: the input as it was sent, and as the handler gets it', () => {
   });
 
   test.each<[what: string, when: Rule['when'], parsed: unknown]>([
-    ['many elements that lack a key', { 'a.b.c.d.e.f.g.h': 1 }, { a: Array.from({ length: 49_000 }, () => ({})) }],
-    ['a large map', { 'a.zz': 1 }, { a: new Map(Array.from({ length: 49_000 }, (_, at) => [String(at), 1])) }],
-    ['a large set', { a: 'zz' }, { a: new Set(Array.from({ length: 49_000 }, (_, at) => String(at))) }],
+    [
+      'many elements that lack a key',
+      { 'a.b.c.d.e.f.g.h': 1 },
+      { a: Array.from({ length: 49_000 }, () => ({})) },
+    ],
+    [
+      'a large map',
+      { 'a.zz': 1 },
+      { a: new Map(Array.from({ length: 49_000 }, (_, at) => [String(at), 1])) },
+    ],
+    [
+      'a large set',
+      { a: 'zz' },
+      { a: new Set(Array.from({ length: 49_000 }, (_, at) => String(at))) },
+    ],
     ['a buffer', { 'a.data': 'x' }, { a: Buffer.alloc(500_000) }],
-    ['a pattern with a large program', { a: { matches: '(password|token).{0,100}=.{0,100}[0-9]{8,}$' } }, { a: 'token '.repeat(5_000) }],
+    [
+      'a pattern with a large program',
+      { a: { matches: '(password|token).{0,100}=.{0,100}[0-9]{8,}$' } },
+      { a: 'token '.repeat(5_000) },
+    ],
   ])('%s cannot be judged by ten rules over and over', (_, when, parsed) => {
     const call = judged({}, parsed);
     const rule = compile({ effect: 'deny', when });
@@ -205,16 +411,40 @@ describe('when: the input as it was sent, and as the handler gets it', () => {
 
 describe('a value is looked for up to 200 levels down; one that lies deeper counts against the call', () => {
   // Each leads to the scalar by one step of its own kind, at the depth that is asked for.
-  const restricting: readonly (readonly [step: string, path: readonly string[], value: (depth: number, scalar: string) => unknown])[] = [
+  const restricting: readonly (readonly [
+    step: string,
+    path: readonly string[],
+    value: (depth: number, scalar: string) => unknown,
+  ])[] = [
     ['elements at the end of a path', ['a'], (depth, scalar) => ({ a: nested(depth - 1, scalar) })],
     ['a key in an array', ['a', 'b'], (depth, scalar) => ({ a: nested(depth - 2, { b: scalar }) })],
     ['elements by `*`', ['a', '*'], (depth, scalar) => ({ a: nested(depth - 1, scalar) })],
-    ['elements of elements by `*`', ['a', '*', 'b'], (depth, scalar) => ({ a: nested(depth - 2, { b: scalar }) })],
+    [
+      'elements of elements by `*`',
+      ['a', '*', 'b'],
+      (depth, scalar) => ({ a: nested(depth - 2, { b: scalar }) }),
+    ],
     ['an index', ['a', '0'], (depth, scalar) => ({ a: nested(depth - 1, scalar) })],
-    ['an index into an array in an array', ['a', '1'], (depth, scalar) => ({ a: nested(depth - 2, ['y', scalar]) })],
-    ['a value outside an array by `*`', ['a', 'b', '*'], (depth, scalar) => ({ a: nested(depth - 3, { b: scalar }) })],
-    ['a value outside an array by an index', ['a', 'b', '0'], (depth, scalar) => ({ a: nested(depth - 3, { b: scalar }) })],
-    ['a key that holds dots', ['a', 'b', 'c'], (depth, scalar) => ({ a: nested(depth - 2, { 'b.c': scalar }) })],
+    [
+      'an index into an array in an array',
+      ['a', '1'],
+      (depth, scalar) => ({ a: nested(depth - 2, ['y', scalar]) }),
+    ],
+    [
+      'a value outside an array by `*`',
+      ['a', 'b', '*'],
+      (depth, scalar) => ({ a: nested(depth - 3, { b: scalar }) }),
+    ],
+    [
+      'a value outside an array by an index',
+      ['a', 'b', '0'],
+      (depth, scalar) => ({ a: nested(depth - 3, { b: scalar }) }),
+    ],
+    [
+      'a key that holds dots',
+      ['a', 'b', 'c'],
+      (depth, scalar) => ({ a: nested(depth - 2, { 'b.c': scalar }) }),
+    ],
   ];
   test.each(restricting)('for a rule that restricts: %s', (_, path, value) => {
     expect(findsX('any', path, value(199, 'x'))).toBe(true);
@@ -227,13 +457,35 @@ describe('a value is looked for up to 200 levels down; one that lies deeper coun
   });
 
   const stars = (count: number): string[] => Array.from({ length: count }, () => '*');
-  test.each<[step: string, path: (depth: number) => readonly string[], value: (depth: number) => unknown]>([
+  test.each<
+    [step: string, path: (depth: number) => readonly string[], value: (depth: number) => unknown]
+  >([
     ['elements at the end of a path', () => ['a'], (depth) => ({ a: nested(depth - 1, 'x') })],
-    ['elements by `*`', (depth) => ['a', ...stars(depth - 1)], (depth) => ({ a: nested(depth - 1, 'x') })],
-    ['an index', (depth) => ['a', ...stars(depth - 2), '0'], (depth) => ({ a: nested(depth - 1, 'x') })],
-    ['a key', (depth) => ['a', ...stars(depth - 2), 'b'], (depth) => ({ a: nested(depth - 2, { b: 'x' }) })],
-    ['a key that holds dots', (depth) => ['a', ...stars(depth - 3), 'b', 'c'], (depth) => ({ a: nested(depth - 3, { b: { c: 'x' }, 'b.c': nested(1, 'x') }) })],
-    ['a value outside an array by `*`', (depth) => ['a', ...stars(depth - 1)], (depth) => ({ a: nested(depth - 2, 'x') })],
+    [
+      'elements by `*`',
+      (depth) => ['a', ...stars(depth - 1)],
+      (depth) => ({ a: nested(depth - 1, 'x') }),
+    ],
+    [
+      'an index',
+      (depth) => ['a', ...stars(depth - 2), '0'],
+      (depth) => ({ a: nested(depth - 1, 'x') }),
+    ],
+    [
+      'a key',
+      (depth) => ['a', ...stars(depth - 2), 'b'],
+      (depth) => ({ a: nested(depth - 2, { b: 'x' }) }),
+    ],
+    [
+      'a key that holds dots',
+      (depth) => ['a', ...stars(depth - 3), 'b', 'c'],
+      (depth) => ({ a: nested(depth - 3, { b: { c: 'x' }, 'b.c': nested(1, 'x') }) }),
+    ],
+    [
+      'a value outside an array by `*`',
+      (depth) => ['a', ...stars(depth - 1)],
+      (depth) => ({ a: nested(depth - 2, 'x') }),
+    ],
   ])('for a rule that permits: %s', (_, path, value) => {
     expect(findsX('all', path(200), value(200))).toBe(true);
     expect(findsX('all', path(201), value(201))).toBe(false);
@@ -250,7 +502,13 @@ describe('a step is a value that is looked at, or a key that is looked up', () =
     ['all elements, where none decides for a rule that restricts', ['a'], { a: [1, 2, 3] }, 6, 3],
     ['elements of elements', ['a'], { a: [[1], [2]] }, 7, 4],
     ['elements by `*`', ['a', '*'], { a: [0, 0] }, 4, 5],
-    ['elements by `*`, none of which has the key', ['a', '*', 'b'], { a: [{ c: 1 }, { c: 1 }] }, 13, 6],
+    [
+      'elements by `*`, none of which has the key',
+      ['a', '*', 'b'],
+      { a: [{ c: 1 }, { c: 1 }] },
+      13,
+      6,
+    ],
     ['an index, and the elements that stand beside it', ['a', '1'], { a: [1, 2] }, 7, 3],
     ['a value outside an array', ['a', '*'], { a: 1 }, 5, 3],
     ['a text, for what each of its characters costs', ['a'], { a: 'y'.repeat(400) }, 103, 102],
@@ -261,9 +519,18 @@ describe('a step is a value that is looked at, or a key that is looked up', () =
   test.each<[what: string, path: readonly string[], parsed: unknown, any: number, all: number]>([
     ['an element of a set costs four, and its own', ['a'], { a: new Set([1, 2]) }, 15, 12],
     ['an entry of a map costs four', ['a', 'k'], { a: new Map([['k', 1]]) }, 13, 9],
-    ['a byte of a buffer costs one, and its own', ['a', 'data'], { a: Buffer.alloc(100, 1) }, 209, 106],
+    [
+      'a byte of a buffer costs one, and its own',
+      ['a', 'data'],
+      { a: Buffer.alloc(100, 1) },
+      209,
+      106,
+    ],
   ])('%s', (_, path, parsed, any, all) => {
-    expect([stepsOf('any', path, {}, parsed), stepsOf('all', path, {}, parsed)]).toEqual([any, all]);
+    expect([stepsOf('any', path, {}, parsed), stepsOf('all', path, {}, parsed)]).toEqual([
+      any,
+      all,
+    ]);
   });
 
   test('the last step of the budget may be taken, and one more is refused', () => {
@@ -278,7 +545,11 @@ describe('a step is a value that is looked at, or a key that is looked up', () =
 describe('what a parse holds beside JSON is read as the JSON that stands for it', () => {
   const seen = (value: unknown): JsonPrimitive[] => {
     const values: JsonPrimitive[] = [];
-    holds({ path: ['a'], test: (scalar) => values.push(scalar) === 0, cost: 0 }, 'any', judged({}, { a: value }));
+    holds(
+      { path: ['a'], test: (scalar) => values.push(scalar) === 0, cost: 0 },
+      'any',
+      judged({}, { a: value }),
+    );
     return values;
   };
   test.each<[what: string, value: unknown, scalars: JsonPrimitive[]]>([
@@ -303,7 +574,11 @@ describe('what a parse holds beside JSON is read as the JSON that stands for it'
       })(),
       [],
     ],
-    ['an object without a prototype as what it is', Object.assign(Object.create(null), { toJSON: () => 'x' }), []],
+    [
+      'an object without a prototype as what it is',
+      Object.assign(Object.create(null), { toJSON: () => 'x' }),
+      [],
+    ],
     ['a plain object as what it is, whatever its members are called', { toJSON: () => 'x' }, []],
     ['a function as nothing', () => 'x', []],
     ['undefined as nothing', undefined, []],
@@ -313,7 +588,9 @@ describe('what a parse holds beside JSON is read as the JSON that stands for it'
 
   test('an allow does not rest on what is no scalar', () => {
     for (const value of [{}, () => 'x', Symbol('x')]) {
-      expect(holds({ path: ['a'], test: () => true, cost: 0 }, 'all', judged({ a: 'x' }, { a: value }))).toBe(false);
+      expect(
+        holds({ path: ['a'], test: () => true, cost: 0 }, 'all', judged({ a: 'x' }, { a: value })),
+      ).toBe(false);
     }
   });
 });

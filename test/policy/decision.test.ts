@@ -8,7 +8,26 @@ describe('a reason', () => {
 
   // The characters beside each range that is allowed, and what is no text.
   test.each([
-    ...['', '0', '9', '_', '_a', '`', '{', 'A', 'a/', 'a:', 'a^', 'a`', 'a{', 'aA', 'a-b', 'a b', 'a\n', '\u00e9'],
+    ...[
+      '',
+      '0',
+      '9',
+      '_',
+      '_a',
+      '`',
+      '{',
+      'A',
+      'a/',
+      'a:',
+      'a^',
+      'a`',
+      'a{',
+      'aA',
+      'a-b',
+      'a b',
+      'a\n',
+      '\u00e9',
+    ],
     ...['a'.repeat(129), undefined, null, 7, ['a']],
   ])('may not be %j', (value) => {
     expect(isReason(value)).toBe(false);
@@ -42,7 +61,10 @@ describe('what a gate answers', () => {
     ['an ask in no words', { effect: 'ask', prompt: 7 }],
     ['an ask with null for words', { effect: 'ask', prompt: null }],
     ['a denial without a reason', { effect: 'deny' }],
-    ['a denial with an inherited reason', Object.assign(Object.create({ reason: 'not_now' }), { effect: 'deny' })],
+    [
+      'a denial with an inherited reason',
+      Object.assign(Object.create({ reason: 'not_now' }), { effect: 'deny' }),
+    ],
   ])('%s is no decision', (_, value) => {
     expect(readDecision(value)).toBe('nonsense');
   });

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { type MisuseCode, MisuseError } from '../../src/errors.ts';
-import { checkLimits, type Limits, type Profile, type ResolvedProfile, resolveProfile, tightestLimits } from '../../src/policy/profile.ts';
+import {
+  checkLimits,
+  type Limits,
+  type Profile,
+  type ResolvedProfile,
+  resolveProfile,
+  tightestLimits,
+} from '../../src/policy/profile.ts';
 
 /** Resolves profiles in order and returns the last. */
 function resolve(...profiles: Profile[]): ResolvedProfile {
@@ -53,8 +60,14 @@ describe('checkLimits', () => {
     [null, /^session: limits: expected an object of limits, got null/],
     [[], /got an array/],
     [7, /got `7`/],
-    [{ callsPerHour: 1 }, /^session: limits: unknown limit `callsPerHour`; expected one of `callsPerMinute`/],
-    [{ callsPerMinute: 0 }, /`limits.callsPerMinute` to be a whole number from 1 .*got `0` \(number\)/],
+    [
+      { callsPerHour: 1 },
+      /^session: limits: unknown limit `callsPerHour`; expected one of `callsPerMinute`/,
+    ],
+    [
+      { callsPerMinute: 0 },
+      /`limits.callsPerMinute` to be a whole number from 1 .*got `0` \(number\)/,
+    ],
     [{ callsPerMinute: -5 }, /got `-5`/],
     [{ callsPerMinute: 1.5 }, /got `1.5`/],
     [{ callsPerMinute: '60' }, /got `60` \(string\)/],
@@ -98,11 +111,35 @@ describe('resolveProfile', () => {
   test('keeps the order of its tools and fills in what is absent', () => {
     const profile = resolve({
       id: 'p',
-      tools: ['b', { name: 'a', optional: true, knobs: { k: 1 }, timeoutMs: 0.5, maxOutputChars: 10, requiresApproval: true }],
+      tools: [
+        'b',
+        {
+          name: 'a',
+          optional: true,
+          knobs: { k: 1 },
+          timeoutMs: 0.5,
+          maxOutputChars: 10,
+          requiresApproval: true,
+        },
+      ],
     });
     expect([...profile.tools.values()]).toEqual([
-      { name: 'b', optional: false, knobs: undefined, timeoutMs: undefined, maxOutputChars: undefined, requiresApproval: false },
-      { name: 'a', optional: true, knobs: { k: 1 }, timeoutMs: 0.5, maxOutputChars: 10, requiresApproval: true },
+      {
+        name: 'b',
+        optional: false,
+        knobs: undefined,
+        timeoutMs: undefined,
+        maxOutputChars: undefined,
+        requiresApproval: false,
+      },
+      {
+        name: 'a',
+        optional: true,
+        knobs: { k: 1 },
+        timeoutMs: 0.5,
+        maxOutputChars: 10,
+        requiresApproval: true,
+      },
     ]);
     expect(profile).toMatchObject({ id: 'p', rules: [], limits: {}, default: undefined });
   });
@@ -112,56 +149,119 @@ describe('resolveProfile', () => {
   });
 
   test('parents come first, in order; a tool that is named again keeps its place', () => {
-    const profile = resolve({ id: 'one', tools: ['a', 'b'] }, { id: 'two', tools: ['c', 'a'] }, { id: 'child', extends: ['two', 'one'], tools: ['d', 'b'] });
+    const profile = resolve(
+      { id: 'one', tools: ['a', 'b'] },
+      { id: 'two', tools: ['c', 'a'] },
+      { id: 'child', extends: ['two', 'one'], tools: ['d', 'b'] },
+    );
     expect([...profile.tools.keys()]).toEqual(['c', 'a', 'b', 'd']);
   });
 
   test("a child's knobs stand over its parent's, key by key", () => {
     const profile = resolve(
-      { id: 'base', tools: [{ name: 'git', knobs: { allowPush: false, prefix: 'x/', deep: { a: 1 } } }] },
+      {
+        id: 'base',
+        tools: [{ name: 'git', knobs: { allowPush: false, prefix: 'x/', deep: { a: 1 } } }],
+      },
       { id: 'middle', extends: 'base', tools: ['git'] },
-      { id: 'child', extends: 'middle', tools: [{ name: 'git', knobs: { allowPush: true, deep: { b: 2 } } }] },
+      {
+        id: 'child',
+        extends: 'middle',
+        tools: [{ name: 'git', knobs: { allowPush: true, deep: { b: 2 } } }],
+      },
     );
-    expect(profile.tools.get('git')?.knobs).toEqual({ allowPush: true, prefix: 'x/', deep: { b: 2 } });
+    expect(profile.tools.get('git')?.knobs).toEqual({
+      allowPush: true,
+      prefix: 'x/',
+      deep: { b: 2 },
+    });
   });
 
-  test('what a child gives for a tool stands over its parent, what it does not give stays, and a demanded approval stays demanded', () => {
-    const base: Profile = { id: 'base', tools: [{ name: 'git', optional: true, timeoutMs: 10, maxOutputChars: 5, requiresApproval: true }] };
-    const same = { name: 'git', optional: true, timeoutMs: 10, maxOutputChars: 5, requiresApproval: true };
-    expect(resolve(base, { id: 'c', extends: 'base', tools: ['git'] }).tools.get('git')).toMatchObject(same);
-    const lifted = { name: 'git', optional: false, timeoutMs: 99, requiresApproval: false } as unknown as Profile['tools'][number];
-    expect(resolve(base, { id: 'c', extends: 'base', tools: [lifted] }).tools.get('git')).toMatchObject({ ...same, optional: false, timeoutMs: 99 });
-  });
+  test(
+    'what a child gives for a tool stands over its parent, what it does not give stays, and a ' +
+      'demanded approval stays demanded',
+    () => {
+      const base: Profile = {
+        id: 'base',
+        tools: [
+          { name: 'git', optional: true, timeoutMs: 10, maxOutputChars: 5, requiresApproval: true },
+        ],
+      };
+      const same = {
+        name: 'git',
+        optional: true,
+        timeoutMs: 10,
+        maxOutputChars: 5,
+        requiresApproval: true,
+      };
+      expect(
+        resolve(base, { id: 'c', extends: 'base', tools: ['git'] }).tools.get('git'),
+      ).toMatchObject(same);
+      const lifted = {
+        name: 'git',
+        optional: false,
+        timeoutMs: 99,
+        requiresApproval: false,
+      } as unknown as Profile['tools'][number];
+      expect(
+        resolve(base, { id: 'c', extends: 'base', tools: [lifted] }).tools.get('git'),
+      ).toMatchObject({ ...same, optional: false, timeoutMs: 99 });
+    },
+  );
 
   test('a tool is optional through two parents only when it is optional in both', () => {
     const optional: Profile = { id: 'one', tools: [{ name: 'a', optional: true }] };
-    expect(resolve(optional, { id: 'two', tools: ['a'] }, { id: 'c', extends: ['one', 'two'], tools: [] }).tools.get('a')?.optional).toBe(false);
     expect(
-      resolve(optional, { id: 'two', tools: [{ name: 'a', optional: true }] }, { id: 'c', extends: ['one', 'two'], tools: [] }).tools.get('a')?.optional,
+      resolve(
+        optional,
+        { id: 'two', tools: ['a'] },
+        { id: 'c', extends: ['one', 'two'], tools: [] },
+      ).tools.get('a')?.optional,
+    ).toBe(false);
+    expect(
+      resolve(
+        optional,
+        { id: 'two', tools: [{ name: 'a', optional: true }] },
+        { id: 'c', extends: ['one', 'two'], tools: [] },
+      ).tools.get('a')?.optional,
     ).toBe(true);
   });
 
-  test('rules add up, parents first, each with the layer of the profile that wrote it; one that arrives twice counts once', () => {
-    const profile = resolve(
-      { id: 'root', tools: [], rules: [{ effect: 'deny', tools: 'rm' }] },
-      { id: 'left', extends: 'root', tools: [], rules: [{ id: 'ask-left', effect: 'ask' }] },
-      { id: 'right', extends: 'root', tools: [] },
-      { id: 'child', extends: ['left', 'right'], tools: [], rules: [{ effect: 'allow' }] },
-    );
-    expect(profile.rules.map(({ id, layer }) => [id, layer])).toEqual([
-      ['profile:root#0', 'profile:root'],
-      ['ask-left', 'profile:left'],
-      ['profile:child#0', 'profile:child'],
-    ]);
-  });
+  test(
+    'rules add up, parents first, each with the layer of the profile that wrote it; one that ' +
+      'arrives twice counts once',
+    () => {
+      const profile = resolve(
+        { id: 'root', tools: [], rules: [{ effect: 'deny', tools: 'rm' }] },
+        { id: 'left', extends: 'root', tools: [], rules: [{ id: 'ask-left', effect: 'ask' }] },
+        { id: 'right', extends: 'root', tools: [] },
+        { id: 'child', extends: ['left', 'right'], tools: [], rules: [{ effect: 'allow' }] },
+      );
+      expect(profile.rules.map(({ id, layer }) => [id, layer])).toEqual([
+        ['profile:root#0', 'profile:root'],
+        ['ask-left', 'profile:left'],
+        ['profile:child#0', 'profile:child'],
+      ]);
+    },
+  );
 
   test("limits: a child's own stand over the tightest of its parents'", () => {
     const profile = resolve(
       { id: 'one', tools: [], limits: { callsPerMinute: 60, maxOutputChars: 100, loopGuard: 3 } },
       { id: 'two', tools: [], limits: { callsPerMinute: 30, maxQueuedCalls: 5 } },
-      { id: 'child', extends: ['one', 'two'], tools: [], limits: { maxOutputChars: 500, loopGuard: false } },
+      {
+        id: 'child',
+        extends: ['one', 'two'],
+        tools: [],
+        limits: { maxOutputChars: 500, loopGuard: false },
+      },
     );
-    expect(profile.limits).toEqual({ callsPerMinute: 30, maxQueuedCalls: 5, maxOutputChars: 500, loopGuard: false });
+    expect(profile.limits).toEqual({
+      callsPerMinute: 30,
+      maxQueuedCalls: 5,
+      maxOutputChars: 500,
+      loopGuard: false,
+    });
   });
 
   test("default: a child's own, else the strictest of its parents'", () => {
@@ -170,9 +270,15 @@ describe('resolveProfile', () => {
       { id: 'two', tools: [], default: 'deny' },
       { id: 'three', tools: [] },
     ];
-    expect(resolve(...parents, { id: 'c', extends: ['one', 'two', 'three'], tools: [] }).default).toBe('deny');
-    expect(resolve(...parents, { id: 'c', extends: ['three', 'one'], tools: [] }).default).toBe('ask');
-    expect(resolve(...parents, { id: 'c', extends: 'two', tools: [], default: 'allow' }).default).toBe('allow');
+    expect(
+      resolve(...parents, { id: 'c', extends: ['one', 'two', 'three'], tools: [] }).default,
+    ).toBe('deny');
+    expect(resolve(...parents, { id: 'c', extends: ['three', 'one'], tools: [] }).default).toBe(
+      'ask',
+    );
+    expect(
+      resolve(...parents, { id: 'c', extends: 'two', tools: [], default: 'allow' }).default,
+    ).toBe('allow');
   });
 
   test('later mutation of what the host passed changes nothing, and what comes out is frozen', () => {
@@ -199,19 +305,30 @@ describe('resolveProfile', () => {
 
   test('a parent is not changed by its child', () => {
     const known = new Map<string, ResolvedProfile>();
-    const base = resolveProfile({ id: 'base', tools: [{ name: 'git', knobs: { a: 1 } }] }, () => undefined);
+    const base = resolveProfile(
+      { id: 'base', tools: [{ name: 'git', knobs: { a: 1 } }] },
+      () => undefined,
+    );
     known.set('base', base);
-    resolveProfile({ id: 'child', extends: 'base', tools: [{ name: 'git', knobs: { a: 2 } }, 'more'] }, (id) => known.get(id));
+    resolveProfile(
+      { id: 'child', extends: 'base', tools: [{ name: 'git', knobs: { a: 2 } }, 'more'] },
+      (id) => known.get(id),
+    );
     expect([...base.tools.keys()]).toEqual(['git']);
     expect(base.tools.get('git')?.knobs).toEqual({ a: 1 });
   });
 
   test('names and knobs of any spelling are plain data', () => {
-    const profile = resolve(JSON.parse('{"id":"p","tools":["constructor",{"name":"toString","knobs":{"__proto__":{"polluted":true}}}]}') as Profile, {
-      id: 'c',
-      extends: 'p',
-      tools: [{ name: 'toString', knobs: { a: 1 } }],
-    });
+    const profile = resolve(
+      JSON.parse(
+        '{"id":"p","tools":["constructor",{"name":"toString","knobs":{"__proto__":{"polluted":true}}}]}',
+      ) as Profile,
+      {
+        id: 'c',
+        extends: 'p',
+        tools: [{ name: 'toString', knobs: { a: 1 } }],
+      },
+    );
     expect([...profile.tools.keys()]).toEqual(['constructor', 'toString']);
     expect(Object.keys(profile.tools.get('toString')?.knobs ?? {})).toEqual(['__proto__', 'a']);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
@@ -233,36 +350,141 @@ describe('resolveProfile', () => {
     ['no object', 'p', 'invalid_option', /got `p` \(string\)/],
     ['no id', { tools: [] }, 'invalid_option', /`id`.*got undefined/],
     ['a blank id', { id: ' ', tools: [] }, 'invalid_option', /`id`/],
-    ['an unknown key', { id: 'p', tools: [], tool: [] }, 'invalid_option', /^profile `p`: unknown field `tool`; did you mean `tools`\?$/],
-    ['no tools', { id: 'p' }, 'invalid_option', /profile `p`: Expected `tools` to be a list.*got undefined/],
+    [
+      'an unknown key',
+      { id: 'p', tools: [], tool: [] },
+      'invalid_option',
+      /^profile `p`: unknown field `tool`; did you mean `tools`\?$/,
+    ],
+    [
+      'no tools',
+      { id: 'p' },
+      'invalid_option',
+      /profile `p`: Expected `tools` to be a list.*got undefined/,
+    ],
     ['tools as a map', { id: 'p', tools: { git: {} } }, 'invalid_option', /`tools`/],
     ['a tool that is no name', { id: 'p', tools: [7] }, 'invalid_option', /`tools\[0\]`.*got `7`/],
     ['a blank tool', { id: 'p', tools: [''] }, 'invalid_option', /`tools\[0\]`/],
-    ['a tool without a name', { id: 'p', tools: [{ knobs: {} }] }, 'invalid_option', /`tools\[0\].name`/],
-    ['a tool twice in one list', { id: 'p', tools: ['a', 'b', { name: 'a' }] }, 'invalid_option', /`tools\[2\]`.*once.*got `a`/],
+    [
+      'a tool without a name',
+      { id: 'p', tools: [{ knobs: {} }] },
+      'invalid_option',
+      /`tools\[0\].name`/,
+    ],
+    [
+      'a tool twice in one list',
+      { id: 'p', tools: ['a', 'b', { name: 'a' }] },
+      'invalid_option',
+      /`tools\[2\]`.*once.*got `a`/,
+    ],
     [
       'an unknown key of a tool',
       { id: 'p', tools: [{ name: 'a', timeout: 1 }] },
       'invalid_option',
       /^profile `p`: tools\[0\]: unknown field `timeout`; did you mean `timeoutMs`\?$/,
     ],
-    ['optional that is no boolean', { id: 'p', tools: [{ name: 'a', optional: 'yes' }] }, 'invalid_option', /`tools\[0\].optional`/],
-    ['knobs that are no object', { id: 'p', tools: [{ name: 'a', knobs: [] }] }, 'invalid_option', /`tools\[0\].knobs`/],
-    ['knobs that JSON cannot hold', { id: 'p', tools: [{ name: 'a', knobs: { f: () => 1 } }] }, 'invalid_option', /`\/tools\/0\/knobs\/f`/],
-    ['approval as text', { id: 'p', tools: [{ name: 'a', requiresApproval: 'yes' }] }, 'invalid_option', /`tools\[0\].requiresApproval`/],
-    ['a timeout of 0', { id: 'p', tools: [{ name: 'a', timeoutMs: 0 }] }, 'invalid_option', /`tools\[0\].timeoutMs`.*got `0`/],
-    ['a timeout beyond a timer', { id: 'p', tools: [{ name: 'a', timeoutMs: 2 ** 31 }] }, 'invalid_option', /`tools\[0\].timeoutMs`/],
-    ['a budget of 0', { id: 'p', tools: [{ name: 'a', maxOutputChars: 0 }] }, 'invalid_option', /`tools\[0\].maxOutputChars`/],
-    ['another default', { id: 'p', tools: [], default: 'block' }, 'invalid_option', /`default`.*got `block`/],
-    ['a bad limit', { id: 'p', tools: [], limits: { callsPerMinute: 0 } }, 'invalid_option', /profile `p`: Expected `limits.callsPerMinute`/],
-    ['limits: null', { id: 'p', tools: [], limits: null }, 'invalid_option', /profile `p`: limits: expected an object/],
-    ['a bad rule', { id: 'p', tools: [], rules: [{ effect: 'deny', tools: [] }] }, 'invalid_rule', /profile:p rule 0: Expected `tools`/],
-    ['rules that are no list', { id: 'p', tools: [], rules: {} }, 'invalid_rule', /profile:p rules/],
-    ['an unknown parent', { id: 'p', extends: 'nope', tools: [] }, 'unknown_profile', /profile `p`.*got `nope`/],
-    ['an unknown parent in a list', { id: 'p', extends: ['nope'], tools: [] }, 'unknown_profile', /`nope`/],
-    ['itself as its parent', { id: 'p', extends: 'p', tools: [] }, 'invalid_option', /`extends`.*itself/],
-    ['itself among its parents', { id: 'p', extends: ['p'], tools: [] }, 'invalid_option', /`extends\[0\]`/],
-    ['a parent that is no name', { id: 'p', extends: [7], tools: [] }, 'invalid_option', /`extends\[0\]`/],
+    [
+      'optional that is no boolean',
+      { id: 'p', tools: [{ name: 'a', optional: 'yes' }] },
+      'invalid_option',
+      /`tools\[0\].optional`/,
+    ],
+    [
+      'knobs that are no object',
+      { id: 'p', tools: [{ name: 'a', knobs: [] }] },
+      'invalid_option',
+      /`tools\[0\].knobs`/,
+    ],
+    [
+      'knobs that JSON cannot hold',
+      { id: 'p', tools: [{ name: 'a', knobs: { f: () => 1 } }] },
+      'invalid_option',
+      /`\/tools\/0\/knobs\/f`/,
+    ],
+    [
+      'approval as text',
+      { id: 'p', tools: [{ name: 'a', requiresApproval: 'yes' }] },
+      'invalid_option',
+      /`tools\[0\].requiresApproval`/,
+    ],
+    [
+      'a timeout of 0',
+      { id: 'p', tools: [{ name: 'a', timeoutMs: 0 }] },
+      'invalid_option',
+      /`tools\[0\].timeoutMs`.*got `0`/,
+    ],
+    [
+      'a timeout beyond a timer',
+      { id: 'p', tools: [{ name: 'a', timeoutMs: 2 ** 31 }] },
+      'invalid_option',
+      /`tools\[0\].timeoutMs`/,
+    ],
+    [
+      'a budget of 0',
+      { id: 'p', tools: [{ name: 'a', maxOutputChars: 0 }] },
+      'invalid_option',
+      /`tools\[0\].maxOutputChars`/,
+    ],
+    [
+      'another default',
+      { id: 'p', tools: [], default: 'block' },
+      'invalid_option',
+      /`default`.*got `block`/,
+    ],
+    [
+      'a bad limit',
+      { id: 'p', tools: [], limits: { callsPerMinute: 0 } },
+      'invalid_option',
+      /profile `p`: Expected `limits.callsPerMinute`/,
+    ],
+    [
+      'limits: null',
+      { id: 'p', tools: [], limits: null },
+      'invalid_option',
+      /profile `p`: limits: expected an object/,
+    ],
+    [
+      'a bad rule',
+      { id: 'p', tools: [], rules: [{ effect: 'deny', tools: [] }] },
+      'invalid_rule',
+      /profile:p rule 0: Expected `tools`/,
+    ],
+    [
+      'rules that are no list',
+      { id: 'p', tools: [], rules: {} },
+      'invalid_rule',
+      /profile:p rules/,
+    ],
+    [
+      'an unknown parent',
+      { id: 'p', extends: 'nope', tools: [] },
+      'unknown_profile',
+      /profile `p`.*got `nope`/,
+    ],
+    [
+      'an unknown parent in a list',
+      { id: 'p', extends: ['nope'], tools: [] },
+      'unknown_profile',
+      /`nope`/,
+    ],
+    [
+      'itself as its parent',
+      { id: 'p', extends: 'p', tools: [] },
+      'invalid_option',
+      /`extends`.*itself/,
+    ],
+    [
+      'itself among its parents',
+      { id: 'p', extends: ['p'], tools: [] },
+      'invalid_option',
+      /`extends\[0\]`/,
+    ],
+    [
+      'a parent that is no name',
+      { id: 'p', extends: [7], tools: [] },
+      'invalid_option',
+      /`extends\[0\]`/,
+    ],
   ])('refuses %s', (_, profile, code, message) => {
     const error = thrownBy(() => resolve(profile as Profile));
     expect(error.code).toBe(code);
@@ -270,7 +492,9 @@ describe('resolveProfile', () => {
   });
 
   test('refuses a parent that is named twice', () => {
-    const error = thrownBy(() => resolve({ id: 'a', tools: [] }, { id: 'p', extends: ['a', 'a'], tools: [] }));
+    const error = thrownBy(() =>
+      resolve({ id: 'a', tools: [] }, { id: 'p', extends: ['a', 'a'], tools: [] }),
+    );
     expect(error.message).toMatch(/`extends\[1\]` to be named once/);
   });
 });

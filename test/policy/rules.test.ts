@@ -16,22 +16,46 @@ function tool(name: string, rest: Partial<ToolSummary> = {}): ToolSummary {
   return { name, source: 'host', tags: [], annotations: {}, fingerprint: 'sha256:0', ...rest };
 }
 
-/** What a call gives its rules to judge. @param declared Names at the root of the tool's schema; all of them unless given. */
+/**
+ * What a call gives its rules to judge. @param declared Names at the root of the tool's schema; all
+ * of them unless given.
+ */
 function judged(input: JsonValue, parsed: unknown = input, declared?: readonly string[]): Judged {
-  return { input: input as JsonObject, parsed, declares: (name) => declared?.includes(name) ?? true, left: maxRuleSteps };
+  return {
+    input: input as JsonObject,
+    parsed,
+    declares: (name) => declared?.includes(name) ?? true,
+    left: maxRuleSteps,
+  };
 }
 
-function matches(effect: Effect, when: Rule['when'], input: JsonValue, parsed: unknown = input, declared?: readonly string[]): boolean {
+function matches(
+  effect: Effect,
+  when: Rule['when'],
+  input: JsonValue,
+  parsed: unknown = input,
+  declared?: readonly string[],
+): boolean {
   return compile({ effect, when }).matches(judged(input, parsed, declared));
 }
 
 describe('a compiled rule', () => {
   test('has an id, its layer and, where it denies, a reason', () => {
     const [first, second, third] = compileRules(
-      [{ effect: 'deny' }, { id: 'no-push', effect: 'deny', reason: 'push_forbidden' }, { effect: 'ask', reason: 'unused' }],
+      [
+        { effect: 'deny' },
+        { id: 'no-push', effect: 'deny', reason: 'push_forbidden' },
+        { effect: 'ask', reason: 'unused' },
+      ],
       'profile:ci',
     );
-    expect(first).toMatchObject({ id: 'profile:ci#0', layer: 'profile:ci', effect: 'deny', reason: 'denied_by_rule', hasWhen: false });
+    expect(first).toMatchObject({
+      id: 'profile:ci#0',
+      layer: 'profile:ci',
+      effect: 'deny',
+      reason: 'denied_by_rule',
+      hasWhen: false,
+    });
     expect(second).toMatchObject({ id: 'no-push', reason: 'push_forbidden' });
     expect(third).toMatchObject({ id: 'profile:ci#2', effect: 'ask', reason: undefined });
   });
@@ -83,12 +107,27 @@ describe('which tools a rule is about', () => {
     ['any of the tags', { tags: ['net', 'fs'] }, tool('x', { tags: ['fs'] }), true],
     ['one tag', { tags: 'fs' }, tool('x', { tags: ['net', 'fs'] }), true],
     ['no such tag', { tags: ['net'] }, tool('x', { tags: ['network'] }), false],
-    ['all of the annotations', { annotations: { readOnly: true, openWorld: true } }, tool('x', { annotations: { readOnly: true } }), false],
+    [
+      'all of the annotations',
+      { annotations: { readOnly: true, openWorld: true } },
+      tool('x', { annotations: { readOnly: true } }),
+      false,
+    ],
     ['an absent annotation is false', { annotations: { readOnly: false } }, tool('x'), true],
-    ['a given one is not', { annotations: { readOnly: false } }, tool('x', { annotations: { readOnly: true } }), false],
+    [
+      'a given one is not',
+      { annotations: { readOnly: false } },
+      tool('x', { annotations: { readOnly: true } }),
+      false,
+    ],
     ['the source', { source: 'mcp:*' }, tool('x', { source: 'mcp:files' }), true],
     ['another source', { source: 'mcp:*' }, tool('x'), false],
-    ['all filters together', { tools: '*', tags: 'fs', source: 'host' }, tool('x', { tags: ['net'] }), false],
+    [
+      'all filters together',
+      { tools: '*', tags: 'fs', source: 'host' },
+      tool('x', { tags: ['net'] }),
+      false,
+    ],
   ])('%s', (_, filter, subject, applies) => {
     expect(compile({ effect: 'deny', ...filter }).appliesTo(subject)).toBe(applies);
   });
@@ -135,7 +174,9 @@ describe('when: tests of a value', () => {
     for (const length of [1_000, 50_000]) {
       const input = judged({ v: `${'a'.repeat(length)}!` });
       // Each character of the text is read once.
-      expect(charactersRead(() => expect(rule.matches(input)).toBe(false))).toBeLessThan(length + 1_000);
+      expect(charactersRead(() => expect(rule.matches(input)).toBe(false))).toBeLessThan(
+        length + 1_000,
+      );
     }
   });
 });
@@ -166,15 +207,31 @@ describe('properties of `when`', () => {
   const input = fc.dictionary(key, value, { minKeys: 1, maxKeys: 3, noNullPrototype: true });
   const path = fc.array(fc.constantFrom('a', 'b', '0', '1', '*'), { minLength: 1, maxLength: 4 });
   const when = fc
-    .record({ path, in: fc.uniqueArray(fc.constantFrom<string | number | boolean | null>('x', '1', 1, true, null), { minLength: 1, maxLength: 2 }) })
+    .record({
+      path,
+      in: fc.uniqueArray(
+        fc.constantFrom<string | number | boolean | null>('x', '1', 1, true, null),
+        { minLength: 1, maxLength: 2 },
+      ),
+    })
     .map((entry) => [entry]);
 
   /** Wraps values below the root in arrays, where and how `choose` says. */
-  function wrapped(node: JsonValue, choose: () => number, root: boolean, alone: boolean): JsonValue {
+  function wrapped(
+    node: JsonValue,
+    choose: () => number,
+    root: boolean,
+    alone: boolean,
+  ): JsonValue {
     const inner = Array.isArray(node)
       ? node.map((item: JsonValue) => wrapped(item, choose, false, alone))
       : typeof node === 'object' && node !== null
-        ? Object.fromEntries(Object.entries(node).map(([name, item]) => [name, wrapped(item as JsonValue, choose, false, alone)]))
+        ? Object.fromEntries(
+            Object.entries(node).map(([name, item]) => [
+              name,
+              wrapped(item as JsonValue, choose, false, alone),
+            ]),
+          )
         : node;
     if (root) return inner;
     switch (choose()) {
@@ -205,7 +262,8 @@ describe('properties of `when`', () => {
     fc.assert(
       fc.property(input, when, choices, (source, conditions, stream) => {
         fc.pre(!matches('allow', conditions, source));
-        // A path that names an index asks for an array: what moves into one may rightly come to stand there.
+        // A path that names an index asks for an array: what moves into one may rightly come to
+        // stand there.
         const paths = Array.isArray(conditions)
           ? conditions.map(({ path }) => path as readonly string[])
           : Object.keys(conditions).map((path) => path.split('.'));
@@ -220,7 +278,8 @@ describe('properties of `when`', () => {
   test('what an allow matches, a deny of the same words matches too', () => {
     fc.assert(
       fc.property(input, when, input, (source, conditions, parsed) => {
-        if (matches('allow', conditions, source, parsed)) expect(matches('deny', conditions, source, parsed)).toBe(true);
+        if (matches('allow', conditions, source, parsed))
+          expect(matches('deny', conditions, source, parsed)).toBe(true);
       }),
       { numRuns: 3000 },
     );
@@ -228,15 +287,19 @@ describe('properties of `when`', () => {
 
   test('joining keys by dots never turns a deny that matches into none', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 5 }), fc.infiniteStream(fc.boolean()), (names, joins) => {
-        const keys = [names[0]!];
-        for (const name of names.slice(1)) {
-          if (joins.next().value) keys[keys.length - 1] += `.${name}`;
-          else keys.push(name);
-        }
-        const nested = keys.reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), 'x');
-        expect(matches('deny', { [names.join('.')]: 'x' }, nested)).toBe(true);
-      }),
+      fc.property(
+        fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 5 }),
+        fc.infiniteStream(fc.boolean()),
+        (names, joins) => {
+          const keys = [names[0]!];
+          for (const name of names.slice(1)) {
+            if (joins.next().value) keys[keys.length - 1] += `.${name}`;
+            else keys.push(name);
+          }
+          const nested = keys.reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), 'x');
+          expect(matches('deny', { [names.join('.')]: 'x' }, nested)).toBe(true);
+        },
+      ),
     );
   });
 });
@@ -248,16 +311,28 @@ describe('a rule is checked at the door', () => {
     ['no object', null, /session rule 1: Expected an object, got null/],
     ['a list', [], /Expected an object, got an array/],
     ['a function', () => true, /not JSON/],
-    ['an unknown key', { effect: 'deny', tool: 'git' }, /: unknown field `tool`; did you mean `tools`\?$/],
+    [
+      'an unknown key',
+      { effect: 'deny', tool: 'git' },
+      /: unknown field `tool`; did you mean `tools`\?$/,
+    ],
     ['no effect', {}, /`effect` to be `allow`, `ask` or `deny`, got undefined/],
     ['another effect', { effect: 'block' }, /`effect`.*got `block` \(string\)/],
     ['a blank id', { effect: 'deny', id: ' ' }, /`id`/],
     ['an id that is no string', { effect: 'deny', id: 7 }, /`id`.*got `7` \(number\)/],
     ['a long id', { effect: 'deny', id: 'x'.repeat(257) }, /`id`/],
-    ['a reason with capitals', { effect: 'deny', reason: 'NotAllowed' }, /`reason` to be a string that matches \^\[a-z\]\[a-z0-9_\]\*\$, got `NotAllowed`/],
+    [
+      'a reason with capitals',
+      { effect: 'deny', reason: 'NotAllowed' },
+      /`reason` to be a string that matches \^\[a-z\]\[a-z0-9_\]\*\$, got `NotAllowed`/,
+    ],
     ['a reason with a line break', { effect: 'deny', reason: 'a\nb' }, /`reason`/],
     ['an empty reason', { effect: 'deny', reason: '' }, /`reason`/],
-    ['tools: []', { effect: 'deny', tools: [] }, /`tools` to be left out or a list of at least one, got an array of 0/],
+    [
+      'tools: []',
+      { effect: 'deny', tools: [] },
+      /`tools` to be left out or a list of at least one, got an array of 0/,
+    ],
     ['an empty glob', { effect: 'deny', tools: '' }, /`tools`/],
     ['a glob that is no string', { effect: 'deny', tools: ['git', 7] }, /`tools\[1\]`/],
     ['a regular expression for a glob', { effect: 'deny', tools: /git/ }, /`\/tools`.*RegExp/],
@@ -267,37 +342,101 @@ describe('a rule is checked at the door', () => {
     ['a list of sources', { effect: 'deny', source: ['host'] }, /`source`/],
     ['an empty source', { effect: 'deny', source: '' }, /`source`/],
     ['no annotation', { effect: 'deny', annotations: {} }, /`annotations`/],
-    ['an unknown annotation', { effect: 'deny', annotations: { readonly: true } }, /`annotations key`.*got `readonly`/],
-    ['an annotation that is no boolean', { effect: 'deny', annotations: { readOnly: 'yes' } }, /`annotations.readOnly` to be a boolean/],
+    [
+      'an unknown annotation',
+      { effect: 'deny', annotations: { readonly: true } },
+      /`annotations key`.*got `readonly`/,
+    ],
+    [
+      'an annotation that is no boolean',
+      { effect: 'deny', annotations: { readOnly: 'yes' } },
+      /`annotations.readOnly` to be a boolean/,
+    ],
     ['when as text', { effect: 'deny', when: 'a' }, /`when`/],
     ['an empty map', { effect: 'deny', when: {} }, /`when`/],
     ['an empty list', { effect: 'deny', when: [] }, /`when`/],
     ['an empty path', { effect: 'deny', when: { '': 1 } }, /`when\[""\]`/],
     ['an empty name in a path', { effect: 'deny', when: { 'a..b': 1 } }, /`when\["a..b"\]`/],
-    ['a path of 65 names', { effect: 'deny', when: { [Array(65).fill('a').join('.')]: 1 } }, /1 to 64/],
+    [
+      'a path of 65 names',
+      { effect: 'deny', when: { [Array(65).fill('a').join('.')]: 1 } },
+      /1 to 64/,
+    ],
     ['no test', { effect: 'deny', when: { a: {} } }, /exactly one of in, equals, matches, glob/],
-    ['two tests', { effect: 'deny', when: { a: { equals: 1, in: [1] } } }, /exactly one.*got `equals, in`/],
-    ['an unknown test', { effect: 'deny', when: { a: { like: 'x' } } }, /`when\["a"\] test`.*got `like`/],
-    ['a list for a scalar', { effect: 'deny', when: { a: ['x'] } }, /`when\["a"\]`.*got an array of 1/],
+    [
+      'two tests',
+      { effect: 'deny', when: { a: { equals: 1, in: [1] } } },
+      /exactly one.*got `equals, in`/,
+    ],
+    [
+      'an unknown test',
+      { effect: 'deny', when: { a: { like: 'x' } } },
+      /`when\["a"\] test`.*got `like`/,
+    ],
+    [
+      'a list for a scalar',
+      { effect: 'deny', when: { a: ['x'] } },
+      /`when\["a"\]`.*got an array of 1/,
+    ],
     ['equals an object', { effect: 'deny', when: { a: { equals: {} } } }, /`when\["a"\].equals`/],
     ['in of no list', { effect: 'deny', when: { a: { in: 'x' } } }, /`when\["a"\].in`/],
     ['in of nothing', { effect: 'deny', when: { a: { in: [] } } }, /`when\["a"\].in`/],
-    ['in with an object', { effect: 'deny', when: { a: { in: ['x', {}] } } }, /`when\["a"\].in\[1\]`/],
-    ['a glob test of no string', { effect: 'deny', when: { a: { glob: 1 } } }, /`when\["a"\].glob`/],
-    ['matches of no string', { effect: 'deny', when: { a: { matches: 1 } } }, /`when\["a"\].matches`/],
+    [
+      'in with an object',
+      { effect: 'deny', when: { a: { in: ['x', {}] } } },
+      /`when\["a"\].in\[1\]`/,
+    ],
+    [
+      'a glob test of no string',
+      { effect: 'deny', when: { a: { glob: 1 } } },
+      /`when\["a"\].glob`/,
+    ],
+    [
+      'matches of no string',
+      { effect: 'deny', when: { a: { matches: 1 } } },
+      /`when\["a"\].matches`/,
+    ],
     ['an empty pattern', { effect: 'deny', when: { a: { matches: '' } } }, /`when\["a"\].matches`/],
-    ['a broken pattern', { effect: 'deny', when: { a: { matches: '(' } } }, /`when\["a"\].matches`.*linear time/],
-    ['a pattern with lookahead', { effect: 'deny', when: { a: { matches: '(?=a)' } } }, /[Ll]ookahead/],
-    ['a pattern with a backreference', { effect: 'deny', when: { a: { matches: '(a)\\1' } } }, /linear time/],
+    [
+      'a broken pattern',
+      { effect: 'deny', when: { a: { matches: '(' } } },
+      /`when\["a"\].matches`.*linear time/,
+    ],
+    [
+      'a pattern with lookahead',
+      { effect: 'deny', when: { a: { matches: '(?=a)' } } },
+      /[Ll]ookahead/,
+    ],
+    [
+      'a pattern with a backreference',
+      { effect: 'deny', when: { a: { matches: '(a)\\1' } } },
+      /linear time/,
+    ],
     ['NaN', { effect: 'deny', when: { a: Number.NaN } }, /`\/when\/a`.*NaN/],
     ['a BigInt', { effect: 'deny', when: { a: 1n } }, /bigint/],
     ['a list entry that is no object', { effect: 'deny', when: ['a'] }, /`when\[0\]`/],
     ['a list entry without a path', { effect: 'deny', when: [{ equals: 1 }] }, /`when\[0\].path`/],
-    ['a path as text in the list form', { effect: 'deny', when: [{ path: 'a.b', equals: 1 }] }, /`when\[0\].path`/],
-    ['an empty path in the list form', { effect: 'deny', when: [{ path: [], equals: 1 }] }, /`when\[0\].path`/],
-    ['an index that is a number', { effect: 'deny', when: [{ path: ['a', 0], equals: 1 }] }, /`when\[0\].path\[1\]`/],
+    [
+      'a path as text in the list form',
+      { effect: 'deny', when: [{ path: 'a.b', equals: 1 }] },
+      /`when\[0\].path`/,
+    ],
+    [
+      'an empty path in the list form',
+      { effect: 'deny', when: [{ path: [], equals: 1 }] },
+      /`when\[0\].path`/,
+    ],
+    [
+      'an index that is a number',
+      { effect: 'deny', when: [{ path: ['a', 0], equals: 1 }] },
+      /`when\[0\].path\[1\]`/,
+    ],
     ['a list entry without a test', { effect: 'deny', when: [{ path: ['a'] }] }, /`when\[0\]`/],
-    ['a list entry with two', { effect: 'deny', when: [{ path: ['a'], equals: 1, glob: '*' }] }, /`when\[0\]`/],
+    [
+      'a list entry with two',
+      { effect: 'deny', when: [{ path: ['a'], equals: 1, glob: '*' }] },
+      /`when\[0\]`/,
+    ],
     ['a cycle', cyclic, /cycle/],
     [
       'a getter that throws',
@@ -321,6 +460,8 @@ describe('a rule is checked at the door', () => {
   });
 
   test('refuses rules that are no list', () => {
-    expect(() => compileRules({} as Rule[], 'registry')).toThrow(/Expected registry rules to be an array, got an object/);
+    expect(() => compileRules({} as Rule[], 'registry')).toThrow(
+      /Expected registry rules to be an array, got an object/,
+    );
   });
 });

@@ -4,22 +4,43 @@ import { decisionOf, denialText, makeVerdict } from '../../src/policy/verdict.ts
 
 describe('a denial that nobody worded', () => {
   test('names the rule that denied, and says not to try again', () => {
-    expect(denialText(makeVerdict('deny', { reason: 'not_now', ruleId: 'r' }))).toBe('The call was denied by rule `r`: not_now. Do not repeat it as it is.');
+    expect(denialText(makeVerdict('deny', { reason: 'not_now', ruleId: 'r' }))).toBe(
+      'The call was denied by rule `r`: not_now. Do not repeat it as it is.',
+    );
   });
 
   test('names no rule where none denied', () => {
-    expect(denialText(makeVerdict('deny', { reason: 'not_now' }))).toBe('The call was denied: not_now. Do not repeat it as it is.');
-  });
-
-  test('says of a policy that failed that it failed, and does not tell the model what to do about it', () => {
-    expect(denialText(makeVerdict('deny', { code: 'policy_error', reason: 'policy_threw', ruleId: 'r' }))).toBe(
-      'The call was refused because a policy failed (policy_threw).',
+    expect(denialText(makeVerdict('deny', { reason: 'not_now' }))).toBe(
+      'The call was denied: not_now. Do not repeat it as it is.',
     );
   });
+
+  test(
+    'says of a policy that failed that it failed, and does not tell the model what to do about ' +
+      'it',
+    () => {
+      expect(
+        denialText(
+          makeVerdict('deny', { code: 'policy_error', reason: 'policy_threw', ruleId: 'r' }),
+        ),
+      ).toBe('The call was refused because a policy failed (policy_threw).');
+    },
+  );
 });
 
 test('a verdict has every member as its own, said or not', () => {
-  expect(Object.keys(makeVerdict('allow', {})).sort()).toEqual(['cause', 'code', 'effect', 'message', 'prompt', 'reason', 'ruleId', 'source', 'steps', 'text']);
+  expect(Object.keys(makeVerdict('allow', {})).sort()).toEqual([
+    'cause',
+    'code',
+    'effect',
+    'message',
+    'prompt',
+    'reason',
+    'ruleId',
+    'source',
+    'steps',
+    'text',
+  ]);
 });
 
 test.each([

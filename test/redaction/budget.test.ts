@@ -1,4 +1,7 @@
-/** However hostile the schema and the value, redaction stays within its steps, and hides what it could not look at. */
+/**
+ * However hostile the schema and the value, redaction stays within its steps, and hides what it
+ * could not look at.
+ */
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/json.ts';
 import { createBudget, exhaust, spend, withinBudget } from '../../src/redaction/budget.ts';
@@ -8,7 +11,8 @@ import { Secrets } from '../../src/redaction/secrets.ts';
 import { redacted } from '../../src/redaction/spellings.ts';
 
 const secret = { 'x-secret': true } as const;
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
 
 function redactorOf(schema: JsonObject | undefined, paths: readonly string[] = []): Redactor {
   const made = createRedactor(schema, paths);
@@ -20,19 +24,30 @@ const manyRefs: JsonObject = {
   $ref: '#/$defs/n',
   $defs: {
     n: { allOf: times(1_500, (index) => ({ $ref: `#/$defs/d${index}` })) },
-    ...Object.fromEntries(times(1_500, (index) => [`d${index}`, { properties: { [`k${index}`]: secret }, items: { $ref: '#/$defs/n' } }])),
+    ...Object.fromEntries(
+      times(1_500, (index) => [
+        `d${index}`,
+        { properties: { [`k${index}`]: secret }, items: { $ref: '#/$defs/n' } },
+      ]),
+    ),
   },
 };
 
 describe('hostile schemas', () => {
   test.each<[what: string, schema: JsonObject, value: JsonValue]>([
     ['1 500 references in `allOf`, and an array of arrays', manyRefs, times(24_000, () => [1])],
-    ['1 500 references in `allOf`, and every key of theirs', manyRefs, Object.fromEntries(times(1_500, (index) => [`k${index}`, 'value']))],
+    [
+      '1 500 references in `allOf`, and every key of theirs',
+      manyRefs,
+      Object.fromEntries(times(1_500, (index) => [`k${index}`, 'value'])),
+    ],
     [
       'a thousand patterns beside listed keys',
       {
         properties: Object.fromEntries(times(1_000, (index) => [`a${index}`, {}])),
-        patternProperties: Object.fromEntries(times(1_000, (index) => [`^(?:a|b|${index}){1,50}$`, secret])),
+        patternProperties: Object.fromEntries(
+          times(1_000, (index) => [`^(?:a|b|${index}){1,50}$`, secret]),
+        ),
       },
       Object.fromEntries(times(1_000, (index) => [`a${index}`, 1])),
     ],
@@ -40,7 +55,12 @@ describe('hostile schemas', () => {
       'parts that combine in ever new ways',
       {
         anyOf: times(16, (bit) => ({
-          properties: Object.fromEntries(times(16, (key) => [`k${key}`, key === bit ? { 'x-secret': false } : { $ref: `#/anyOf/${bit}` }])),
+          properties: Object.fromEntries(
+            times(16, (key) => [
+              `k${key}`,
+              key === bit ? { 'x-secret': false } : { $ref: `#/anyOf/${bit}` },
+            ]),
+          ),
         })),
         properties: { end: secret },
       },
@@ -76,7 +96,10 @@ describe('hostile schemas', () => {
 
 describe('over the budget', () => {
   const redactor = redactorOf(undefined, ['password']);
-  const value: JsonValue = { list: times(1_000, (index) => ({ password: `secret-${index}` })), open: 'x' };
+  const value: JsonValue = {
+    list: times(1_000, (index) => ({ password: `secret-${index}` })),
+    open: 'x',
+  };
 
   test('the whole value is hidden, nothing is shown, and its secrets count as unknown', () => {
     const into = new Secrets();
@@ -139,7 +162,10 @@ test('an input at its limits is redacted precisely', () => {
 test('where nothing can be secret, nothing is looked at', () => {
   const budget = createBudget(1_000);
   const output = { rows: times(100_000, (index) => index), token: 't' };
-  expect(redactorOf({ properties: { token: secret } }).redact(output, budget)).toEqual({ ...output, token: redacted });
+  expect(redactorOf({ properties: { token: secret } }).redact(output, budget)).toEqual({
+    ...output,
+    token: redacted,
+  });
 });
 
 describe('a budget', () => {

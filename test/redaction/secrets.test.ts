@@ -69,7 +69,8 @@ describe('a set of secrets', () => {
 
   test('holds 500, however often each is added, and is lost with one more', () => {
     const secrets = new Secrets();
-    for (let round = 0; round < 2; round++) for (let n = 0; n < 500; n++) secrets.addText(`secret-${n}`);
+    for (let round = 0; round < 2; round++)
+      for (let n = 0; n < 500; n++) secrets.addText(`secret-${n}`);
     expect([...secrets]).toHaveLength(500);
     expect(secrets.lost).toBe(false);
     secrets.addText('secret-500');
@@ -78,46 +79,53 @@ describe('a set of secrets', () => {
   });
 });
 
-test('secrets are searched for by up to 50 000 characters of how they may be written, and lost with one more', () => {
-  let made = 0;
-  const letter = (number: number): string => String.fromCharCode(0x61 + (number % 26));
-  const word = (length: number): string => {
-    made += 1;
-    return (letter(made / 26) + letter(made) + letter(made / 676)).padEnd(length, 'z');
-  };
-  // By its length, what a secret of letters takes: one of more than 64, 32 for each of 14 spellings.
-  const takes = new Map([
-    [65, 448],
-    [7, 47],
-    [4, 12],
-  ]);
-  const lostWith = (counts: readonly (readonly [length: number, count: number])[]): { characters: number; lost: boolean } => {
-    const secrets = new Secrets();
-    let characters = 0;
-    for (const [length, count] of counts) {
-      for (let n = 0; n < count; n++) secrets.addText(word(length));
-      characters += count * (takes.get(length) as number);
-    }
-    withinBudget(
-      () => secrets.find('text', createBudget(Number.POSITIVE_INFINITY)),
-      () => undefined,
-    );
-    return { characters, lost: secrets.lost };
-  };
-  expect(
-    lostWith([
-      [65, 110],
-      [4, 60],
-    ]),
-  ).toEqual({ characters: 50_000, lost: false });
-  expect(
-    lostWith([
-      [65, 110],
-      [4, 17],
-      [7, 11],
-    ]),
-  ).toEqual({ characters: 50_001, lost: true });
-});
+test(
+  'secrets are searched for by up to 50 000 characters of how they may be written, and lost ' +
+    'with one more',
+  () => {
+    let made = 0;
+    const letter = (number: number): string => String.fromCharCode(0x61 + (number % 26));
+    const word = (length: number): string => {
+      made += 1;
+      return (letter(made / 26) + letter(made) + letter(made / 676)).padEnd(length, 'z');
+    };
+    // By its length, what a secret of letters takes: one of more than 64, 32 for each of 14
+    // spellings.
+    const takes = new Map([
+      [65, 448],
+      [7, 47],
+      [4, 12],
+    ]);
+    const lostWith = (
+      counts: readonly (readonly [length: number, count: number])[],
+    ): { characters: number; lost: boolean } => {
+      const secrets = new Secrets();
+      let characters = 0;
+      for (const [length, count] of counts) {
+        for (let n = 0; n < count; n++) secrets.addText(word(length));
+        characters += count * (takes.get(length) as number);
+      }
+      withinBudget(
+        () => secrets.find('text', createBudget(Number.POSITIVE_INFINITY)),
+        () => undefined,
+      );
+      return { characters, lost: secrets.lost };
+    };
+    expect(
+      lostWith([
+        [65, 110],
+        [4, 60],
+      ]),
+    ).toEqual({ characters: 50_000, lost: false });
+    expect(
+      lostWith([
+        [65, 110],
+        [4, 17],
+        [7, 11],
+      ]),
+    ).toEqual({ characters: 50_001, lost: true });
+  },
+);
 
 describe('to find secrets in a text costs', () => {
   const cost = (text: string, ...secrets: string[]): number => {
@@ -132,7 +140,8 @@ describe('to find secrets in a text costs', () => {
     expect(cost('yyyy', 'abcd')).toBeGreaterThan(0);
   });
 
-  // A secret: 140 to write its 14 spellings. The search: five a character of the different ones, up to 32 of each, and five for its root. The text: one a character, and one.
+  // A secret: 140 to write its 14 spellings. The search: five a character of the different ones, up
+  // to 32 of each, and five for its root. The text: one a character, and one.
   test.each<[what: string, secrets: string[], characters: number]>([
     ['as it is, and in hex', ['abcd'], 4 + 8],
     ['in base64 of three kinds as well', ['abcdefgh'], 8 + 16 + 10 + 10 + 10],
@@ -148,7 +157,9 @@ describe('to find secrets in a text costs', () => {
   });
 
   test('a quarter of a step for each character of a long one that is written out, rounded up', () => {
-    const secret = Array.from({ length: 102 }, (_, index) => String.fromCharCode(0x21 + (index % 90))).join('');
+    const secret = Array.from({ length: 102 }, (_, index) =>
+      String.fromCharCode(0x21 + (index % 90)),
+    ).join('');
     const secrets = secretsOf(secret);
     secrets.find('text', createBudget());
     const budget = createBudget();
@@ -174,12 +185,19 @@ describe('to find secrets in a text costs', () => {
   });
 });
 
-test.each([62, 63, 64, 65])('a long secret with a character of two halves at its place %i is found in every spelling', (at) => {
-  const letters = Array.from({ length: 104 }, (_, index) => String.fromCharCode(0x61 + ((index * index) % 26))).join('');
-  for (const character of ['\u{1f511}', '\u{10000}']) {
-    const secret = letters.slice(0, at) + character + letters.slice(at);
-    for (const text of [secret, encodeURIComponent(secret), Buffer.from(secret).toString('hex')])
-      expect(redactText(`<${text}>`, secretsOf(secret))).toBe(`<${redacted}>`);
-    expect(redactText(Buffer.from(secret).toString('base64'), secretsOf(secret))).toContain(redacted);
-  }
-});
+test.each([62, 63, 64, 65])(
+  'a long secret with a character of two halves at its place %i is found in every spelling',
+  (at) => {
+    const letters = Array.from({ length: 104 }, (_, index) =>
+      String.fromCharCode(0x61 + ((index * index) % 26)),
+    ).join('');
+    for (const character of ['\u{1f511}', '\u{10000}']) {
+      const secret = letters.slice(0, at) + character + letters.slice(at);
+      for (const text of [secret, encodeURIComponent(secret), Buffer.from(secret).toString('hex')])
+        expect(redactText(`<${text}>`, secretsOf(secret))).toBe(`<${redacted}>`);
+      expect(redactText(Buffer.from(secret).toString('base64'), secretsOf(secret))).toContain(
+        redacted,
+      );
+    }
+  },
+);

@@ -25,18 +25,48 @@ test.each<[secret: string, written: string[]]>([
   [
     '\ud800abc',
     [
-      ...['\ud800abc', '\\ud800abc', '\\\\ud800abc', '%EF%BF%BDabc', '%EF%BF%BDabc', '%EF%BF%BDabc', '%EF%BF%BDabc'],
+      ...[
+        '\ud800abc',
+        '\\ud800abc',
+        '\\\\ud800abc',
+        '%EF%BF%BDabc',
+        '%EF%BF%BDabc',
+        '%EF%BF%BDabc',
+        '%EF%BF%BDabc',
+      ],
       ...['77+9YWJj', '+/vWFiY', 'vv71hYm', '77-9YWJj', '-_vWFiY', 'vv71hYm', 'efbfbd616263'],
     ],
   ],
   // Less than six characters of base64 are words as well as not.
-  ['abcde', ['abcde', 'abcde', 'abcde', 'abcde', 'abcde', 'abcde', 'abcde', 'YWJjZG', 'FiY2Rl', 'hYmNkZ', 'YWJjZG', 'FiY2Rl', 'hYmNkZ', '6162636465']],
-  ['abcd', ['abcd', 'abcd', 'abcd', 'abcd', 'abcd', 'abcd', 'abcd', '', '', '', '', '', '', '61626364']],
+  [
+    'abcde',
+    [
+      'abcde',
+      'abcde',
+      'abcde',
+      'abcde',
+      'abcde',
+      'abcde',
+      'abcde',
+      'YWJjZG',
+      'FiY2Rl',
+      'hYmNkZ',
+      'YWJjZG',
+      'FiY2Rl',
+      'hYmNkZ',
+      '6162636465',
+    ],
+  ],
+  [
+    'abcd',
+    ['abcd', 'abcd', 'abcd', 'abcd', 'abcd', 'abcd', 'abcd', '', '', '', '', '', '', '61626364'],
+  ],
 ])('a secret such as %j may be written as', (secret, written) => {
   expect(spellings.map((spelling) => spelling(secret))).toEqual(written);
 });
 
 test('the beginning of a secret has the beginning of its spellings', () => {
   const secret = 'p@ss w"rd/\u00e9+ and more of it';
-  for (const spelling of spellings) expect(spelling(secret).startsWith(spelling(secret.slice(0, 12)))).toBe(true);
+  for (const spelling of spellings)
+    expect(spelling(secret).startsWith(spelling(secret.slice(0, 12)))).toBe(true);
 });

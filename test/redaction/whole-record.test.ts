@@ -1,4 +1,6 @@
-/** A canary secret occurs in no event, log line, error text or prompt, whichever way it comes in. */
+/**
+ * A canary secret occurs in no event, log line, error text or prompt, whichever way it comes in.
+ */
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
@@ -25,7 +27,10 @@ const canary = 'canary-f00dbabe';
 
 /** What a tool of these tests is made from; the handler gets everything. */
 type Config = Record<string, unknown>;
-const marked = { type: 'object', properties: { token: { type: 'string', 'x-secret': true }, note: {} } } as const;
+const marked = {
+  type: 'object',
+  properties: { token: { type: 'string', 'x-secret': true }, note: {} },
+} as const;
 
 interface Spied {
   readonly registry: HostToolRegistry;
@@ -40,16 +45,31 @@ interface Spied {
   of(type: AnyEvent['type']): string;
 }
 
-function spy({ registry: registryOptions = {}, session: sessionOptions = {} }: { registry?: RegistryOptions; session?: Partial<SessionOptions> } = {}): Spied {
+function spy({
+  registry: registryOptions = {},
+  session: sessionOptions = {},
+}: {
+  registry?: RegistryOptions;
+  session?: Partial<SessionOptions>;
+} = {}): Spied {
   const lines: unknown[] = [];
   const log = (...line: unknown[]): void => void lines.push(line);
-  const registry = new HostToolRegistry({ logger: { warn: log, error: log }, approvals: { secret: key }, ...registryOptions });
+  const registry = new HostToolRegistry({
+    logger: { warn: log, error: log },
+    approvals: { secret: key },
+    ...registryOptions,
+  });
   const prompts: ApprovalRequest[] = [];
   const approver: Approver = (request) => {
     prompts.push(request);
     return 'allow_once';
   };
-  const session = registry.createSession({ sessionId: 's', principal: 'p', approver, ...sessionOptions });
+  const session = registry.createSession({
+    sessionId: 's',
+    principal: 'p',
+    approver,
+    ...sessionOptions,
+  });
   const events: AnyEvent[] = [];
   registry.events.on('*', (event) => void events.push(event));
   const errors: unknown[] = [];
@@ -59,7 +79,13 @@ function spy({ registry: registryOptions = {}, session: sessionOptions = {} }: {
     events,
     add(config = {}) {
       registry.register(
-        defineTool({ name: 'probe', description: 'Is tried.', parameters: marked, handler: () => 'done', ...config } as never) as AnyTool<unknown>,
+        defineTool({
+          name: 'probe',
+          description: 'Is tried.',
+          parameters: marked,
+          handler: () => 'done',
+          ...config,
+        } as never) as AnyTool<unknown>,
       );
     },
     async call(input = { token: canary }, name = 'probe', options = {}) {
@@ -73,34 +99,82 @@ function spy({ registry: registryOptions = {}, session: sessionOptions = {} }: {
   return self;
 }
 
-const contextOf = (run: (context: ToolContext, input: { token: string }) => unknown) => (input: never, context: never) =>
-  run(context as ToolContext, input as { token: string });
+const contextOf =
+  (run: (context: ToolContext, input: { token: string }) => unknown) =>
+  (input: never, context: never) =>
+    run(context as ToolContext, input as { token: string });
 
 describe('a marked argument', () => {
   const shapes: [how: string, parameters: unknown, input: unknown, redact?: readonly string[]][] = [
-    ['by zod .meta({ secret: true })', z.object({ token: z.string().meta({ secret: true }) }), { token: canary }],
-    ['by raw x-secret', marked, { token: canary }],
-    ['by raw secret', { type: 'object', properties: { token: { type: 'string', secret: true } } }, { token: canary }],
-    ['by a redact path at any depth', { type: 'object' }, { deep: [{ token: canary }] }, ['token']],
-    ['by a dotted redact path', { type: 'object' }, { auth: { token: canary } }, ['auth.token']],
-    ['by a dotted redact path through an array', { type: 'object' }, { auth: [{ token: canary }] }, ['auth.token']],
-    ['by a star', { type: 'object' }, { auth: { anything: canary } }, ['auth.*']],
-    ['nested', z.object({ a: z.object({ b: z.object({ token: z.string().meta({ secret: true }) }) }) }), { a: { b: { token: canary } } }],
-    ['in an array', z.object({ tokens: z.array(z.string().meta({ secret: true })) }), { tokens: ['x', canary] }],
-    ['as a whole object', z.object({ auth: z.object({ user: z.string(), pass: z.string() }).meta({ secret: true }) }), { auth: { user: 'ann', pass: canary } }],
     [
-      'behind a $ref',
-      { type: 'object', properties: { token: { $ref: '#/$defs/secret' } }, $defs: { secret: { type: 'string', 'x-secret': true } } },
+      'by zod .meta({ secret: true })',
+      z.object({ token: z.string().meta({ secret: true }) }),
       { token: canary },
     ],
-    ['in a recursive $ref', { type: 'object', properties: { token: { 'x-secret': true }, child: { $ref: '#' } } }, { child: { child: { token: canary } } }],
+    ['by raw x-secret', marked, { token: canary }],
+    [
+      'by raw secret',
+      { type: 'object', properties: { token: { type: 'string', secret: true } } },
+      { token: canary },
+    ],
+    ['by a redact path at any depth', { type: 'object' }, { deep: [{ token: canary }] }, ['token']],
+    ['by a dotted redact path', { type: 'object' }, { auth: { token: canary } }, ['auth.token']],
+    [
+      'by a dotted redact path through an array',
+      { type: 'object' },
+      { auth: [{ token: canary }] },
+      ['auth.token'],
+    ],
+    ['by a star', { type: 'object' }, { auth: { anything: canary } }, ['auth.*']],
+    [
+      'nested',
+      z.object({ a: z.object({ b: z.object({ token: z.string().meta({ secret: true }) }) }) }),
+      { a: { b: { token: canary } } },
+    ],
+    [
+      'in an array',
+      z.object({ tokens: z.array(z.string().meta({ secret: true })) }),
+      { tokens: ['x', canary] },
+    ],
+    [
+      'as a whole object',
+      z.object({ auth: z.object({ user: z.string(), pass: z.string() }).meta({ secret: true }) }),
+      { auth: { user: 'ann', pass: canary } },
+    ],
+    [
+      'behind a $ref',
+      {
+        type: 'object',
+        properties: { token: { $ref: '#/$defs/secret' } },
+        $defs: { secret: { type: 'string', 'x-secret': true } },
+      },
+      { token: canary },
+    ],
+    [
+      'in a recursive $ref',
+      { type: 'object', properties: { token: { 'x-secret': true }, child: { $ref: '#' } } },
+      { child: { child: { token: canary } } },
+    ],
     [
       'in one alternative',
-      z.object({ auth: z.union([z.string().meta({ secret: true }), z.object({ key: z.string().meta({ secret: true }) })]) }),
+      z.object({
+        auth: z.union([
+          z.string().meta({ secret: true }),
+          z.object({ key: z.string().meta({ secret: true }) }),
+        ]),
+      }),
       { auth: { key: canary } },
     ],
-    ['in a record', z.object({ keys: z.record(z.string(), z.string().meta({ secret: true })) }), { keys: { any: canary } }],
-    ['optional, with a default', z.object({ token: z.string().meta({ secret: true }).optional().default('none') }), { token: canary }],
+    [
+      'in a record',
+      z.object({ keys: z.record(z.string(), z.string().meta({ secret: true })) }),
+      { keys: { any: canary } },
+    ],
+    [
+      'optional, with a default',
+      z.object({ token: z.string().meta({ secret: true }).optional().default('none') }),
+      { token: canary },
+    ],
   ];
 
   test.each(shapes)('%s is in no event and no prompt', async (_, parameters, input, redact) => {
@@ -133,15 +207,25 @@ describe('a marked argument', () => {
     ['the whole input as broken text', marked, `{"token":"${canary}",}`],
     [
       'an object as text',
-      { type: 'object', properties: { auth: { type: 'object', properties: { token: { 'x-secret': true } } } } },
+      {
+        type: 'object',
+        properties: { auth: { type: 'object', properties: { token: { 'x-secret': true } } } },
+      },
       { auth: JSON.stringify({ token: canary }) },
     ],
     [
       'an object as broken text',
-      { type: 'object', properties: { auth: { type: 'object', properties: { token: { 'x-secret': true } } } } },
+      {
+        type: 'object',
+        properties: { auth: { type: 'object', properties: { token: { 'x-secret': true } } } },
+      },
       { auth: `{"token":"${canary}"` },
     ],
-    ['a list as text', { type: 'object', properties: { tokens: { type: 'array', items: { 'x-secret': true } } } }, { tokens: JSON.stringify([canary]) }],
+    [
+      'a list as text',
+      { type: 'object', properties: { tokens: { type: 'array', items: { 'x-secret': true } } } },
+      { tokens: JSON.stringify([canary]) },
+    ],
   ])('sent as JSON in a text (%s) is in no event, mended or not', async (_, parameters, input) => {
     for (const repair of ['safe', 'off'] as const) {
       const spied = spy({ session: { repair } });
@@ -152,9 +236,17 @@ describe('a marked argument', () => {
   });
 
   test('sent as text below a redact path is in no event', async () => {
-    const spied = spy({ registry: { redact: ['password', 'auth.token'] }, session: { repair: 'safe' } });
+    const spied = spy({
+      registry: { redact: ['password', 'auth.token'] },
+      session: { repair: 'safe' },
+    });
     spied.add({ parameters: { type: 'object' } });
-    await spied.call(JSON.stringify({ list: [JSON.stringify({ password: canary })], auth: JSON.stringify({ token: canary }) }));
+    await spied.call(
+      JSON.stringify({
+        list: [JSON.stringify({ password: canary })],
+        auth: JSON.stringify({ token: canary }),
+      }),
+    );
     expect(spied.told()).not.toContain(canary);
   });
 
@@ -171,16 +263,30 @@ describe('a marked argument', () => {
     const spied = spy();
     spied.add({
       handler: () => {
-        throw new Error(`${secret} ${JSON.stringify(secret)} ${encodeURIComponent(secret)} ${new URLSearchParams({ secret })}`);
+        throw new Error(
+          `${secret} ${JSON.stringify(secret)} ${encodeURIComponent(secret)} ` +
+            `${new URLSearchParams({ secret })}`,
+        );
       },
     });
     await spied.call({ token: secret });
-    for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), 'word']) expect(spied.told()).not.toContain(form);
+    for (const form of [
+      secret,
+      JSON.stringify(secret).slice(1, -1),
+      encodeURIComponent(secret),
+      'word',
+    ])
+      expect(spied.told()).not.toContain(form);
   });
 });
 
 describe('a secret that came in is in nothing that is told of the call', () => {
-  const cases: [where: string, config: Config, options?: Parameters<typeof spy>[0], input?: unknown][] = [
+  const cases: [
+    where: string,
+    config: Config,
+    options?: Parameters<typeof spy>[0],
+    input?: unknown,
+  ][] = [
     [
       'a thrown error',
       {
@@ -197,7 +303,10 @@ describe('a secret that came in is in nothing that is told of the call', () => {
         }),
       },
     ],
-    ['a rejection', { handler: contextOf((_context, { token }) => Promise.reject(new Error(token))) }],
+    [
+      'a rejection',
+      { handler: contextOf((_context, { token }) => Promise.reject(new Error(token))) },
+    ],
     [
       'an error with a cause',
       {
@@ -223,13 +332,26 @@ describe('a secret that came in is in nothing that is told of the call', () => {
       },
       { session: { exposeErrors: 'masked' } },
     ],
-    ['a failure', { handler: contextOf((_context, { token }) => fail({ message: token, reason: token, details: { list: [token, { [token]: token }] } })) }],
+    [
+      'a failure',
+      {
+        handler: contextOf((_context, { token }) =>
+          fail({ message: token, reason: token, details: { list: [token, { [token]: token }] } }),
+        ),
+      },
+    ],
     [
       "a policy's message",
       {},
       {
         registry: {
-          policies: [{ id: 'p', check: ({ input, context: _ }) => ({ ...denial(), message: `no ${(input as { token: string }).token}` }) as never }],
+          policies: [
+            {
+              id: 'p',
+              check: ({ input, context: _ }) =>
+                ({ ...denial(), message: `no ${(input as { token: string }).token}` }) as never,
+            },
+          ],
         },
       },
     ],
@@ -237,7 +359,13 @@ describe('a secret that came in is in nothing that is told of the call', () => {
       "a check's message",
       {
         policy: {
-          check: ({ input, deny }: { input: { token: string }; deny(reason: string, message: string): unknown }) => deny('not_now', `no ${input.token}`),
+          check: ({
+            input,
+            deny,
+          }: {
+            input: { token: string };
+            deny(reason: string, message: string): unknown;
+          }) => deny('not_now', `no ${input.token}`),
         },
       },
     ],
@@ -251,13 +379,45 @@ describe('a secret that came in is in nothing that is told of the call', () => {
         },
       },
     ],
-    ["an ask's title", { policy: { check: ({ input, ask }: { input: { token: string }; ask(prompt: string): unknown }) => ask(`Use ${input.token}?`) } }],
-    ["a prompt's title and message", { requiresApproval: (input: { token: string }) => ({ title: `Use ${input.token}?`, message: `It is ${input.token}.` }) }],
-    ["a person's message", { requiresApproval: true }, { session: { approver: () => ({ decision: 'reject_once', message: `I saw ${canary}.` }) } }],
+    [
+      "an ask's title",
+      {
+        policy: {
+          check: ({ input, ask }: { input: { token: string }; ask(prompt: string): unknown }) =>
+            ask(`Use ${input.token}?`),
+        },
+      },
+    ],
+    [
+      "a prompt's title and message",
+      {
+        requiresApproval: (input: { token: string }) => ({
+          title: `Use ${input.token}?`,
+          message: `It is ${input.token}.`,
+        }),
+      },
+    ],
+    [
+      "a person's message",
+      { requiresApproval: true },
+      { session: { approver: () => ({ decision: 'reject_once', message: `I saw ${canary}.` }) } },
+    ],
     [
       "a before hook's deny",
       {},
-      { session: { hooks: [{ before: ({ input }) => ({ action: 'deny', reason: 'not_now', message: `no ${String(input.token)}` }) }] } },
+      {
+        session: {
+          hooks: [
+            {
+              before: ({ input }) => ({
+                action: 'deny',
+                reason: 'not_now',
+                message: `no ${String(input.token)}`,
+              }),
+            },
+          ],
+        },
+      },
     ],
     [
       "a later hook's deny, of what an earlier one put in",
@@ -266,7 +426,13 @@ describe('a secret that came in is in nothing that is told of the call', () => {
         session: {
           hooks: [
             { before: () => ({ action: 'modify', input: { token: `${canary}-2` } }) },
-            { before: ({ input }) => ({ action: 'deny', reason: 'not_now', message: String(input.token) }) },
+            {
+              before: ({ input }) => ({
+                action: 'deny',
+                reason: 'not_now',
+                message: String(input.token),
+              }),
+            },
           ],
         },
       },
@@ -275,7 +441,14 @@ describe('a secret that came in is in nothing that is told of the call', () => {
     [
       'a deny of what a hook has taken away',
       {},
-      { session: { hooks: [{ before: () => ({ action: 'modify', input: {} }) }, { before: () => ({ action: 'deny', reason: 'not_now', message: canary }) }] } },
+      {
+        session: {
+          hooks: [
+            { before: () => ({ action: 'modify', input: {} }) },
+            { before: () => ({ action: 'deny', reason: 'not_now', message: canary }) },
+          ],
+        },
+      },
     ],
     [
       'a before hook that throws it',
@@ -315,7 +488,11 @@ describe('a secret that came in is in nothing that is told of the call', () => {
           hooks: [
             {
               after: ({ input }, result) =>
-                ({ success: false, error: { code: 'handler_error', message: String(input.token), retryable: false }, metadata: result.metadata }) as ToolResult,
+                ({
+                  success: false,
+                  error: { code: 'handler_error', message: String(input.token), retryable: false },
+                  metadata: result.metadata,
+                }) as ToolResult,
             },
           ],
         },
@@ -332,13 +509,39 @@ describe('a secret that came in is in nothing that is told of the call', () => {
         }),
       },
     ],
-    ['progress', { handler: contextOf((context, { token }) => context.progress(1, 2, `with ${token}`)) }],
-    ['progress that is cut in the middle of it', { handler: contextOf((context, { token }) => context.progress(1, 2, `${'x'.repeat(65_536 - 6)}${token}`)) }],
-    ["an event's data", { handler: contextOf((context, { token }) => context.emit('step', { list: [token, { [token]: `is ${token}` }] })) }],
+    [
+      'progress',
+      { handler: contextOf((context, { token }) => context.progress(1, 2, `with ${token}`)) },
+    ],
+    [
+      'progress that is cut in the middle of it',
+      {
+        handler: contextOf((context, { token }) =>
+          context.progress(1, 2, `${'x'.repeat(65_536 - 6)}${token}`),
+        ),
+      },
+    ],
+    [
+      "an event's data",
+      {
+        handler: contextOf((context, { token }) =>
+          context.emit('step', { list: [token, { [token]: `is ${token}` }] }),
+        ),
+      },
+    ],
     ["an event's name", { handler: contextOf((context, { token }) => context.emit(token)) }],
-    ['the name of an event that was not declared', { events: ['other'], handler: contextOf((context, { token }) => context.emit(token)) }],
-    ['the name of an event that was too large', { handler: contextOf((context, { token }) => context.emit(token, 'x'.repeat(70_000))) }],
-    ['a log line', { handler: contextOf((context, { token }) => context.log('info', { said: token })) }],
+    [
+      'the name of an event that was not declared',
+      { events: ['other'], handler: contextOf((context, { token }) => context.emit(token)) },
+    ],
+    [
+      'the name of an event that was too large',
+      { handler: contextOf((context, { token }) => context.emit(token, 'x'.repeat(70_000))) },
+    ],
+    [
+      'a log line',
+      { handler: contextOf((context, { token }) => context.log('info', { said: token })) },
+    ],
     [
       'what a generator yields',
       {
@@ -351,20 +554,37 @@ describe('a secret that came in is in nothing that is told of the call', () => {
       },
     ],
     ['an output', { handler: contextOf((_context, { token }) => ({ echo: `it was ${token}` })) }],
-    ['an output that is cut', { maxOutputChars: 100, handler: contextOf((_context, { token }) => token.repeat(20)) }],
+    [
+      'an output that is cut',
+      { maxOutputChars: 100, handler: contextOf((_context, { token }) => token.repeat(20)) },
+    ],
     [
       'an output that is cut at both ends',
-      { maxOutputChars: 100, outputStrategy: 'head_tail', handler: contextOf((_context, { token }) => ({ text: token.repeat(20) })) },
+      {
+        maxOutputChars: 100,
+        outputStrategy: 'head_tail',
+        handler: contextOf((_context, { token }) => ({ text: token.repeat(20) })),
+      },
     ],
-    ['what the handler added to its result', { handler: contextOf((_context, { token }) => ok('done', { used: token })) }],
+    [
+      'what the handler added to its result',
+      { handler: contextOf((_context, { token }) => ok('done', { used: token })) },
+    ],
     [
       'an output that its schema refuses',
       {
-        outputSchema: z.object({ text: z.string().refine(() => false, { error: (issue) => `\`${String(issue.input)}\` will not do` }) }),
+        outputSchema: z.object({
+          text: z
+            .string()
+            .refine(() => false, { error: (issue) => `\`${String(issue.input)}\` will not do` }),
+        }),
         handler: contextOf((_context, { token }) => ({ text: token })),
       },
     ],
-    ['an output that is no JSON', { handler: contextOf((_context, { token }) => ({ [token]: 5n })) }],
+    [
+      'an output that is no JSON',
+      { handler: contextOf((_context, { token }) => ({ [token]: 5n })) },
+    ],
     [
       'a resource key that throws it',
       {
@@ -373,7 +593,11 @@ describe('a secret that came in is in nothing that is told of the call', () => {
         },
       },
     ],
-    ['a deny by a rule that looks at it', {}, { registry: { rules: [{ effect: 'deny', when: { token: { glob: '*babe' } } }] } }],
+    [
+      'a deny by a rule that looks at it',
+      {},
+      { registry: { rules: [{ effect: 'deny', when: { token: { glob: '*babe' } } }] } },
+    ],
   ];
   test.each(cases)('%s', async (_, config, options, input) => {
     const spied = spy(options);
@@ -387,7 +611,13 @@ describe('a secret that came in is in nothing that is told of the call', () => {
   test('a late settle', async () => {
     vi.useFakeTimers();
     const spied = spy();
-    spied.add({ timeoutMs: 10, handler: contextOf((_context, { token }) => new Promise((_resolve, reject) => setTimeout(reject, 50, new Error(token)))) });
+    spied.add({
+      timeoutMs: 10,
+      handler: contextOf(
+        (_context, { token }) =>
+          new Promise((_resolve, reject) => setTimeout(reject, 50, new Error(token))),
+      ),
+    });
     const called = spied.call();
     await vi.advanceTimersByTimeAsync(60);
     expect((await called).success).toBe(false);
@@ -400,7 +630,9 @@ describe('a secret that came in is in nothing that is told of the call', () => {
     const spied = spy();
     spied.add({ handler: () => gate.promise });
     const first = spied.call({ token: canary }, 'probe', { callId: 'same' });
-    expect(await spied.call({ token: canary }, 'probe', { callId: 'same' })).toMatchObject({ error: { code: 'duplicate_call_id' } });
+    expect(await spied.call({ token: canary }, 'probe', { callId: 'same' })).toMatchObject({
+      error: { code: 'duplicate_call_id' },
+    });
     gate.resolve(canary);
     await first;
     expect(spied.told()).not.toContain(canary);
@@ -410,10 +642,18 @@ describe('a secret that came in is in nothing that is told of the call', () => {
     const spied = spy();
     spied.add({
       policy: {
-        check: ({ input, deny }: { input: { token: string }; deny(reason: string, message: string): unknown }) => deny('not_now', `no ${input.token}`),
+        check: ({
+          input,
+          deny,
+        }: {
+          input: { token: string };
+          deny(reason: string, message: string): unknown;
+        }) => deny('not_now', `no ${input.token}`),
       },
     });
-    expect(JSON.stringify(await spied.session.explain('probe', { token: canary }))).not.toContain(canary);
+    expect(JSON.stringify(await spied.session.explain('probe', { token: canary }))).not.toContain(
+      canary,
+    );
     spied.add({
       name: 'strict',
       parameters: z.object({
@@ -423,7 +663,9 @@ describe('a secret that came in is in nothing that is told of the call', () => {
           .refine(() => false, { error: (issue) => String(issue.input) }),
       }),
     });
-    expect(JSON.stringify(await spied.session.explain('strict', { token: canary }))).not.toContain(canary);
+    expect(JSON.stringify(await spied.session.explain('strict', { token: canary }))).not.toContain(
+      canary,
+    );
   });
 });
 
@@ -437,14 +679,23 @@ function denial(): JsonObject {
 
 describe('an output', () => {
   test.each<[how: string, config: Config, redact?: readonly string[]]>([
-    ['by its schema', { outputSchema: z.object({ key: z.string().meta({ secret: true }), also: z.string() }) }],
+    [
+      'by its schema',
+      { outputSchema: z.object({ key: z.string().meta({ secret: true }), also: z.string() }) },
+    ],
     ['by a redact path', {}, ['key']],
-  ])('that is marked secret (%s) reaches the caller, and is in no event', async (_, config, redact) => {
-    const spied = spy({ registry: withRedact(redact) });
-    spied.add({ ...config, handler: () => ok({ key: canary, also: `it is ${canary}` }, { key: 'x', seen: canary }) });
-    expect(await spied.call({})).toMatchObject({ success: true, output: { key: canary } });
-    expect(spied.told()).not.toContain(canary);
-  });
+  ])(
+    'that is marked secret (%s) reaches the caller, and is in no event',
+    async (_, config, redact) => {
+      const spied = spy({ registry: withRedact(redact) });
+      spied.add({
+        ...config,
+        handler: () => ok({ key: canary, also: `it is ${canary}` }, { key: 'x', seen: canary }),
+      });
+      expect(await spied.call({})).toMatchObject({ success: true, output: { key: canary } });
+      expect(spied.told()).not.toContain(canary);
+    },
+  );
 
   test.each<[what: string, hook: Hook]>([
     [
@@ -461,26 +712,40 @@ describe('an output', () => {
         after: (_call, result) =>
           ({
             success: false,
-            error: { code: 'handler_error', message: JSON.stringify(result.output), retryable: false },
+            error: {
+              code: 'handler_error',
+              message: JSON.stringify(result.output),
+              retryable: false,
+            },
             metadata: result.metadata,
           }) as ToolResult,
       },
     ],
   ])('of which an after hook speaks (%s) is in nothing that is told', async (_, hook) => {
     const spied = spy({ session: { hooks: [hook] } });
-    spied.add({ outputSchema: { type: 'object', properties: { key: { 'x-secret': true } } }, handler: () => ({ key: canary }) });
+    spied.add({
+      outputSchema: { type: 'object', properties: { key: { 'x-secret': true } } },
+      handler: () => ({ key: canary }),
+    });
     await spied.call({});
     expect(spied.told()).not.toContain(canary);
   });
 
-  test.each(['head', 'head_tail'] as const)('that is marked and then cut (%s) is in no event, nor is half of it', async (outputStrategy) => {
-    for (let pad = 0; pad < 40; pad++) {
-      const spied = spy({ registry: { redact: ['key'] } });
-      spied.add({ maxOutputChars: 80, outputStrategy, handler: () => ({ pad: 'x'.repeat(pad), key: canary, more: 'y'.repeat(200) }) });
-      await spied.call({});
-      expect(spied.told()).not.toContain('cana');
-    }
-  });
+  test.each(['head', 'head_tail'] as const)(
+    'that is marked and then cut (%s) is in no event, nor is half of it',
+    async (outputStrategy) => {
+      for (let pad = 0; pad < 40; pad++) {
+        const spied = spy({ registry: { redact: ['key'] } });
+        spied.add({
+          maxOutputChars: 80,
+          outputStrategy,
+          handler: () => ({ pad: 'x'.repeat(pad), key: canary, more: 'y'.repeat(200) }),
+        });
+        await spied.call({});
+        expect(spied.told()).not.toContain('cana');
+      }
+    },
+  );
 
   test('that its schema refuses is in no error', async () => {
     const spied = spy();
@@ -509,19 +774,37 @@ describe('a knob', () => {
         }),
       },
     ],
-    ['an output', { handler: contextOf((context) => ({ key: (context.knobs as { apiKey: string }).apiKey })) }],
-    ['an event', { handler: contextOf((context) => context.emit('step', { key: (context.knobs as { apiKey: string }).apiKey })) }],
+    [
+      'an output',
+      { handler: contextOf((context) => ({ key: (context.knobs as { apiKey: string }).apiKey })) },
+    ],
+    [
+      'an event',
+      {
+        handler: contextOf((context) =>
+          context.emit('step', { key: (context.knobs as { apiKey: string }).apiKey }),
+        ),
+      },
+    ],
     ["a check's message", { check: true }],
   ])('that is marked secret is not in %s', async (_, { check, ...config }) => {
     const spied = spy();
     const policy = {
       knobs,
       ...(check === true
-        ? { check: (call: { knobs: { apiKey: string }; deny(reason: string, message: string): unknown }) => call.deny('not_now', call.knobs.apiKey) }
+        ? {
+            check: (call: {
+              knobs: { apiKey: string };
+              deny(reason: string, message: string): unknown;
+            }) => call.deny('not_now', call.knobs.apiKey),
+          }
         : {}),
     };
     spied.add({ ...config, policy });
-    spied.registry.defineProfile({ id: 'live', tools: [{ name: 'probe', knobs: { apiKey: canary } }] });
+    spied.registry.defineProfile({
+      id: 'live',
+      tools: [{ name: 'probe', knobs: { apiKey: canary } }],
+    });
     spied.session.setProfile('live');
     await spied.call({});
     expect(spied.told()).not.toContain(canary);
@@ -529,7 +812,11 @@ describe('a knob', () => {
 });
 
 describe('a chain of calls keeps one secret together', () => {
-  const parent = (run: (context: ToolContext, input: { token: string }) => unknown): Config => ({ name: 'parent', uses: ['probe'], handler: contextOf(run) });
+  const parent = (run: (context: ToolContext, input: { token: string }) => unknown): Config => ({
+    name: 'parent',
+    uses: ['probe'],
+    handler: contextOf(run),
+  });
 
   test('what a parent gives on in a field without a mark is in no event of the child', async () => {
     const spied = spy();
@@ -542,7 +829,11 @@ describe('a chain of calls keeps one secret together', () => {
         return input;
       }),
     });
-    spied.add(parent(async (context, { token }) => (await context.tools.call('probe', { text: token })).success));
+    spied.add(
+      parent(
+        async (context, { token }) => (await context.tools.call('probe', { text: token })).success,
+      ),
+    );
     expect(await spied.call({ token: canary }, 'parent')).toMatchObject({ output: true });
     const prompts = spied.events.filter(({ type }) => type === 'approval:required');
     expect(prompts).toHaveLength(1);
@@ -599,13 +890,22 @@ describe('a suspended call', () => {
     const first = await spied.call();
     const { token: approval } = (first.success ? undefined : first.approval) as { token: string };
     const pending = await spied.session.approvals.pending();
-    expect(JSON.stringify(pending.map(({ token: _, ...request }) => request))).not.toContain(canary);
+    expect(JSON.stringify(pending.map(({ token: _, ...request }) => request))).not.toContain(
+      canary,
+    );
     const results = [
       await spied.session.approvals.resume(`${approval}x`, 'allow_once'),
-      await spied.session.approvals.resume(approval, { decision: 'allow_once', input: { token: `${canary}-edited` } }),
+      await spied.session.approvals.resume(approval, {
+        decision: 'allow_once',
+        input: { token: `${canary}-edited` },
+      }),
       await spied.session.approvals.resume(approval, 'allow_once'),
     ];
-    expect(results.map((result) => (result.success ? undefined : result.error.code))).toEqual(['approval_denied', 'handler_error', 'approval_denied']);
+    expect(results.map((result) => (result.success ? undefined : result.error.code))).toEqual([
+      'approval_denied',
+      'handler_error',
+      'approval_denied',
+    ]);
     const told = spied.told() + JSON.stringify(results) + results.map(serializeOutput).join();
     expect(told).not.toContain(canary);
     for (const part of approval.split('.')) expect(told).not.toContain(part);

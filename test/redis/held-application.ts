@@ -1,6 +1,14 @@
-/** An application in the test's own process, behind an address that leads to a node, with calls that it holds until it is told. */
+/**
+ * An application in the test's own process, behind an address that leads to a node, with calls that
+ * it holds until it is told.
+ */
 import { WebSocket } from 'ws';
-import { connectRelay, type RelayTool, type RelayTransport, type RelayWebSocket } from '../../src/relay-client/index.ts';
+import {
+  connectRelay,
+  type RelayTool,
+  type RelayTransport,
+  type RelayWebSocket,
+} from '../../src/relay-client/index.ts';
 import type { Opened } from '../mcp/server/kit.ts';
 import { startForwarder } from './relay-processes.ts';
 import type { Session } from './relay-requests.ts';
@@ -16,7 +24,12 @@ interface HeldCall {
 const parameters = { type: 'object', properties: { n: { type: 'number' } } };
 
 /** Has the tools `held` and `twice`. Ends with the test. */
-export async function heldApplication(open: Opened, { code, sessionToken: token }: Session, node: string, transport: RelayTransport = 'websocket') {
+export async function heldApplication(
+  open: Opened,
+  { code, sessionToken: token }: Session,
+  node: string,
+  transport: RelayTransport = 'websocket',
+) {
   const forwarder = await startForwarder(node);
   open.defer(() => forwarder.close());
   const runs: HeldCall[] = [];
@@ -24,9 +37,15 @@ export async function heldApplication(open: Opened, { code, sessionToken: token 
     name: 'held',
     description: 'Waits until it is told.',
     parameters,
-    handler: (_, { requestId: id, signal }) => new Promise((resolve) => void runs.push({ id, signal, end: resolve })),
+    handler: (_, { requestId: id, signal }) =>
+      new Promise((resolve) => void runs.push({ id, signal, end: resolve })),
   };
-  const twice: RelayTool = { name: 'twice', description: 'Doubles.', parameters, handler: ({ n }) => 2 * Number(n) };
+  const twice: RelayTool = {
+    name: 'twice',
+    description: 'Doubles.',
+    parameters,
+    handler: ({ n }) => 2 * Number(n),
+  };
   const connection = await connectRelay({
     url: forwarder.url,
     code,

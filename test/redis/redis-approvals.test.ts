@@ -4,7 +4,14 @@ import type { ApprovalRecord, ApprovalStore } from '../../src/index.ts';
 import { redisApprovals } from '../../src/redis/index.ts';
 import { approvalStoreConformance } from '../../src/testing/index.ts';
 import { type Bench, suspending, suspendOne, why } from '../approval/kit.ts';
-import { demandRedis, type RedisServer, redisAvailable, soon, startRedis, whyNot } from './redis-server.ts';
+import {
+  demandRedis,
+  type RedisServer,
+  redisAvailable,
+  soon,
+  startRedis,
+  whyNot,
+} from './redis-server.ts';
 
 demandRedis();
 
@@ -13,7 +20,12 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
   let client: ReturnType<RedisServer['connect']>;
   let stores = 0;
   const fresh = (): ApprovalStore => redisApprovals({ client, prefix: `test-${++stores}` });
-  const record = (id: string, expiresAt = Date.now() + 60_000): ApprovalRecord => ({ id, sessionId: 's', expiresAt, token: 'a secret' });
+  const record = (id: string, expiresAt = Date.now() + 60_000): ApprovalRecord => ({
+    id,
+    sessionId: 's',
+    expiresAt,
+    token: 'a secret',
+  });
   const keys = async (): Promise<string[]> => (await client.keys(`test-${stores}:*`)).toSorted();
 
   beforeAll(async () => {
@@ -28,11 +40,15 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
 
   test('are taken once, however many processes ask', async () => {
     const prefix = `test-${++stores}`;
-    const processes = Array.from({ length: 4 }, () => redisApprovals({ client: server.connect(), prefix }));
+    const processes = Array.from({ length: 4 }, () =>
+      redisApprovals({ client: server.connect(), prefix }),
+    );
     for (let round = 0; round < 20; round++) {
       const kept = record(`r${round}`);
       await processes[0]?.put(kept);
-      const taken = await Promise.all(Array.from({ length: 40 }, (_, index) => processes[index % 4]?.take(kept.id)));
+      const taken = await Promise.all(
+        Array.from({ length: 40 }, (_, index) => processes[index % 4]?.take(kept.id)),
+      );
       expect(taken.filter((each) => each !== undefined)).toEqual([kept]);
     }
   });
@@ -41,40 +57,65 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
     const store = fresh();
     const expiresAt = Date.now() + 150;
     await store.put(record('short', expiresAt));
-    expect(await keys()).toEqual(['approval:{short}', 'approvals:{s}'].map((rest) => `test-${stores}:${rest}`));
+    expect(await keys()).toEqual(
+      ['approval:{short}', 'approvals:{s}'].map((rest) => `test-${stores}:${rest}`),
+    );
     for (const key of await keys()) expect(await client.pexpiretime(key)).toBe(expiresAt);
     await soon(() => store.list('s')).toEqual([]);
     expect(await store.take('short')).toBeUndefined();
     expect(await keys()).toEqual([]);
   });
 
-  test('keep their session for as long as the last of them, and forget the ids of those that expired', async () => {
-    const store = fresh();
-    const last = record('last');
-    await store.put(last);
-    await store.put(record('short', Date.now() + 20));
-    expect(await client.pexpiretime(`test-${stores}:approvals:{s}`)).toBe(last.expiresAt);
-    await soon(() => client.exists(`test-${stores}:approval:{short}`)).toBe(0);
-    await store.put(record('other'));
-    expect(await client.zrange(`test-${stores}:approvals:{s}`, '0', '-1')).toEqual(['last', 'other']);
-    expect(await store.list('s')).toHaveLength(2);
-  });
+  test(
+    'keep their session for as long as the last of them, and forget the ids of those that ' +
+      'expired',
+    async () => {
+      const store = fresh();
+      const last = record('last');
+      await store.put(last);
+      await store.put(record('short', Date.now() + 20));
+      expect(await client.pexpiretime(`test-${stores}:approvals:{s}`)).toBe(last.expiresAt);
+      await soon(() => client.exists(`test-${stores}:approval:{short}`)).toBe(0);
+      await store.put(record('other'));
+      expect(await client.zrange(`test-${stores}:approvals:{s}`, '0', '-1')).toEqual([
+        'last',
+        'other',
+      ]);
+      expect(await store.list('s')).toHaveLength(2);
+    },
+  );
 
-  test('are answered once, also where the record is put back into Redis and another process takes it', async () => {
-    const prefix = `test-${++stores}`;
-    const open = (): Bench => suspending({ store: redisApprovals({ client: server.connect(), prefix }), registry: { now: Date.now } });
-    const [first, second] = [open(), open()];
-    const { id, token } = await suspendOne(first);
-    const key = `${prefix}:approval:{${id}}`;
-    const copy = (await client.get(key)) as string;
-    const index = await client.zrange(`${prefix}:approvals:{conversation}`, '0', '-1', 'WITHSCORES');
-    expect((await first.session.approvals.resume(token, 'allow_once')).success).toBe(true);
-    await client.set(key, copy);
-    await client.zadd(`${prefix}:approvals:{conversation}`, index[1] as string, id);
-    expect(await second.session.approvals.pending()).toEqual([]);
-    expect(why(await second.session.approvals.resume(token, 'allow_once'))).toEqual(['approval_denied', 'token_used']);
-    expect([...first.runs, ...second.runs]).toHaveLength(1);
-  });
+  test(
+    'are answered once, also where the record is put back into Redis and another process takes ' +
+      'it',
+    async () => {
+      const prefix = `test-${++stores}`;
+      const open = (): Bench =>
+        suspending({
+          store: redisApprovals({ client: server.connect(), prefix }),
+          registry: { now: Date.now },
+        });
+      const [first, second] = [open(), open()];
+      const { id, token } = await suspendOne(first);
+      const key = `${prefix}:approval:{${id}}`;
+      const copy = (await client.get(key)) as string;
+      const index = await client.zrange(
+        `${prefix}:approvals:{conversation}`,
+        '0',
+        '-1',
+        'WITHSCORES',
+      );
+      expect((await first.session.approvals.resume(token, 'allow_once')).success).toBe(true);
+      await client.set(key, copy);
+      await client.zadd(`${prefix}:approvals:{conversation}`, index[1] as string, id);
+      expect(await second.session.approvals.pending()).toEqual([]);
+      expect(why(await second.session.approvals.resume(token, 'allow_once'))).toEqual([
+        'approval_denied',
+        'token_used',
+      ]);
+      expect([...first.runs, ...second.runs]).toHaveLength(1);
+    },
+  );
 
   test('do not answer with what is no record', async () => {
     const store = fresh();
@@ -92,8 +133,14 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
       await store.put(record('one'));
       await own.kill('SIGKILL');
       await soon(() => client.status).toBe('reconnecting');
-      for (const operation of [() => store.put(record('two')), () => store.take('one'), () => store.list('s')])
-        await expect(operation()).rejects.toThrow(/^The store cannot be reached: Redis does not carry out commands \(\w+\)\. Try again later\.$/);
+      for (const operation of [
+        () => store.put(record('two')),
+        () => store.take('one'),
+        () => store.list('s'),
+      ])
+        await expect(operation()).rejects.toThrow(
+          /^The store cannot be reached: Redis does not carry out commands \(\w+\)\. Try again later\.$/,
+        );
       await own.restart();
       await soon(() => client.status).toBe('ready');
       expect((await store.list('s')).map(({ id }) => id)).toEqual(['one']);

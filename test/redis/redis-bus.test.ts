@@ -1,10 +1,20 @@
-/** The bus of a relay on Redis: the contract of every bus, and what becomes of it when its connection is lost. */
+/**
+ * The bus of a relay on Redis: the contract of every bus, and what becomes of it when its
+ * connection is lost.
+ */
 import type { Redis, RedisOptions } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { redisBus } from '../../src/redis/index.ts';
 import type { RelayBus } from '../../src/relay/ports/bus.ts';
 import { busConformance } from '../../src/testing/index.ts';
-import { demandRedis, type RedisServer, redisAvailable, soon, startRedis, whyNot } from './redis-server.ts';
+import {
+  demandRedis,
+  type RedisServer,
+  redisAvailable,
+  soon,
+  startRedis,
+  whyNot,
+} from './redis-server.ts';
 
 demandRedis();
 
@@ -18,7 +28,8 @@ describe.skipIf(!redisAvailable)(`a relay's bus on Redis${whyNot}`, () => {
     buses.push(bus);
     return bus;
   };
-  const listening = async (): Promise<number> => ((await client.client('LIST', 'TYPE', 'PUBSUB')) as string).split('\n').filter(Boolean).length;
+  const listening = async (): Promise<number> =>
+    ((await client.client('LIST', 'TYPE', 'PUBSUB')) as string).split('\n').filter(Boolean).length;
   const subscribed = async (): Promise<unknown> => client.pubsub('CHANNELS', `test-${names}:*`);
   const ear = async (bus: RelayBus, channel: string) => {
     const heard: (string | undefined)[] = [];
@@ -40,18 +51,22 @@ describe.skipIf(!redisAvailable)(`a relay's bus on Redis${whyNot}`, () => {
     for (const rule of busConformance(() => fresh())) test(rule.name, rule.run);
   });
 
-  test('has one connection of its own, from its first listener to its end, and leaves the host its client', async () => {
-    await soon(listening).toBe(0);
-    const bus = fresh();
-    await bus.publish('c', 'm');
-    expect(await listening()).toBe(0);
-    await Promise.all(['a', 'b', 'c', 'a'].map((channel) => bus.subscribe(channel, () => {})));
-    expect(await listening()).toBe(1);
-    await bus.close?.();
-    await soon(listening).toBe(0);
-    expect(await client.ping()).toBe('PONG');
-    await expect(bus.subscribe('c', () => {})).rejects.toThrow('cannot be reached');
-  });
+  test(
+    'has one connection of its own, from its first listener to its end, and leaves the host its ' +
+      'client',
+    async () => {
+      await soon(listening).toBe(0);
+      const bus = fresh();
+      await bus.publish('c', 'm');
+      expect(await listening()).toBe(0);
+      await Promise.all(['a', 'b', 'c', 'a'].map((channel) => bus.subscribe(channel, () => {})));
+      expect(await listening()).toBe(1);
+      await bus.close?.();
+      await soon(listening).toBe(0);
+      expect(await client.ping()).toBe('PONG');
+      await expect(bus.subscribe('c', () => {})).rejects.toThrow('cannot be reached');
+    },
+  );
 
   test('asks Redis for a channel once, and for none that nobody listens to', async () => {
     const bus = fresh();
@@ -72,7 +87,11 @@ describe.skipIf(!redisAvailable)(`a relay's bus on Redis${whyNot}`, () => {
     const [one, stranger] = [fresh(), fresh()];
     const other = redisBus({ client: server.connect(), prefix: `test-${names - 1}` });
     buses.push(other);
-    const [near, far, strange] = [await ear(one, 'c'), await ear(other, 'c'), await ear(stranger, 'c')];
+    const [near, far, strange] = [
+      await ear(one, 'c'),
+      await ear(other, 'c'),
+      await ear(stranger, 'c'),
+    ];
     await one.publish('c', 'm');
     await soon(() => [near.heard, far.heard]).toEqual([['m'], ['m']]);
     expect(strange.heard).toEqual([]);
@@ -87,7 +106,8 @@ describe.skipIf(!redisAvailable)(`a relay's bus on Redis${whyNot}`, () => {
     ['that keeps no commands while it is not connected', { enableOfflineQueue: false }],
   ])('takes a client %s', async (_, options) => {
     const own = server.connect(options);
-    if (options.enableOfflineQueue === false) await new Promise((resolve) => own.once('ready', resolve));
+    if (options.enableOfflineQueue === false)
+      await new Promise((resolve) => own.once('ready', resolve));
     const bus = fresh(own);
     const { heard } = await ear(bus, 'c');
     await bus.publish('c', 'm');
@@ -96,7 +116,10 @@ describe.skipIf(!redisAvailable)(`a relay's bus on Redis${whyNot}`, () => {
 });
 
 describe.skipIf(!redisAvailable)(`a relay's bus whose Redis fails${whyNot}`, () => {
-  const withServer = async (check: (server: RedisServer, bus: RelayBus, client: Redis) => Promise<void>, commandTimeoutMs?: number): Promise<void> => {
+  const withServer = async (
+    check: (server: RedisServer, bus: RelayBus, client: Redis) => Promise<void>,
+    commandTimeoutMs?: number,
+  ): Promise<void> => {
     const server = await startRedis();
     const client = server.connect();
     const bus = redisBus({ client, commandTimeoutMs });
@@ -111,7 +134,8 @@ describe.skipIf(!redisAvailable)(`a relay's bus whose Redis fails${whyNot}`, () 
   test('tells every listener that messages may be lost once it is back, and goes on', () =>
     withServer(async (server, bus, client) => {
       const heard: Record<string, (string | undefined)[]> = { a: [], b: [], c: [] };
-      for (const [channel, messages] of Object.entries(heard)) await bus.subscribe(channel, (message) => void messages.push(message));
+      for (const [channel, messages] of Object.entries(heard))
+        await bus.subscribe(channel, (message) => void messages.push(message));
       await bus.subscribe('a', () => {
         throw new Error('thrown by a listener');
       });
@@ -121,10 +145,18 @@ describe.skipIf(!redisAvailable)(`a relay's bus whose Redis fails${whyNot}`, () 
         await server.kill('SIGKILL');
         await soon(() => client.status).toBe('reconnecting');
         if (round === 1) stop();
-        await expect(bus.publish('a', 'a secret')).rejects.toThrow(/^The store cannot be reached: Redis does not carry out commands \(reconnecting\)/);
-        await expect(bus.subscribe('a secret', () => {})).rejects.toThrow(/^The store cannot be reached/);
+        await expect(bus.publish('a', 'a secret')).rejects.toThrow(
+          /^The store cannot be reached: Redis does not carry out commands \(reconnecting\)/,
+        );
+        await expect(bus.subscribe('a secret', () => {})).rejects.toThrow(
+          /^The store cannot be reached/,
+        );
         await server.restart();
-        await soon(() => heard).toEqual({ a: Array(round).fill(undefined), b: Array(round).fill(undefined), c: Array(round).fill(undefined) });
+        await soon(() => heard).toEqual({
+          a: Array(round).fill(undefined),
+          b: Array(round).fill(undefined),
+          c: Array(round).fill(undefined),
+        });
         await soon(() => client.pubsub('CHANNELS')).toHaveLength(3);
         await soon(() => client.status).toBe('ready');
       }
@@ -154,7 +186,9 @@ describe.skipIf(!redisAvailable)(`a relay's bus whose Redis fails${whyNot}`, () 
       await bus.subscribe('c', (message) => void heard.push(message));
       await client.acl('SETUSER', 'default', '-subscribe');
       await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-      await expect(bus.subscribe('other', () => {})).rejects.toThrow(/^The store cannot be reached/);
+      await expect(bus.subscribe('other', () => {})).rejects.toThrow(
+        /^The store cannot be reached/,
+      );
       await soon(async () => ((await client.acl('LOG')) as unknown[]).length).toBeGreaterThan(0);
       expect(heard).toEqual([]);
       await client.acl('SETUSER', 'default', '+subscribe');
@@ -181,8 +215,14 @@ describe.skipIf(!redisAvailable)(`a relay's bus whose Redis fails${whyNot}`, () 
       const { signal } = server;
       await bus.subscribe('c', () => {});
       signal('SIGSTOP');
-      const answers = await Promise.allSettled([bus.publish('c', 'a secret'), bus.subscribe('a secret', () => {}), bus.subscribe('a secret', () => {})]);
-      expect(answers.map((answer) => (answer as PromiseRejectedResult).reason.message)).toEqual(Array(3).fill(expect.stringContaining('(timeout)')));
+      const answers = await Promise.allSettled([
+        bus.publish('c', 'a secret'),
+        bus.subscribe('a secret', () => {}),
+        bus.subscribe('a secret', () => {}),
+      ]);
+      expect(answers.map((answer) => (answer as PromiseRejectedResult).reason.message)).toEqual(
+        Array(3).fill(expect.stringContaining('(timeout)')),
+      );
       signal('SIGCONT');
       await soon(() => client.pubsub('CHANNELS')).toEqual(['host-tools:channel:{c}']);
     }, 500));

@@ -1,9 +1,16 @@
-/** Store, bus and approvals on a cluster of three: the same contracts, since what belongs together lies together. */
+/**
+ * Store, bus and approvals on a cluster of three: the same contracts, since what belongs together
+ * lies together.
+ */
 import type { Cluster } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { redisApprovals, redisBus, redisStore } from '../../src/redis/index.ts';
 import type { RelayBus } from '../../src/relay/ports/bus.ts';
-import { approvalStoreConformance, busConformance, storeConformance } from '../../src/testing/index.ts';
+import {
+  approvalStoreConformance,
+  busConformance,
+  storeConformance,
+} from '../../src/testing/index.ts';
 import { type RedisCluster, startCluster } from './redis-cluster.ts';
 import { demandRedis, redisAvailable, soon, whyNot } from './redis-server.ts';
 
@@ -37,7 +44,8 @@ describe.skipIf(!redisAvailable)(`a cluster of Redis${whyNot}`, () => {
     for (const rule of busConformance(() => freshBus())) test(rule.name, rule.run);
   });
   describe('keeps the contract of approvals', () => {
-    for (const rule of approvalStoreConformance(() => redisApprovals(options()))) test(rule.name, rule.run);
+    for (const rule of approvalStoreConformance(() => redisApprovals(options())))
+      test(rule.name, rule.run);
   });
 
   test('has the keys of a session in one slot, and sessions in many', async () => {
@@ -48,7 +56,9 @@ describe.skipIf(!redisAvailable)(`a cluster of Redis${whyNot}`, () => {
       await store.create(session, 'k', 'v', Date.now() + 60_000);
       for (const log of ['', 'one', '{two}']) await store.append(session, log, 'v', 10);
     }
-    const keys = (await Promise.all(client.nodes('master').map((node) => node.keys(`${own.prefix}:*`)))).flat();
+    const keys = (
+      await Promise.all(client.nodes('master').map((node) => node.keys(`${own.prefix}:*`)))
+    ).flat();
     expect(keys).toHaveLength(7 * 4);
     const bySession = new Set(keys.map((key) => `${key.split('}')[0]}}`));
     expect(bySession.size).toBe(7);
@@ -62,25 +72,44 @@ describe.skipIf(!redisAvailable)(`a cluster of Redis${whyNot}`, () => {
   });
 
   test('takes a client with pipelines of its own', async () => {
-    const store = redisStore({ client: cluster.connect({ enableAutoPipelining: true }), prefix: `test-${++made}` });
+    const store = redisStore({
+      client: cluster.connect({ enableAutoPipelining: true }),
+      prefix: `test-${++made}`,
+    });
     const sessions = Array.from({ length: 30 }, (_, index) => `s${index}`);
-    expect(await Promise.all(sessions.map((session) => store.create(session, 'k', session, Date.now() + 60_000)))).toEqual(sessions.map(() => true));
-    expect(await Promise.all(sessions.map((session) => store.get(session, ['k'])))).toEqual(sessions.map((value) => [{ value, version: 1 }]));
+    expect(
+      await Promise.all(
+        sessions.map((session) => store.create(session, 'k', session, Date.now() + 60_000)),
+      ),
+    ).toEqual(sessions.map(() => true));
+    expect(await Promise.all(sessions.map((session) => store.get(session, ['k'])))).toEqual(
+      sessions.map((value) => [{ value, version: 1 }]),
+    );
   });
 
-  test('tells listeners that messages may be lost when the server they listen on dies, and another takes its place', async () => {
+  test('tells listeners that messages may be lost when the server they listen on dies, and another ' +
+    'takes its place', async () => {
     const own = options();
     const bus = freshBus(own);
     const heard: (string | undefined)[] = [];
     const channels = Array.from({ length: 20 }, (_, index) => `c${index}`);
-    for (const channel of channels) await bus.subscribe(channel, (message) => void heard.push(message));
-    const subscribed = await Promise.all(client.nodes('master').map((node) => node.pubsub('CHANNELS', `${own.prefix}:*`)));
-    const port = client.nodes('master')[subscribed.findIndex((names) => (names as string[]).length > 0)]?.options.port;
+    for (const channel of channels)
+      await bus.subscribe(channel, (message) => void heard.push(message));
+    const subscribed = await Promise.all(
+      client.nodes('master').map((node) => node.pubsub('CHANNELS', `${own.prefix}:*`)),
+    );
+    const port =
+      client.nodes('master')[subscribed.findIndex((names) => (names as string[]).length > 0)]
+        ?.options.port;
     const dying = cluster.servers.find((server) => server.port === port);
     await dying?.kill('SIGKILL');
     try {
-      await soon(() => heard.filter((message) => message === undefined).length).toBe(channels.length);
-      const sent = await Promise.allSettled(channels.map((channel) => bus.publish(channel, channel)));
+      await soon(() => heard.filter((message) => message === undefined).length).toBe(
+        channels.length,
+      );
+      const sent = await Promise.allSettled(
+        channels.map((channel) => bus.publish(channel, channel)),
+      );
       const arrived = channels.filter((_, index) => sent[index]?.status === 'fulfilled');
       expect(arrived.length).toBeGreaterThan(0);
       await soon(() => heard).toEqual(expect.arrayContaining(arrived));

@@ -22,7 +22,16 @@ export async function startCluster(): Promise<RedisCluster> {
   const servers = await Promise.all(
     busPorts.map((busPort) =>
       // One server's absence is not to silence the others.
-      startRedis(['--cluster-enabled', 'yes', '--cluster-port', String(busPort), '--cluster-node-timeout', '1000', '--cluster-require-full-coverage', 'no']),
+      startRedis([
+        '--cluster-enabled',
+        'yes',
+        '--cluster-port',
+        String(busPort),
+        '--cluster-node-timeout',
+        '1000',
+        '--cluster-require-full-coverage',
+        'no',
+      ]),
     ),
   );
   const clients: Cluster[] = [];
@@ -30,8 +39,13 @@ export async function startCluster(): Promise<RedisCluster> {
   const settled = async (): Promise<void> => {
     const deadline = performance.now() + 15_000;
     for (const admin of admins)
-      while (!/cluster_state:ok.*cluster_slots_ok:16384.*cluster_known_nodes:3/s.test(await admin.cluster('INFO'))) {
-        if (performance.now() > deadline) throw new Error('Expected the cluster to settle within 15 s');
+      while (
+        !/cluster_state:ok.*cluster_slots_ok:16384.*cluster_known_nodes:3/s.test(
+          await admin.cluster('INFO'),
+        )
+      ) {
+        if (performance.now() > deadline)
+          throw new Error('Expected the cluster to settle within 15 s');
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
   };
@@ -43,7 +57,14 @@ export async function startCluster(): Promise<RedisCluster> {
     for (const [index, admin] of admins.entries()) {
       await admin.cluster('SET-CONFIG-EPOCH', index + 1);
       await admin.cluster('ADDSLOTSRANGE', slots[index]?.[0] ?? 0, slots[index]?.[1] ?? 0);
-      if (index > 0) await admin.call('CLUSTER', 'MEET', '127.0.0.1', String(servers[0]?.port), String(busPorts[0]));
+      if (index > 0)
+        await admin.call(
+          'CLUSTER',
+          'MEET',
+          '127.0.0.1',
+          String(servers[0]?.port),
+          String(busPorts[0]),
+        );
     }
     await settled();
   } catch (error) {

@@ -1,4 +1,7 @@
-/** A real Redis for tests: a child process on a free port, which can be killed and started again with what it had kept. */
+/**
+ * A real Redis for tests: a child process on a free port, which can be killed and started again
+ * with what it had kept.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -17,7 +20,10 @@ export const whyNot = redisAvailable ? '' : ' (skipped: no `redis-server` on the
 export function demandRedis(): void {
   if (redisAvailable || process.env.HOST_TOOLS_REQUIRE_REDIS !== '1') return;
   test('redis-server is on the PATH, since HOST_TOOLS_REQUIRE_REDIS=1', () => {
-    throw new Error('Expected to find `redis-server` on the PATH, since HOST_TOOLS_REQUIRE_REDIS=1; install it, such as by `apt-get install redis-server`');
+    throw new Error(
+      'Expected to find `redis-server` on the PATH, since HOST_TOOLS_REQUIRE_REDIS=1; install ' +
+        'it, such as by `apt-get install redis-server`',
+    );
   });
 }
 
@@ -46,7 +52,21 @@ export async function startRedis(more: readonly string[] = []): Promise<RedisSer
   const clients: Redis[] = [];
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
-    const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--appendonly', 'yes', '--appendfsync', 'always', '--save', '', ...more];
+    const args = [
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      dir,
+      '--appendonly',
+      'yes',
+      '--appendfsync',
+      'always',
+      '--save',
+      '',
+      ...more,
+    ];
     child = spawn('redis-server', args, { stdio: 'ignore' });
     await ready(port, child);
   };
@@ -62,7 +82,9 @@ export async function startRedis(more: readonly string[] = []): Promise<RedisSer
   return {
     port,
     connect(options = {}) {
-      const client = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 20, ...options } as { port: number });
+      const client = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 20, ...options } as {
+        port: number;
+      });
       // Tests look at what commands answer.
       client.on('error', () => {});
       clients.push(client);
@@ -81,11 +103,18 @@ export async function startRedis(more: readonly string[] = []): Promise<RedisSer
 
 /** Answers commands, having loaded what it kept. */
 async function ready(port: number, child: ChildProcess): Promise<void> {
-  const client = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 10, maxRetriesPerRequest: null });
+  const client = new Redis({
+    port,
+    host: '127.0.0.1',
+    retryStrategy: () => 10,
+    maxRetriesPerRequest: null,
+  });
   client.on('error', () => {});
   const failed = new Promise<never>((_, reject) => {
     child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code} before it answered`)));
+    child.once('exit', (code) =>
+      reject(new Error(`redis-server ended with ${code} before it answered`)),
+    );
   });
   try {
     await Promise.race([client.ping(), failed]);
@@ -95,8 +124,9 @@ async function ready(port: number, child: ChildProcess): Promise<void> {
 }
 
 /**
- * A free port that the system gives to nobody by itself: one from its own range could be taken by a connection while the server is away, and a client that tries to
- * connect to it again and again might even reach itself.
+ * A free port that the system gives to nobody by itself: one from its own range could be taken by a
+ * connection while the server is away, and a client that tries to connect to it again and again
+ * might even reach itself.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

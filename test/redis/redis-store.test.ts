@@ -5,14 +5,25 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RedisClient, redisStore } from '../../src/redis/index.ts';
 import type { RelayStore } from '../../src/relay/ports/store.ts';
 import { storeConformance } from '../../src/testing/index.ts';
-import { demandRedis, type RedisServer, redisAvailable, soon, startRedis, whyNot } from './redis-server.ts';
+import {
+  demandRedis,
+  type RedisServer,
+  redisAvailable,
+  soon,
+  startRedis,
+  whyNot,
+} from './redis-server.ts';
 
 demandRedis();
 
 const later = (): number => Date.now() + 60_000;
 
-/** Each operation that a session can be asked for; none of them may take more than one round trip. */
-const operations: Readonly<Record<string, (store: RelayStore, session: string) => Promise<unknown>>> = {
+/**
+ * Each operation that a session can be asked for; none of them may take more than one round trip.
+ */
+const operations: Readonly<
+  Record<string, (store: RelayStore, session: string) => Promise<unknown>>
+> = {
   create: (store, session) => store.create(`${session} again`, 'k', 'a secret', later()),
   get: (store, session) => store.get(session, ['k', 'other']),
   set: (store, session) => store.set(session, 'k', 'a secret', 1),
@@ -60,7 +71,11 @@ describe.skipIf(!redisAvailable)(`a relay's store on Redis${whyNot}`, () => {
       await store.append(session, 'two {x}', 'v', 10);
       await store.acquire(session, 'lease', 'me', 10);
       const found = await keys();
-      expect(found.toSorted()).toEqual(['', ':log:one', ':log:two {x}'].map((rest) => `test-${stores}:session:{a%20%7Bb%7D%3Ac}${rest}`));
+      expect(found.toSorted()).toEqual(
+        ['', ':log:one', ':log:two {x}'].map(
+          (rest) => `test-${stores}:session:{a%20%7Bb%7D%3Ac}${rest}`,
+        ),
+      );
       expect((await client.keys('*')).length).toBe(others + found.length);
       expect(new Set(found.map((key) => /\{[^}]+\}/.exec(key)?.[0])).size).toBe(1);
       for (const key of found) expect(await client.pexpiretime(key)).toBe(expiresAt);
@@ -75,7 +90,11 @@ describe.skipIf(!redisAvailable)(`a relay's store on Redis${whyNot}`, () => {
       await store.count('who', 1, 60_000);
       await store.schedule(session, 'k', 60_000);
       await store.drop(session);
-      expect((await keys()).toSorted()).toEqual(['count:{who}', 'due', 'session:{other}', 'session:{other}:log:log'].map((rest) => `test-${stores}:${rest}`));
+      expect((await keys()).toSorted()).toEqual(
+        ['count:{who}', 'due', 'session:{other}', 'session:{other}:log:log'].map(
+          (rest) => `test-${stores}:${rest}`,
+        ),
+      );
       expect(await client.pttl(`test-${stores}:count:{who}`)).toBeGreaterThan(0);
       await store.unschedule(session, 'k');
       await store.drop('other');
@@ -91,7 +110,11 @@ describe.skipIf(!redisAvailable)(`a relay's store on Redis${whyNot}`, () => {
       await store.create('s', 'k', 'v', later());
       expect(await store.read('s', 'log', 0, 10)).toEqual({ entries: [], first: 0, last: 0 });
       expect(await store.append('s', 'log', 'new', 10)).toEqual({ id: 1, dropped: [] });
-      expect(await store.read('s', 'log', 0, 10)).toEqual({ entries: [{ id: 1, value: 'new' }], first: 1, last: 1 });
+      expect(await store.read('s', 'log', 0, 10)).toEqual({
+        entries: [{ id: 1, value: 'new' }],
+        first: 1,
+        last: 1,
+      });
     });
   });
 
@@ -107,13 +130,20 @@ describe.skipIf(!redisAvailable)(`a relay's store on Redis${whyNot}`, () => {
         };
       },
     });
-    const store = redisStore({ client: counting as unknown as RedisClient, prefix: `test-${++stores}` });
+    const store = redisStore({
+      client: counting as unknown as RedisClient,
+      prefix: `test-${++stores}`,
+    });
     for (const session of ['to make the scripts known', 's']) {
       await store.create(session, 'k', 'v', later());
       for (const [name, run] of Object.entries(operations)) {
         sent.length = 0;
         await run(store, session);
-        if (session === 's') expect([name, sent]).toEqual([name, [expect.stringMatching(/^(evalsha|hmget|zrem|ping)$/)]]);
+        if (session === 's')
+          expect([name, sent]).toEqual([
+            name,
+            [expect.stringMatching(/^(evalsha|hmget|zrem|ping)$/)],
+          ]);
       }
     }
     await client.script('FLUSH');
@@ -124,19 +154,38 @@ describe.skipIf(!redisAvailable)(`a relay's store on Redis${whyNot}`, () => {
 
   test('serves any number of clients: of those who race, one wins', async () => {
     const prefix = `test-${++stores}`;
-    const [one, two] = [server.connect(), server.connect()].map((client) => redisStore({ client, prefix })) as [RelayStore, RelayStore];
+    const [one, two] = [server.connect(), server.connect()].map((client) =>
+      redisStore({ client, prefix }),
+    ) as [RelayStore, RelayStore];
     const racing = <T>(run: (store: RelayStore, index: number) => Promise<T>): Promise<T[]> =>
-      Promise.all(Array.from({ length: 40 }, (_, index) => run(index % 2 === 0 ? one : two, index)));
-    const winners = (answers: readonly unknown[]): number => answers.filter((answer) => answer !== undefined && answer !== false).length;
-    expect(winners(await racing((store, index) => store.create('s', 'k', String(index), later())))).toBe(1);
+      Promise.all(
+        Array.from({ length: 40 }, (_, index) => run(index % 2 === 0 ? one : two, index)),
+      );
+    const winners = (answers: readonly unknown[]): number =>
+      answers.filter((answer) => answer !== undefined && answer !== false).length;
+    expect(
+      winners(await racing((store, index) => store.create('s', 'k', String(index), later()))),
+    ).toBe(1);
     expect(winners(await racing((store, index) => store.set('s', 'k', String(index), 1)))).toBe(1);
-    expect(winners(await racing((store, index) => store.set('s', 'new', String(index), 0)))).toBe(1);
-    expect(winners(await racing((store, index) => store.acquire('s', 'lease', String(index), 60_000)))).toBe(1);
-    expect((await racing((store) => store.count('c', 7, 60_000))).filter(({ allowed }) => allowed)).toHaveLength(7);
+    expect(winners(await racing((store, index) => store.set('s', 'new', String(index), 0)))).toBe(
+      1,
+    );
+    expect(
+      winners(await racing((store, index) => store.acquire('s', 'lease', String(index), 60_000))),
+    ).toBe(1);
+    expect(
+      (await racing((store) => store.count('c', 7, 60_000))).filter(({ allowed }) => allowed),
+    ).toHaveLength(7);
     await one.schedule('s', 'k', 0);
-    expect((await racing((store) => store.due(10, 60_000))).flat()).toEqual([{ session: 's', key: 'k' }]);
-    const ids = (await racing((store) => store.append('s', 'log', 'v', 40))).map((added) => added?.id);
-    expect(ids.toSorted((a = 0, b = 0) => a - b)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
+    expect((await racing((store) => store.due(10, 60_000))).flat()).toEqual([
+      { session: 's', key: 'k' },
+    ]);
+    const ids = (await racing((store) => store.append('s', 'log', 'v', 40))).map(
+      (added) => added?.id,
+    );
+    expect(ids.toSorted((a = 0, b = 0) => a - b)).toEqual(
+      Array.from({ length: 40 }, (_, index) => index + 1),
+    );
     expect(winners(await racing((store) => store.delete('s', 'k', 2)))).toBe(1);
     expect(winners(await racing((store) => store.drop('s')))).toBe(1);
   });
@@ -149,11 +198,18 @@ describe.skipIf(!redisAvailable)(`a relay's store on Redis${whyNot}`, () => {
   ])('takes a client %s', async (_, options) => {
     const store = redisStore({ client: server.connect(options), prefix: `test-${++stores}` });
     expect(await store.create('s', 'k', 'v', later())).toBe(true);
-    expect(await Promise.all([store.set('s', 'k', 'w', 1), store.set('s', 'k', 'x', 1)])).toEqual([2, undefined]);
+    expect(await Promise.all([store.set('s', 'k', 'w', 1), store.set('s', 'k', 'x', 1)])).toEqual([
+      2,
+      undefined,
+    ]);
     expect(await store.get('s', ['k', 'none'])).toEqual([{ value: 'w', version: 2 }, undefined]);
     for (const value of ['a', 'b']) await store.append('s', 'log', value, 1);
     expect(await store.append('s', 'log', 'c', 1)).toEqual({ id: 3, dropped: ['b'] });
-    expect(await store.read('s', 'log', 0, 9)).toEqual({ entries: [{ id: 3, value: 'c' }], first: 3, last: 3 });
+    expect(await store.read('s', 'log', 0, 9)).toEqual({
+      entries: [{ id: 3, value: 'c' }],
+      first: 3,
+      last: 3,
+    });
     expect(await store.acquire('s', 'lease', 'me', 60_000)).toBe(1);
     expect(await store.holder('s', 'lease')).toMatchObject({ holder: 'me', epoch: 1 });
     expect(await store.count('c', 1, 60_000)).toEqual({ allowed: true, retryAfterMs: 0 });
@@ -166,7 +222,10 @@ describe.skipIf(!redisAvailable)(`a relay's store on Redis${whyNot}`, () => {
 
 describe.skipIf(!redisAvailable)(`a relay's store whose Redis fails${whyNot}`, () => {
   /** A server that a test may treat as it likes. */
-  const withServer = async (check: (server: RedisServer, store: RelayStore, client: Redis) => Promise<void>, more: readonly string[] = []): Promise<void> => {
+  const withServer = async (
+    check: (server: RedisServer, store: RelayStore, client: Redis) => Promise<void>,
+    more: readonly string[] = [],
+  ): Promise<void> => {
     const server = await startRedis(more);
     try {
       const client = server.connect();
@@ -176,14 +235,21 @@ describe.skipIf(!redisAvailable)(`a relay's store whose Redis fails${whyNot}`, (
     }
   };
   /** Rejects as it has to, soon, and tells nothing that was given to it. */
-  const fails = async (operation: () => Promise<unknown>, reason: string | RegExp): Promise<void> => {
+  const fails = async (
+    operation: () => Promise<unknown>,
+    reason: string | RegExp,
+  ): Promise<void> => {
     const error = await operation().then(
       () => expect.unreachable('Expected the operation to reject'),
       (error: unknown) => error,
     );
     expect(error).toBeInstanceOf(Error);
-    expect((error as Error).message).toMatch(/^The store cannot be reached: Redis does not carry out commands \(\w+\)\. Try again later\.$/);
-    expect((error as { reason?: unknown }).reason).toEqual(typeof reason === 'string' ? reason : expect.stringMatching(reason));
+    expect((error as Error).message).toMatch(
+      /^The store cannot be reached: Redis does not carry out commands \(\w+\)\. Try again later\.$/,
+    );
+    expect((error as { reason?: unknown }).reason).toEqual(
+      typeof reason === 'string' ? reason : expect.stringMatching(reason),
+    );
     expect(inspect(error, { depth: 9, showHidden: true })).not.toMatch(/secret|a session/);
   };
   const reads = ['get', 'read', 'holder', 'ping'];
@@ -199,7 +265,8 @@ describe.skipIf(!redisAvailable)(`a relay's store whose Redis fails${whyNot}`, (
       const writing = (async () => {
         for (;;) {
           version = (await store.set('s', 'k', 'v', version)) as number;
-          acknowledged = (await store.append('s', 'log', String(acknowledged + 1), 10_000))?.id as number;
+          acknowledged = (await store.append('s', 'log', String(acknowledged + 1), 10_000))
+            ?.id as number;
         }
       })().catch(() => {});
       await soon(() => acknowledged).toBeGreaterThan(50);
@@ -209,7 +276,9 @@ describe.skipIf(!redisAvailable)(`a relay's store whose Redis fails${whyNot}`, (
       await soon(() => client.status).toBe('ready');
       const { entries, last } = await store.read('s', 'log', 0, 10_000);
       expect(last).toBeGreaterThanOrEqual(acknowledged);
-      expect(entries.map(({ id }) => id)).toEqual(Array.from({ length: last }, (_, index) => index + 1));
+      expect(entries.map(({ id }) => id)).toEqual(
+        Array.from({ length: last }, (_, index) => index + 1),
+      );
       expect((await store.get('s', ['k']))[0]?.version).toBeGreaterThanOrEqual(version);
       expect(await store.acquire('s', 'lease', 'other', 1_000)).toBe((epoch ?? 0) + 1);
       expect(await store.due(10, 0)).toEqual([{ session: 's', key: 'due' }]);
@@ -221,7 +290,8 @@ describe.skipIf(!redisAvailable)(`a relay's store whose Redis fails${whyNot}`, (
       await store.create('a session', 'k', 'v', later());
       await server.kill('SIGKILL');
       await soon(() => client.status).toBe('reconnecting');
-      for (const run of Object.values(operations)) await fails(() => run(store, 'a session'), /reconnecting|close|timeout/);
+      for (const run of Object.values(operations))
+        await fails(() => run(store, 'a session'), /reconnecting|close|timeout/);
       await server.restart();
       await soon(() => client.status).toBe('ready');
       expect(await store.get('a session', ['k'])).toEqual([{ value: 'v', version: 1 }]);
@@ -231,7 +301,10 @@ describe.skipIf(!redisAvailable)(`a relay's store whose Redis fails${whyNot}`, (
     withServer(async (server, store, client) => {
       await store.create('a session', 'k', 'v', later());
       server.signal('SIGSTOP');
-      await fails(() => redisStore({ client, commandTimeoutMs: 200 }).set('a session', 'k', 'a secret'), 'timeout');
+      await fails(
+        () => redisStore({ client, commandTimeoutMs: 200 }).set('a session', 'k', 'a secret'),
+        'timeout',
+      );
       server.signal('SIGCONT');
       // It was sent: that the caller gave up does not call it back.
       await soon(() => store.get('a session', ['k'])).toEqual([{ value: 'a secret', version: 2 }]);
@@ -263,7 +336,8 @@ describe.skipIf(!redisAvailable)(`a relay's store whose Redis fails${whyNot}`, (
       await store.acquire('a session', 'lease', 'a secret', 60_000);
       await client.replicaof('127.0.0.1', 1);
       for (const [name, run] of Object.entries(operations))
-        if (!reads.includes(name) && !['delete', 'due'].includes(name)) await fails(() => run(store, 'a session'), 'READONLY');
+        if (!reads.includes(name) && !['delete', 'due'].includes(name))
+          await fails(() => run(store, 'a session'), 'READONLY');
       await client.replicaof('NO', 'ONE');
       expect(await store.set('a session', 'k', 'w', 1)).toBe(2);
     }));
@@ -273,7 +347,8 @@ describe.skipIf(!redisAvailable)(`a relay's store whose Redis fails${whyNot}`, (
       await store.create('a session', 'k', 'v', later());
       await store.append('a session', 'log', 'v', 10);
       await client.config('SET', 'maxmemory', '1');
-      for (const name of ['create', 'set', 'append', 'acquire', 'count', 'schedule']) await fails(() => operations[name]!(store, 'a session'), 'OOM');
+      for (const name of ['create', 'set', 'append', 'acquire', 'count', 'schedule'])
+        await fails(() => operations[name]!(store, 'a session'), 'OOM');
       expect(await store.get('a session', ['k'])).toEqual([{ value: 'v', version: 1 }]);
       expect(await store.read('a session', 'log', 0, 10)).toMatchObject({ last: 1 });
       expect(await client.keys('*')).toHaveLength(2);

@@ -1,7 +1,16 @@
-/** An application as a process of its own: registers `once` and `again`, and writes into a file what its handlers do, before and after they do it. */
+/**
+ * An application as a process of its own: registers `once` and `again`, and writes into a file what
+ * its handlers do, before and after they do it.
+ */
 import { appendFileSync } from 'node:fs';
 import { WebSocket } from 'ws';
-import { connectRelay, type RelayArguments, type RelayCallContext, type RelayTransport, type RelayWebSocket } from '../../src/relay-client/index.ts';
+import {
+  connectRelay,
+  type RelayArguments,
+  type RelayCallContext,
+  type RelayTransport,
+  type RelayWebSocket,
+} from '../../src/relay-client/index.ts';
 import type { LedgerLine } from './relay-processes.ts';
 
 interface Given {
@@ -16,7 +25,10 @@ interface Given {
 const { ledger, instance, ...given } = JSON.parse(process.argv[2] ?? '{}') as Given;
 const write = (line: LedgerLine): void => appendFileSync(ledger, `${JSON.stringify(line)}\n`);
 
-async function run({ n, ms }: RelayArguments, { requestId: id, attempt, deadline }: RelayCallContext) {
+async function run(
+  { n, ms }: RelayArguments,
+  { requestId: id, attempt, deadline }: RelayCallContext,
+) {
   write({ event: 'started', id, instance, attempt, lateMs: Date.now() - deadline });
   // What was begun by one that is gone need not be waited for again.
   await new Promise((resolve) => setTimeout(resolve, attempt === 1 ? Number(ms) : 0));
@@ -24,15 +36,26 @@ async function run({ n, ms }: RelayArguments, { requestId: id, attempt, deadline
   return { n: n ?? null, instance };
 }
 
-const parameters = { type: 'object', properties: { n: { type: 'number' }, ms: { type: 'number' } }, required: ['n', 'ms'] };
+const parameters = {
+  type: 'object',
+  properties: { n: { type: 'number' }, ms: { type: 'number' } },
+  required: ['n', 'ms'],
+};
 await connectRelay({
   ...given,
   WebSocket: WebSocket as unknown as new (url: string) => RelayWebSocket,
-  // Comes back within some 50 ms instead of a second: there is more to see in the time that a test has.
+  // Comes back within some 50 ms instead of a second: there is more to see in the time that a test
+  // has.
   random: () => -1.4,
   tools: [
     { name: 'once', description: 'Must not run twice.', parameters, handler: run },
-    { name: 'again', description: 'May run twice.', parameters, annotations: { idempotent: true }, handler: run },
+    {
+      name: 'again',
+      description: 'May run twice.',
+      parameters,
+      annotations: { idempotent: true },
+      handler: run,
+    },
   ],
 });
 process.stdin.on('end', () => process.exit()).resume();

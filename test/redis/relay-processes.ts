@@ -1,4 +1,7 @@
-/** Nodes and applications of a relay as real processes, which can be killed, and an address that leads to whichever node is meant to be there. */
+/**
+ * Nodes and applications of a relay as real processes, which can be killed, and an address that
+ * leads to whichever node is meant to be there.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -38,7 +41,9 @@ const children = new Set<ChildProcess>();
 /** Resolves when the script has printed its first line. */
 async function run(script: string, given: object): Promise<Running> {
   const file = fileURLToPath(new URL(script, import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', file, JSON.stringify(given)], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, ['--import', 'tsx', file, JSON.stringify(given)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   children.add(child);
   child.stdin?.on('error', () => {});
   let said = '';

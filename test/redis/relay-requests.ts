@@ -1,4 +1,6 @@
-/** What tests ask of nodes over HTTP: sessions, calls, what became of them, and streams of events. */
+/**
+ * What tests ask of nodes over HTTP: sessions, calls, what became of them, and streams of events.
+ */
 import type { ToolResult } from '../../src/index.ts';
 
 export interface Session {
@@ -18,11 +20,24 @@ export interface Asked {
 /** An answer, read. */
 export interface Answered {
   readonly status: number;
-  readonly body: { readonly error?: string; readonly status?: string; readonly result?: ToolResult & { readonly output?: unknown } } & Record<string, unknown>;
+  readonly body: {
+    readonly error?: string;
+    readonly status?: string;
+    readonly result?: ToolResult & { readonly output?: unknown };
+  } & Record<string, unknown>;
 }
 
-async function send(method: string, url: string, token: string, body?: object, signal?: AbortSignal): Promise<Answered> {
-  const headers = { ...(token === '' ? {} : { Authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
+async function send(
+  method: string,
+  url: string,
+  token: string,
+  body?: object,
+  signal?: AbortSignal,
+): Promise<Answered> {
+  const headers = {
+    ...(token === '' ? {} : { Authorization: `Bearer ${token}` }),
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+  };
   const response = await fetch(url, {
     method,
     headers,
@@ -45,12 +60,19 @@ export function ask(node: string, { code, agentToken }: Session, asked: Asked): 
   return send('POST', `${node}/api/sessions/${code}/request`, agentToken, { args: {}, ...asked });
 }
 
-export function statusOf(node: string, { code, agentToken }: Session, requestId: string): Promise<Answered> {
+export function statusOf(
+  node: string,
+  { code, agentToken }: Session,
+  requestId: string,
+): Promise<Answered> {
   return send('GET', `${node}/api/sessions/${code}/requests/${requestId}`, agentToken);
 }
 
 /** The names of the tools that metadata tells. */
-export async function toolsOf(node: string, { code, agentToken }: Session): Promise<readonly string[]> {
+export async function toolsOf(
+  node: string,
+  { code, agentToken }: Session,
+): Promise<readonly string[]> {
   const { body } = await send('GET', `${node}/api/sessions/${code}/metadata`, agentToken);
   return (body.tools as { name: string }[]).map(({ name }) => name).sort();
 }
@@ -69,11 +91,22 @@ export interface SeenEvents {
 }
 
 /** The agent's stream at a node. @param after the last event that the agent has */
-export async function agentEvents(node: string, { code, agentToken }: Session, after?: string): Promise<SeenEvents> {
+export async function agentEvents(
+  node: string,
+  { code, agentToken }: Session,
+  after?: string,
+): Promise<SeenEvents> {
   const abort = new AbortController();
-  const headers = { Authorization: `Bearer ${agentToken}`, ...(after === undefined ? {} : { 'Last-Event-ID': after }) };
-  const response = await fetch(`${node}/api/sessions/${code}/events`, { headers, signal: abort.signal });
-  if (response.status !== 200 || response.body === null) throw new Error(`Expected a stream, got ${response.status}`);
+  const headers = {
+    Authorization: `Bearer ${agentToken}`,
+    ...(after === undefined ? {} : { 'Last-Event-ID': after }),
+  };
+  const response = await fetch(`${node}/api/sessions/${code}/events`, {
+    headers,
+    signal: abort.signal,
+  });
+  if (response.status !== 200 || response.body === null)
+    throw new Error(`Expected a stream, got ${response.status}`);
   const events: SeenEvent[] = [];
   let over = false;
   const read = async (body: ReadableStream<Uint8Array>): Promise<void> => {
@@ -84,8 +117,20 @@ export async function agentEvents(node: string, { code, agentToken }: Session, a
       const frames = text.split('\n\n');
       text = frames.pop() ?? '';
       for (const frame of frames) {
-        const fields = Object.fromEntries(frame.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]));
-        if (fields.event !== undefined) events.push({ ...(fields.id && { id: fields.id }), event: fields.event, data: JSON.parse(fields.data ?? '{}') });
+        const fields = Object.fromEntries(
+          frame
+            .split('\n')
+            .map((line) => [
+              line.slice(0, line.indexOf(':')),
+              line.slice(line.indexOf(':') + 1).trim(),
+            ]),
+        );
+        if (fields.event !== undefined)
+          events.push({
+            ...(fields.id && { id: fields.id }),
+            event: fields.event,
+            data: JSON.parse(fields.data ?? '{}'),
+          });
       }
     }
   };

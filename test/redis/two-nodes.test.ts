@@ -1,4 +1,7 @@
-/** Two nodes over one Redis, all of them processes: who is where does not matter, and what dies takes nothing with it that was acknowledged. */
+/**
+ * Two nodes over one Redis, all of them processes: who is where does not matter, and what dies
+ * takes nothing with it that was acknowledged.
+ */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,9 +12,31 @@ import { keys } from '../../src/relay/ports/documents.ts';
 import type { RelayTransport } from '../../src/relay-client/index.ts';
 import { connectClient, eras, opened } from '../mcp/server/kit.ts';
 import { heldApplication } from './held-application.ts';
-import { demandRedis, type RedisServer, redisAvailable, startRedis, whyNot } from './redis-server.ts';
-import { killAll, type LedgerLine, type NodeOptions, type Running, startApplication, startNode } from './relay-processes.ts';
-import { agentEvents, ask, createSession, ready, type SeenEvents, type Session, statusOf, toolsOf } from './relay-requests.ts';
+import {
+  demandRedis,
+  type RedisServer,
+  redisAvailable,
+  startRedis,
+  whyNot,
+} from './redis-server.ts';
+import {
+  killAll,
+  type LedgerLine,
+  type NodeOptions,
+  type Running,
+  startApplication,
+  startNode,
+} from './relay-processes.ts';
+import {
+  agentEvents,
+  ask,
+  createSession,
+  ready,
+  type SeenEvents,
+  type Session,
+  statusOf,
+  toolsOf,
+} from './relay-requests.ts';
 
 demandRedis();
 
@@ -41,13 +66,15 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     await redis.stop();
   });
 
-  const application = (node: Running, transport?: RelayTransport) => heldApplication(open, session, node.line, transport);
+  const application = (node: Running, transport?: RelayTransport) =>
+    heldApplication(open, session, node.line, transport);
   async function events(node: Running, after?: string): Promise<SeenEvents> {
     const stream = await agentEvents(node.line, session, after);
     open.defer(() => stream.close());
     return stream;
   }
-  const begin = (node: Running, requestId: string) => ask(node.line, session, { requestId, tool: 'held', wait: false });
+  const begin = (node: Running, requestId: string) =>
+    ask(node.line, session, { requestId, tool: 'held', wait: false });
   /** What a call gave, once it has ended; undefined before, a failure as it is. */
   const outputOf = async (node: Running, requestId: string): Promise<unknown> => {
     const { result, error } = (await statusOf(node.line, session, requestId)).body;
@@ -60,41 +87,67 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     return async () => (await store.get(session.code, [keys.request(requestId)]))[0]?.version;
   }
 
-  test.each(['websocket', 'sse', 'poll'] as const)('an application on one by %s, an agent on the other', async (transport) => {
-    const stream = await events(b);
-    const { runs } = await application(a, transport);
-    await soon(() => stream.of('tool-availability-update').at(-1)?.data).toMatchObject({ updates: { added: [{ name: 'held' }, { name: 'twice' }] } });
-    const { status, body } = await ask(b.line, session, { requestId: 'r1', tool: 'twice', args: { n: 21 } });
-    expect([status, body.result]).toEqual([200, expect.objectContaining({ success: true, output: 42 })]);
-    await soon(() => stream.of('tool-result').map(({ data }) => data)).toEqual([{ requestId: 'r1', result: body.result }]);
-    // Nor does it matter where an agent asks what became of a call.
-    expect((await begin(b, 'r2')).status).toBe(202);
-    await soon(() => runs.map(({ id }) => id)).toEqual(['r2']);
-    expect((await statusOf(a.line, session, 'r2')).body).toMatchObject({ status: 'running' });
-    runs[0]?.end(false);
-    await soon(() => outputOf(a, 'r2')).toBe(false);
-    expect(await statusOf(b.line, session, 'r2')).toEqual(await statusOf(a.line, session, 'r2'));
-  });
+  test.each(['websocket', 'sse', 'poll'] as const)(
+    'an application on one by %s, an agent on the other',
+    async (transport) => {
+      const stream = await events(b);
+      const { runs } = await application(a, transport);
+      await soon(() => stream.of('tool-availability-update').at(-1)?.data).toMatchObject({
+        updates: { added: [{ name: 'held' }, { name: 'twice' }] },
+      });
+      const { status, body } = await ask(b.line, session, {
+        requestId: 'r1',
+        tool: 'twice',
+        args: { n: 21 },
+      });
+      expect([status, body.result]).toEqual([
+        200,
+        expect.objectContaining({ success: true, output: 42 }),
+      ]);
+      await soon(() => stream.of('tool-result').map(({ data }) => data)).toEqual([
+        { requestId: 'r1', result: body.result },
+      ]);
+      // Nor does it matter where an agent asks what became of a call.
+      expect((await begin(b, 'r2')).status).toBe(202);
+      await soon(() => runs.map(({ id }) => id)).toEqual(['r2']);
+      expect((await statusOf(a.line, session, 'r2')).body).toMatchObject({ status: 'running' });
+      runs[0]?.end(false);
+      await soon(() => outputOf(a, 'r2')).toBe(false);
+      expect(await statusOf(b.line, session, 'r2')).toEqual(await statusOf(a.line, session, 'r2'));
+    },
+  );
 
-  test.each(eras)('MCP of the %s era on one sees and calls what an application on the other has, and what it has later', async (era) => {
-    const { connection, twice } = await application(a);
-    const client = await connectClient(
-      open,
-      new URL(`${b.line}/api/sessions/${session.code}/mcp`),
-      era,
-      {},
-      {
-        headers: { Authorization: `Bearer ${session.agentToken}` },
-      },
-    );
-    const names = async (): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name).sort();
-    expect(await names()).toEqual(['held', 'host_time', 'twice']);
-    expect((await client.callTool({ name: 'twice', arguments: { n: 4 } })).content).toEqual([{ type: 'text', text: '8' }]);
-    await connection.update([twice, { ...twice, name: 'thrice', handler: ({ n }) => 3 * Number(n) }]);
-    // What was acknowledged is so at once, on every node.
-    expect(await names()).toEqual(['host_time', 'thrice', 'twice']);
-    expect((await client.callTool({ name: 'thrice', arguments: { n: 4 } })).content).toEqual([{ type: 'text', text: '12' }]);
-  });
+  test.each(eras)(
+    'MCP of the %s era on one sees and calls what an application on the other has, and what ' +
+      'it has later',
+    async (era) => {
+      const { connection, twice } = await application(a);
+      const client = await connectClient(
+        open,
+        new URL(`${b.line}/api/sessions/${session.code}/mcp`),
+        era,
+        {},
+        {
+          headers: { Authorization: `Bearer ${session.agentToken}` },
+        },
+      );
+      const names = async (): Promise<string[]> =>
+        (await client.listTools()).tools.map(({ name }) => name).sort();
+      expect(await names()).toEqual(['held', 'host_time', 'twice']);
+      expect((await client.callTool({ name: 'twice', arguments: { n: 4 } })).content).toEqual([
+        { type: 'text', text: '8' },
+      ]);
+      await connection.update([
+        twice,
+        { ...twice, name: 'thrice', handler: ({ n }) => 3 * Number(n) },
+      ]);
+      // What was acknowledged is so at once, on every node.
+      expect(await names()).toEqual(['host_time', 'thrice', 'twice']);
+      expect((await client.callTool({ name: 'thrice', arguments: { n: 4 } })).content).toEqual([
+        { type: 'text', text: '12' },
+      ]);
+    },
+  );
 
   test('an MCP client of the 2025 era is served by both in turn, and by the one that is left', async () => {
     await application(a);
@@ -108,8 +161,10 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     const client = new Client({ name: 'agent', version: '1' });
     await client.connect(transport);
     open.defer(() => client.close());
-    const twiceOf = async (n: number): Promise<unknown> => (await client.callTool({ name: 'twice', arguments: { n } })).content;
-    for (let n = 0; n < 5; n++) expect(await twiceOf(n)).toEqual([{ type: 'text', text: String(2 * n) }]);
+    const twiceOf = async (n: number): Promise<unknown> =>
+      (await client.callTool({ name: 'twice', arguments: { n } })).content;
+    for (let n = 0; n < 5; n++)
+      expect(await twiceOf(n)).toEqual([{ type: 'text', text: String(2 * n) }]);
     nodes.shift();
     expect(await twiceOf(9)).toEqual([{ type: 'text', text: '18' }]);
   });
@@ -120,9 +175,14 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     for (let round = 0; round < 5; round++) {
       await connection.update([{ ...twice, name: `tool_${round}`, handler: () => round }]);
       expect(await toolsOf(b.line, session)).toEqual(['host_time', `tool_${round}`]);
-      expect((await ask(b.line, session, { requestId: `new-${round}`, tool: `tool_${round}` })).body.result?.output).toBe(round);
+      expect(
+        (await ask(b.line, session, { requestId: `new-${round}`, tool: `tool_${round}` })).body
+          .result?.output,
+      ).toBe(round);
       const gone = round === 0 ? 'twice' : `tool_${round - 1}`;
-      expect((await ask(b.line, session, { requestId: `old-${round}`, tool: gone })).body.result).toMatchObject({ success: false });
+      expect(
+        (await ask(b.line, session, { requestId: `old-${round}`, tool: gone })).body.result,
+      ).toMatchObject({ success: false });
     }
   });
 
@@ -136,29 +196,47 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     forwarder.lead(b.line);
     const after = await events(b, before.events.findLast(({ id }) => id !== undefined)?.id ?? '0');
     runs[0]?.end('moved');
-    await soon(() => after.of('tool-result').map(({ data }) => data)).toEqual([{ requestId: 'moving', result: expect.objectContaining({ output: 'moved' }) }]);
+    await soon(() => after.of('tool-result').map(({ data }) => data)).toEqual([
+      { requestId: 'moving', result: expect.objectContaining({ output: 'moved' }) },
+    ]);
     expect(await outputOf(b, 'moving')).toBe('moved');
     await soon(() => connection.status).toBe('connected');
-    expect((await ask(b.line, session, { requestId: 'next', tool: 'twice', args: { n: 1 } })).body.result?.output).toBe(2);
+    expect(
+      (await ask(b.line, session, { requestId: 'next', tool: 'twice', args: { n: 1 } })).body.result
+        ?.output,
+    ).toBe(2);
     expect(runs).toHaveLength(1);
   });
 
-  test('the node that runs a call for an agent is killed: the agent asks the other one again, and has the one result', async () => {
-    const { runs } = await application(b);
-    const stream = await events(b);
-    const lost = ask(a.line, session, { requestId: 'mid-call', tool: 'held' });
-    await soon(() => runs.length).toBe(1);
-    const killed = expect(lost).rejects.toThrow();
-    await a.kill();
-    await killed;
-    const again = ask(b.line, session, { requestId: 'mid-call', tool: 'held' });
-    runs[0]?.end({ once: true });
-    const { status, body } = await again;
-    expect([status, body.result]).toEqual([200, expect.objectContaining({ success: true, output: { once: true } })]);
-    expect((await statusOf(b.line, session, 'mid-call')).body).toEqual({ requestId: 'mid-call', status: 'done', result: body.result });
-    await soon(() => stream.of('tool-result').map(({ data }) => data)).toEqual([{ requestId: 'mid-call', result: body.result }]);
-    expect(runs).toHaveLength(1);
-  });
+  test(
+    'the node that runs a call for an agent is killed: the agent asks the other one again, and ' +
+      'has the one result',
+    async () => {
+      const { runs } = await application(b);
+      const stream = await events(b);
+      const lost = ask(a.line, session, { requestId: 'mid-call', tool: 'held' });
+      await soon(() => runs.length).toBe(1);
+      const killed = expect(lost).rejects.toThrow();
+      await a.kill();
+      await killed;
+      const again = ask(b.line, session, { requestId: 'mid-call', tool: 'held' });
+      runs[0]?.end({ once: true });
+      const { status, body } = await again;
+      expect([status, body.result]).toEqual([
+        200,
+        expect.objectContaining({ success: true, output: { once: true } }),
+      ]);
+      expect((await statusOf(b.line, session, 'mid-call')).body).toEqual({
+        requestId: 'mid-call',
+        status: 'done',
+        result: body.result,
+      });
+      await soon(() => stream.of('tool-result').map(({ data }) => data)).toEqual([
+        { requestId: 'mid-call', result: body.result },
+      ]);
+      expect(runs).toHaveLength(1);
+    },
+  );
 
   test('a call that was accepted by a node that is then killed runs on, though nobody asks again', async () => {
     const { runs } = await application(b);
@@ -181,7 +259,8 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
   });
 
   test.each(['websocket', 'sse', 'poll'] as const)(
-    'the node of the application is killed while a call runs: its answer goes by the other one, by %s',
+    'the node of the application is killed while a call runs: its answer goes by the other ' +
+      'one, by %s',
     async (transport) => {
       const { forwarder, runs } = await application(a, transport);
       const waiting = ask(b.line, session, { requestId: 'mid-call', tool: 'held' });
@@ -204,7 +283,10 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     runs[0]?.end('arrived');
     await soon(() => outputOf(b, 'mid-call')).toBe('arrived');
     await soon(() => connection.status).toBe('connected');
-    expect((await ask(b.line, session, { requestId: 'next', tool: 'twice', args: { n: 1 } })).body.result?.output).toBe(2);
+    expect(
+      (await ask(b.line, session, { requestId: 'next', tool: 'twice', args: { n: 1 } })).body.result
+        ?.output,
+    ).toBe(2);
     expect(runs).toHaveLength(1);
   });
 
@@ -220,34 +302,61 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     const other = ask(b.line, session, { requestId: 'stale', tool: 'held' });
     a.signal('SIGCONT');
     runs[0]?.end('once');
-    const results = [(await stale).body.result, (await other).body.result, (await statusOf(a.line, session, 'stale')).body.result];
+    const results = [
+      (await stale).body.result,
+      (await other).body.result,
+      (await statusOf(a.line, session, 'stale')).body.result,
+    ];
     expect(results).toEqual([results[0], results[0], results[0]]);
     expect(results[0]).toMatchObject({ success: true, output: 'once' });
-    await soon(() => stream.of('tool-result').map(({ data }) => data)).toEqual([{ requestId: 'stale', result: results[0] }]);
+    await soon(() => stream.of('tool-result').map(({ data }) => data)).toEqual([
+      { requestId: 'stale', result: results[0] },
+    ]);
   });
 
-  test('an application is killed while calls run: the next one runs what may run twice, and nothing else', async () => {
-    const node = await startNode(redis.port, { ...settings, leaseMs: 20_000 });
-    const ledger = join(await mkdtemp(join(tmpdir(), 'host-tools-two-nodes-')), 'ledger.jsonl');
-    open.defer(() => rm(dirname(ledger), { recursive: true }));
-    const given = { url: node.line, code: session.code, token: session.sessionToken, ledger, transport: 'sse' as const };
-    const lines = async () =>
-      (await readFile(ledger, 'utf8').catch(() => ''))
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as LedgerLine);
-    const first = await startApplication({ ...given, instance: 'first' });
-    const args = { n: 1, ms: 60_000 };
-    const [once, again] = [ask(a.line, session, { requestId: 'o', tool: 'once', args }), ask(b.line, session, { requestId: 'a', tool: 'again', args })];
-    await soon(async () => (await lines()).length).toBe(2);
-    await first.kill();
-    const second = await startApplication({ ...given, instance: 'second' });
-    expect((await again).body.result).toMatchObject({ success: true, output: { n: 1, instance: 'second' } });
-    expect((await once).body.result).toMatchObject({ success: false, error: { code: 'executor_lost' } });
-    const started = (await lines()).filter(({ event }) => event === 'started').map(({ id, instance }) => `${id} ${instance}`);
-    expect(started.sort()).toEqual(['a first', 'a second', 'o first']);
-    await Promise.all([second.kill(), node.kill()]);
-  });
+  test(
+    'an application is killed while calls run: the next one runs what may run twice, and ' +
+      'nothing else',
+    async () => {
+      const node = await startNode(redis.port, { ...settings, leaseMs: 20_000 });
+      const ledger = join(await mkdtemp(join(tmpdir(), 'host-tools-two-nodes-')), 'ledger.jsonl');
+      open.defer(() => rm(dirname(ledger), { recursive: true }));
+      const given = {
+        url: node.line,
+        code: session.code,
+        token: session.sessionToken,
+        ledger,
+        transport: 'sse' as const,
+      };
+      const lines = async () =>
+        (await readFile(ledger, 'utf8').catch(() => ''))
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => JSON.parse(line) as LedgerLine);
+      const first = await startApplication({ ...given, instance: 'first' });
+      const args = { n: 1, ms: 60_000 };
+      const [once, again] = [
+        ask(a.line, session, { requestId: 'o', tool: 'once', args }),
+        ask(b.line, session, { requestId: 'a', tool: 'again', args }),
+      ];
+      await soon(async () => (await lines()).length).toBe(2);
+      await first.kill();
+      const second = await startApplication({ ...given, instance: 'second' });
+      expect((await again).body.result).toMatchObject({
+        success: true,
+        output: { n: 1, instance: 'second' },
+      });
+      expect((await once).body.result).toMatchObject({
+        success: false,
+        error: { code: 'executor_lost' },
+      });
+      const started = (await lines())
+        .filter(({ event }) => event === 'started')
+        .map(({ id, instance }) => `${id} ${instance}`);
+      expect(started.sort()).toEqual(['a first', 'a second', 'o first']);
+      await Promise.all([second.kill(), node.kill()]);
+    },
+  );
 
   test('a call whose deadline passes while Redis is away is never executed, and ends as a timeout', async () => {
     const short = { ...settings, heartbeatMs: 20_000, requestTimeoutMs: 2_000 };
@@ -263,40 +372,67 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     await redis.restart();
     await soon(() => outputOf(d, 'late')).toMatchObject({ code: 'timeout' });
     // What comes after it is executed, and it was not.
-    await soon(async () => (await ask(c.line, session, { requestId: `after-${performance.now()}`, tool: 'twice', args: { n: 1 } })).body.result?.output).toBe(
-      2,
-    );
+    await soon(
+      async () =>
+        (
+          await ask(c.line, session, {
+            requestId: `after-${performance.now()}`,
+            tool: 'twice',
+            args: { n: 1 },
+          })
+        ).body.result?.output,
+    ).toBe(2);
     expect(runs).toEqual([]);
   });
 
-  test('Redis is killed while a call runs and tools change: callers are told or have what they asked for, and nothing acknowledged is lost', async () => {
-    const { runs, connection, twice, held } = await application(a);
-    const stream = await events(b);
-    expect((await begin(b, 'before')).status).toBe(202);
-    await soon(() => runs.length).toBe(1);
-    const waiting = ask(a.line, session, { requestId: 'waiting', tool: 'held' });
-    await soon(() => runs.length).toBe(2);
-    await connection.update([twice, held, { ...twice, name: 'acknowledged' }]);
-    await redis.kill('SIGKILL');
-    for (const node of [a, b]) {
-      await soon(async () => (await ready(node.line)).body).toMatchObject({ status: 'not_ready', reasons: ['store_unavailable'] });
-      const refused = await ask(node.line, session, { requestId: 'refused', tool: 'twice', args: { n: 1 } });
-      expect([refused.status, refused.body.error]).toEqual([503, 'store_unavailable']);
-    }
-    const late = connection.update([twice, held, { ...twice, name: 'later' }]);
-    runs[0]?.end('kept');
-    runs[1]?.end('waited');
-    await redis.restart();
-    for (const node of [a, b]) await soon(async () => (await ready(node.line)).status).toBe(200);
-    await soon(() => outputOf(b, 'before')).toBe('kept');
-    await late;
-    expect(await toolsOf(b.line, session)).toEqual(['held', 'host_time', 'later', 'twice']);
-    // Whoever was told to come again does so, and has the same.
-    const { status, body } = await waiting;
-    expect(status === 503 ? body.error : body.result?.output).toBe(status === 503 ? 'store_unavailable' : 'waited');
-    expect((await ask(b.line, session, { requestId: 'waiting', tool: 'held' })).body.result?.output).toBe('waited');
-    expect((await ask(b.line, session, { requestId: 'refused', tool: 'twice', args: { n: 1 } })).body.result?.output).toBe(2);
-    await soon(() => new Set(stream.of('tool-result').map(({ data }) => data.requestId))).toEqual(new Set(['before', 'waiting', 'refused']));
-    expect(runs).toHaveLength(2);
-  });
+  test(
+    'Redis is killed while a call runs and tools change: callers are told or have what they ' +
+      'asked for, and nothing acknowledged is lost',
+    async () => {
+      const { runs, connection, twice, held } = await application(a);
+      const stream = await events(b);
+      expect((await begin(b, 'before')).status).toBe(202);
+      await soon(() => runs.length).toBe(1);
+      const waiting = ask(a.line, session, { requestId: 'waiting', tool: 'held' });
+      await soon(() => runs.length).toBe(2);
+      await connection.update([twice, held, { ...twice, name: 'acknowledged' }]);
+      await redis.kill('SIGKILL');
+      for (const node of [a, b]) {
+        await soon(async () => (await ready(node.line)).body).toMatchObject({
+          status: 'not_ready',
+          reasons: ['store_unavailable'],
+        });
+        const refused = await ask(node.line, session, {
+          requestId: 'refused',
+          tool: 'twice',
+          args: { n: 1 },
+        });
+        expect([refused.status, refused.body.error]).toEqual([503, 'store_unavailable']);
+      }
+      const late = connection.update([twice, held, { ...twice, name: 'later' }]);
+      runs[0]?.end('kept');
+      runs[1]?.end('waited');
+      await redis.restart();
+      for (const node of [a, b]) await soon(async () => (await ready(node.line)).status).toBe(200);
+      await soon(() => outputOf(b, 'before')).toBe('kept');
+      await late;
+      expect(await toolsOf(b.line, session)).toEqual(['held', 'host_time', 'later', 'twice']);
+      // Whoever was told to come again does so, and has the same.
+      const { status, body } = await waiting;
+      expect(status === 503 ? body.error : body.result?.output).toBe(
+        status === 503 ? 'store_unavailable' : 'waited',
+      );
+      expect(
+        (await ask(b.line, session, { requestId: 'waiting', tool: 'held' })).body.result?.output,
+      ).toBe('waited');
+      expect(
+        (await ask(b.line, session, { requestId: 'refused', tool: 'twice', args: { n: 1 } })).body
+          .result?.output,
+      ).toBe(2);
+      await soon(() => new Set(stream.of('tool-result').map(({ data }) => data.requestId))).toEqual(
+        new Set(['before', 'waiting', 'refused']),
+      );
+      expect(runs).toHaveLength(2);
+    },
+  );
 });

@@ -1,17 +1,39 @@
-/** How failures of Redis are told: by their kind, and by nothing that a command carried. No server is needed. */
+/**
+ * How failures of Redis are told: by their kind, and by nothing that a command carried. No server
+ * is needed.
+ */
 import { inspect } from 'node:util';
 import { expect, test, vi } from 'vitest';
-import { type RedisClient, type RedisUnreachable, redisApprovals, redisBus, redisStore } from '../../src/redis/index.ts';
+import {
+  type RedisClient,
+  type RedisUnreachable,
+  redisApprovals,
+  redisBus,
+  redisStore,
+} from '../../src/redis/index.ts';
 
 /** A client whose commands do what it is told. */
 function client(command: () => Promise<never>, status = 'ready'): RedisClient {
-  const commands = Object.fromEntries(['eval', 'evalsha', 'get', 'getdel', 'set', 'hmget', 'zrem', 'ping'].map((name) => [name, vi.fn(command)]));
-  return { status, duplicate: () => expect.unreachable('Expected no connection to be made'), ...commands } as unknown as RedisClient;
+  const commands = Object.fromEntries(
+    ['eval', 'evalsha', 'get', 'getdel', 'set', 'hmget', 'zrem', 'ping'].map((name) => [
+      name,
+      vi.fn(command),
+    ]),
+  );
+  return {
+    status,
+    duplicate: () => expect.unreachable('Expected no connection to be made'),
+    ...commands,
+  } as unknown as RedisClient;
 }
 
-const refusal = (message: string, more: object = {}): Error => Object.assign(new Error(message), { command: { name: 'evalsha', args: ['a secret'] }, ...more });
+const refusal = (message: string, more: object = {}): Error =>
+  Object.assign(new Error(message), { command: { name: 'evalsha', args: ['a secret'] }, ...more });
 
-const operations = (of: RedisClient, commandTimeoutMs?: number): readonly (() => Promise<unknown>)[] => {
+const operations = (
+  of: RedisClient,
+  commandTimeoutMs?: number,
+): readonly (() => Promise<unknown>)[] => {
   const options = { client: of, commandTimeoutMs };
   const [store, bus, approvals] = [redisStore(options), redisBus(options), redisApprovals(options)];
   return [
@@ -34,7 +56,10 @@ async function reasons(running: readonly (() => Promise<unknown>)[]): Promise<st
       (error: unknown) => error,
     )) as RedisUnreachable;
     expect(error).toBeInstanceOf(Error);
-    expect(error.message).toBe(`The store cannot be reached: Redis does not carry out commands (${error.reason}). Try again later.`);
+    expect(error.message).toBe(
+      `The store cannot be reached: Redis does not carry out commands (${error.reason}). Try ` +
+        'again later.',
+    );
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('a secret');
     found.add(error.reason);
   }
@@ -60,17 +85,26 @@ test.each([
 });
 
 test('an error of a socket is told by its code, and what is no error is told as a failure', async () => {
-  const rejects = (error: unknown): Promise<string> => reasons(operations(client(() => Promise.reject(error))));
-  expect(await rejects(refusal('connect to a secret', { code: 'ECONNREFUSED' }))).toBe('ECONNREFUSED');
-  expect(await rejects(refusal('a secret', { name: 'MaxRetriesPerRequestError' }))).toBe('reconnecting');
-  for (const odd of ['READONLY a secret', undefined, { message: 'OOM' }]) expect(await rejects(odd)).toBe('failed');
+  const rejects = (error: unknown): Promise<string> =>
+    reasons(operations(client(() => Promise.reject(error))));
+  expect(await rejects(refusal('connect to a secret', { code: 'ECONNREFUSED' }))).toBe(
+    'ECONNREFUSED',
+  );
+  expect(await rejects(refusal('a secret', { name: 'MaxRetriesPerRequestError' }))).toBe(
+    'reconnecting',
+  );
+  for (const odd of ['READONLY a secret', undefined, { message: 'OOM' }])
+    expect(await rejects(odd)).toBe('failed');
 });
 
-test.each(['reconnecting', 'close', 'end', 'disconnecting'])('a client that is %s is given no command', async (status) => {
-  const command = vi.fn(() => Promise.reject(new Error('sent')));
-  expect(await reasons(operations(client(command, status)))).toBe(status);
-  expect(command).not.toHaveBeenCalled();
-});
+test.each(['reconnecting', 'close', 'end', 'disconnecting'])(
+  'a client that is %s is given no command',
+  async (status) => {
+    const command = vi.fn(() => Promise.reject(new Error('sent')));
+    expect(await reasons(operations(client(command, status)))).toBe(status);
+    expect(command).not.toHaveBeenCalled();
+  },
+);
 
 test('a command that is not answered is told in time', async () => {
   vi.useFakeTimers();

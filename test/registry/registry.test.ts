@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type AnyEvent, type AnyTool, allow, HostToolRegistry, hostToolRegistry, type RegistryOptions, type ToolRegistration } from '../../src/index.ts';
+import {
+  type AnyEvent,
+  type AnyTool,
+  allow,
+  HostToolRegistry,
+  hostToolRegistry,
+  type RegistryOptions,
+  type ToolRegistration,
+} from '../../src/index.ts';
 import { define, thrownBy } from '../call/define.ts';
 import { gate, turns } from '../call/world.ts';
 
@@ -14,7 +22,10 @@ const registryOf = (...names: string[]) => {
 /** What `tools:changed` told, without its time. */
 const heardBy = (source: { events: HostToolRegistry['events'] }) => {
   const heard: unknown[] = [];
-  source.events.on('tools:changed', ({ added, removed, modified }) => void heard.push({ added, removed, modified }));
+  source.events.on(
+    'tools:changed',
+    ({ added, removed, modified }) => void heard.push({ added, removed, modified }),
+  );
   return heard;
 };
 
@@ -35,7 +46,10 @@ describe('register', () => {
     const registry = registryOf('a');
     const before = [registry.get('a'), registry.revision];
     const heard = heardBy(registry);
-    expect(thrownBy(() => registry.register(define('a')))).toMatchObject({ code: 'duplicate_name', message: expect.stringMatching(/`a`.*registerOrReplace/) });
+    expect(thrownBy(() => registry.register(define('a')))).toMatchObject({
+      code: 'duplicate_name',
+      message: expect.stringMatching(/`a`.*registerOrReplace/),
+    });
     expect([registry.get('a'), registry.revision]).toEqual(before);
     expect(heard).toEqual([]);
   });
@@ -51,7 +65,11 @@ describe('register', () => {
   test('patterns that RE2 cannot express are told to the logger', () => {
     const warn = vi.fn();
     const registry = new HostToolRegistry({ logger: { warn, error: vi.fn() } });
-    registry.register(define('t', { parameters: { type: 'object', properties: { a: { type: 'string', pattern: '(?=a)' } } } }));
+    registry.register(
+      define('t', {
+        parameters: { type: 'object', properties: { a: { type: 'string', pattern: '(?=a)' } } },
+      }),
+    );
     expect(warn).toHaveBeenCalledTimes(1);
     expect(warn.mock.calls[0]).toMatchObject([{ tool: 't' }, expect.stringContaining('RE2')]);
   });
@@ -90,7 +108,9 @@ describe('registerAll is all or nothing', () => {
     expect(registry.registerAll(tools('a', 'b')).map(({ name }) => name)).toEqual(['a', 'b']);
     expect(registry.registerAll([])).toEqual([]);
     expect(heard).toEqual([{ added: ['a', 'b'], removed: [], modified: [] }]);
-    expect(thrownBy(() => registry.registerAll('a' as never))).toMatchObject({ code: 'invalid_definition' });
+    expect(thrownBy(() => registry.registerAll('a' as never))).toMatchObject({
+      code: 'invalid_definition',
+    });
   });
 });
 
@@ -112,8 +132,12 @@ describe('registerOrReplace', () => {
   test('a bad definition changes nothing', () => {
     const registry = registryOf('a');
     const before = registry.get('a');
-    expect(thrownBy(() => registry.registerOrReplace({ name: 'a' } as never))).toMatchObject({ code: 'invalid_definition' });
-    expect(thrownBy(() => registry.registerOrReplace(define('a', { parameters: z.number() })))).toMatchObject({ code: 'invalid_schema' });
+    expect(thrownBy(() => registry.registerOrReplace({ name: 'a' } as never))).toMatchObject({
+      code: 'invalid_definition',
+    });
+    expect(
+      thrownBy(() => registry.registerOrReplace(define('a', { parameters: z.number() }))),
+    ).toMatchObject({ code: 'invalid_schema' });
     expect(registry.get('a')).toBe(before);
   });
 
@@ -130,7 +154,11 @@ describe('registerOrReplace', () => {
 describe('unregister and clear', () => {
   test('unregister says whether there was one', () => {
     const registry = registryOf('a', 'b');
-    expect([registry.unregister('a'), registry.unregister('a'), registry.unregister('never')]).toEqual([true, false, false]);
+    expect([
+      registry.unregister('a'),
+      registry.unregister('a'),
+      registry.unregister('never'),
+    ]).toEqual([true, false, false]);
     expect(registry.listNames()).toEqual(['b']);
   });
 
@@ -151,7 +179,11 @@ describe('unregister and clear', () => {
 });
 
 describe('a registration', () => {
-  const withRegistration = (): { registry: HostToolRegistry; registration: ToolRegistration; heard: unknown[] } => {
+  const withRegistration = (): {
+    registry: HostToolRegistry;
+    registration: ToolRegistration;
+    heard: unknown[];
+  } => {
     const registry = registryOf('x');
     const registration = registry.register(define('a', { timeoutMs: 100 }));
     return { registry, registration, heard: heardBy(registry) };
@@ -177,7 +209,10 @@ describe('a registration', () => {
   ])('update is all or nothing: %s', (_, patch) => {
     const { registry, registration, heard } = withRegistration();
     const before = registry.get('a');
-    expect(thrownBy(() => registration.update(patch))).toMatchObject({ code: 'invalid_definition', message: expect.stringContaining('`a`') });
+    expect(thrownBy(() => registration.update(patch))).toMatchObject({
+      code: 'invalid_definition',
+      message: expect.stringContaining('`a`'),
+    });
     expect(registry.get('a')).toBe(before);
     expect(heard).toEqual([]);
   });
@@ -255,15 +290,26 @@ describe('a scope', () => {
   test('is all or nothing too, and offers nothing else', () => {
     const registry = registryOf('a');
     const scope = registry.scope('plugin');
-    expect(thrownBy(() => scope.registerAll(tools('b', 'a')))).toMatchObject({ code: 'duplicate_name' });
+    expect(thrownBy(() => scope.registerAll(tools('b', 'a')))).toMatchObject({
+      code: 'duplicate_name',
+    });
     expect(scope.listNames()).toEqual([]);
-    expect(Object.keys(scope).sort()).toEqual(['dispose', 'drain', 'listNames', 'register', 'registerAll', 'source']);
+    expect(Object.keys(scope).sort()).toEqual([
+      'dispose',
+      'drain',
+      'listNames',
+      'register',
+      'registerAll',
+      'source',
+    ]);
     expect(Object.isFrozen(scope)).toBe(true);
   });
 
   test('bad rules make no scope', () => {
     const registry = new HostToolRegistry();
-    expect(thrownBy(() => registry.scope('plugin', { rules: [{ effect: 'block' as never }] }))).toMatchObject({ code: 'invalid_rule' });
+    expect(
+      thrownBy(() => registry.scope('plugin', { rules: [{ effect: 'block' as never }] })),
+    ).toMatchObject({ code: 'invalid_rule' });
     registry.scope('plugin');
   });
 
@@ -306,38 +352,71 @@ describe('profiles', () => {
     registry.defineProfile({ id: 'root', tools: ['a'] });
     registry.defineProfile({ id: 'middle', extends: 'root', tools: [] });
     registry.defineProfile({ id: 'leaf', extends: ['middle'], tools: [] });
-    const circle = thrownBy(() => registry.defineProfile({ id: 'root', extends: 'leaf', tools: [] }));
-    expect(circle).toMatchObject({ code: 'invalid_option', message: expect.stringMatching(/`root`.*`extends`.*`leaf`/) });
+    const circle = thrownBy(() =>
+      registry.defineProfile({ id: 'root', extends: 'leaf', tools: [] }),
+    );
+    expect(circle).toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(/`root`.*`extends`.*`leaf`/),
+    });
     expect(registry.profile('root')).toEqual({ id: 'root', tools: ['a'] });
   });
 
   test('what `profile()` gives back cannot be changed', () => {
     const registry = registryOf('a', 'b');
     registry.defineProfile({ id: 'p', tools: ['a'] });
-    expect(() => (registry.profile('p') as unknown as { tools: string[] }).tools.push('b')).toThrow(TypeError);
+    expect(() => (registry.profile('p') as unknown as { tools: string[] }).tools.push('b')).toThrow(
+      TypeError,
+    );
   });
 
   test.each<[string, unknown, string, RegExp]>([
     ['an unknown tool', { id: 'p', tools: ['a', 'nope'] }, 'unknown_tool', /`p`.*`nope`/s],
-    ['an unknown knob', { id: 'p', tools: [{ name: 'k', knobs: { dept: 1 } }] }, 'unknown_knob', /`p`.*`k`.*`depth`.*`dept`/s],
-    ['a knob that does not fit', { id: 'p', tools: [{ name: 'k', knobs: { depth: 'x' } }] }, 'unknown_knob', /`p`.*`k`.*depth/s],
-    ['knobs of a tool that has none', { id: 'p', tools: [{ name: 'a', knobs: { x: 1 } }] }, 'unknown_knob', /`p`.*`a`.*`x`/s],
+    [
+      'an unknown knob',
+      { id: 'p', tools: [{ name: 'k', knobs: { dept: 1 } }] },
+      'unknown_knob',
+      /`p`.*`k`.*`depth`.*`dept`/s,
+    ],
+    [
+      'a knob that does not fit',
+      { id: 'p', tools: [{ name: 'k', knobs: { depth: 'x' } }] },
+      'unknown_knob',
+      /`p`.*`k`.*depth/s,
+    ],
+    [
+      'knobs of a tool that has none',
+      { id: 'p', tools: [{ name: 'a', knobs: { x: 1 } }] },
+      'unknown_knob',
+      /`p`.*`a`.*`x`/s,
+    ],
     ['an unknown parent', { id: 'p', extends: 'nope', tools: [] }, 'unknown_profile', /nope/],
     ['a bad rule', { id: 'p', tools: [], rules: [{ effect: 'no' }] }, 'invalid_rule', /effect/],
     ['a function', { id: 'p', tools: [() => 1] }, 'invalid_option', /JSON/],
   ])('%s throws when it is defined, and changes nothing', (_, profile, code, message) => {
     const registry = registryOf('a');
-    registry.register(define('k', { policy: { knobs: z.object({ depth: z.number().default(1) }) } }));
-    expect(thrownBy(() => registry.defineProfile(profile as never))).toMatchObject({ name: 'MisuseError', code, message: expect.stringMatching(message) });
+    registry.register(
+      define('k', { policy: { knobs: z.object({ depth: z.number().default(1) }) } }),
+    );
+    expect(thrownBy(() => registry.defineProfile(profile as never))).toMatchObject({
+      name: 'MisuseError',
+      code,
+      message: expect.stringMatching(message),
+    });
     expect(registry.profile('p')).toBeUndefined();
-    expect(thrownBy(() => registry.createSession({ sessionId: 's', profile: 'p' }))).toMatchObject({ code: 'unknown_profile' });
+    expect(thrownBy(() => registry.createSession({ sessionId: 's', profile: 'p' }))).toMatchObject({
+      code: 'unknown_profile',
+    });
   });
 
   test('an optional tool that is absent drops as not_registered, and comes when it is registered', () => {
     const registry = registryOf('a');
     registry.defineProfile({ id: 'p', tools: [{ name: 'later', optional: true }, 'a'] });
     const session = registry.createSession({ sessionId: 's', profile: 'p' });
-    expect(session.effectiveTools()).toMatchObject({ names: ['a'], dropped: [{ name: 'later', code: 'not_registered' }] });
+    expect(session.effectiveTools()).toMatchObject({
+      names: ['a'],
+      dropped: [{ name: 'later', code: 'not_registered' }],
+    });
     registry.register(define('later'));
     expect(session.effectiveTools().names).toEqual(['later', 'a']);
   });
@@ -358,7 +437,8 @@ describe('revision and events', () => {
     note();
     registry.clear();
     note();
-    for (let index = 1; index < seen.length; index++) expect(seen[index]).toBe((seen[index - 1] as number) + 1);
+    for (let index = 1; index < seen.length; index++)
+      expect(seen[index]).toBe((seen[index - 1] as number) + 1);
     const last = registry.revision;
     registry.clear();
     registry.unregister('a');
@@ -374,7 +454,11 @@ describe('revision and events', () => {
     const everything = registry.createSession({ sessionId: 'all' });
     const narrow = registry.createSession({ sessionId: 'narrow', profile: 'p' });
     const deaf = registry.createSession({ sessionId: 'deaf' });
-    const heard = { registry: heardBy(registry), everything: heardBy(everything), narrow: heardBy(narrow) };
+    const heard = {
+      registry: heardBy(registry),
+      everything: heardBy(everything),
+      narrow: heardBy(narrow),
+    };
     registry.registerAll(tools('c', 'd'));
     expect(heard).toEqual({
       registry: [{ added: ['c', 'd'], removed: [], modified: [] }],
@@ -397,7 +481,13 @@ describe('revision and events', () => {
     session.setOverrides({});
     await session.call('a');
     await session.close();
-    expect(heard.map(({ type }) => type)).toEqual(['session:start', 'tool:pre', 'policy:check', 'tool:post', 'session:end']);
+    expect(heard.map(({ type }) => type)).toEqual([
+      'session:start',
+      'tool:pre',
+      'policy:check',
+      'tool:post',
+      'session:end',
+    ]);
   });
 
   test('a listener that changes the registry skips and doubles nothing', () => {
@@ -443,7 +533,10 @@ describe('options and closing', () => {
     ['paths that are none', { redact: [''] }, 'redact'],
     ['null', null, 'options'],
   ])('%s throws and names the field', (_, options, field) => {
-    expect(thrownBy(() => new HostToolRegistry(options as RegistryOptions))).toMatchObject({ name: 'MisuseError', message: expect.stringContaining(field) });
+    expect(thrownBy(() => new HostToolRegistry(options as RegistryOptions))).toMatchObject({
+      name: 'MisuseError',
+      message: expect.stringContaining(field),
+    });
   });
 
   test.each<[string, (registry: HostToolRegistry) => unknown, string]>([
@@ -459,10 +552,15 @@ describe('options and closing', () => {
     ],
     [
       "a session's policy",
-      (of) => of.createSession({ sessionId: 's', policies: [{ id: 'p', chck: () => allow() }] } as never),
+      (of) =>
+        of.createSession({ sessionId: 's', policies: [{ id: 'p', chck: () => allow() }] } as never),
       'policy 0 of the session: unknown field `chck`; did you mean `check`?',
     ],
-    ["a tool's policy", () => define('t', { policy: { chck: () => allow() } }), 'Tool `t`: policy: unknown field `chck`; did you mean `check`?'],
+    [
+      "a tool's policy",
+      () => define('t', { policy: { chck: () => allow() } }),
+      'Tool `t`: policy: unknown field `chck`; did you mean `check`?',
+    ],
     [
       'a hook',
       (of) => of.createSession({ sessionId: 's', hooks: [{ befor: () => {} }] } as never),
@@ -470,7 +568,11 @@ describe('options and closing', () => {
     ],
     [
       'a hook beside a known one',
-      (of) => of.createSession({ sessionId: 's', hooks: [{ before: () => {} }, { before: () => {}, aftr: () => {} }] } as never),
+      (of) =>
+        of.createSession({
+          sessionId: 's',
+          hooks: [{ before: () => {} }, { before: () => {}, aftr: () => {} }],
+        } as never),
       'createSession: hooks[1]: unknown field `aftr`; did you mean `after`?',
     ],
     [
@@ -478,21 +580,40 @@ describe('options and closing', () => {
       (of) => of.createSession({ sessionId: 's' }).use({ befor: () => {} } as never),
       'use: unknown field `befor`; did you mean `before`?',
     ],
-    ['a profile with a name', (of) => of.defineProfile({ name: 'p', tools: [] } as never), 'defineProfile: unknown field `name`; did you mean `id`?'],
-    ['a profile without an id', (of) => of.defineProfile({ ids: 'p', tools: [] } as never), 'defineProfile: unknown field `ids`; did you mean `id`?'],
-    ['a profile', (of) => of.defineProfile({ id: 'p', tool: [] } as never), 'profile `p`: unknown field `tool`; did you mean `tools`?'],
+    [
+      'a profile with a name',
+      (of) => of.defineProfile({ name: 'p', tools: [] } as never),
+      'defineProfile: unknown field `name`; did you mean `id`?',
+    ],
+    [
+      'a profile without an id',
+      (of) => of.defineProfile({ ids: 'p', tools: [] } as never),
+      'defineProfile: unknown field `ids`; did you mean `id`?',
+    ],
+    [
+      'a profile',
+      (of) => of.defineProfile({ id: 'p', tool: [] } as never),
+      'profile `p`: unknown field `tool`; did you mean `tools`?',
+    ],
   ])('a misspelt member of %s throws with the one that was meant', (_, make, message) => {
-    expect(thrownBy(() => make(new HostToolRegistry()))).toMatchObject({ name: 'MisuseError', message });
+    expect(thrownBy(() => make(new HostToolRegistry()))).toMatchObject({
+      name: 'MisuseError',
+      message,
+    });
   });
 
-  test('a policy or a hook may keep what it likes beside its functions, under names that resemble none of them', async () => {
-    const policy = { id: 'p', calls: 0, checks: [], check: () => void policy.calls++ };
-    const hook = { name: 'counts', seen: 0, before: () => void hook.seen++, beforeAll: true };
-    const registry = new HostToolRegistry({ policies: [policy] });
-    registry.register(define('a'));
-    await registry.createSession({ sessionId: 's', hooks: [hook] }).call('a');
-    expect([policy.calls, hook.seen]).toEqual([1, 1]);
-  });
+  test(
+    'a policy or a hook may keep what it likes beside its functions, under names that resemble ' +
+      'none of them',
+    async () => {
+      const policy = { id: 'p', calls: 0, checks: [], check: () => void policy.calls++ };
+      const hook = { name: 'counts', seen: 0, before: () => void hook.seen++, beforeAll: true };
+      const registry = new HostToolRegistry({ policies: [policy] });
+      registry.register(define('a'));
+      await registry.createSession({ sessionId: 's', hooks: [hook] }).call('a');
+      expect([policy.calls, hook.seen]).toEqual([1, 1]);
+    },
+  );
 
   test('an instance of a class may have members of its own beside those that are asked for', async () => {
     class Counting {
@@ -534,7 +655,9 @@ describe('options and closing', () => {
     const registry = registryOf('a', 'b');
     const [first] = registry.createSessionTools('s', { cwd: '/tmp' });
     expect(await first?.execute({})).toMatchObject({ success: true, output: 'ran' });
-    expect(thrownBy(() => registry.createSessionTools('', {}))).toMatchObject({ code: 'invalid_option' });
+    expect(thrownBy(() => registry.createSessionTools('', {}))).toMatchObject({
+      code: 'invalid_option',
+    });
     await registry.close();
     expect(await first?.execute({})).toMatchObject({ error: { code: 'session_closed' } });
   });
@@ -556,11 +679,17 @@ describe('against a model: a Map', () => {
   }
   const name = fc.constantFrom('a', 'b', 'c', 'd', 'e');
   const version = fc.constantFrom('1', '2', '3');
-  type Real = { registry: HostToolRegistry; heard: unknown[]; session: ReturnType<HostToolRegistry['createSession']> };
+  type Real = {
+    registry: HostToolRegistry;
+    heard: unknown[];
+    session: ReturnType<HostToolRegistry['createSession']>;
+  };
   const tool = (key: string, text: string) => define(key, { description: text });
   const check = (model: Model, { registry, heard, session }: Real): void => {
     expect(registry.listNames()).toEqual([...model.map.keys()]);
-    expect(registry.listTools().map(({ description }) => description)).toEqual([...model.map.values()]);
+    expect(registry.listTools().map(({ description }) => description)).toEqual([
+      ...model.map.values(),
+    ]);
     expect(registry.count).toBe(model.map.size);
     expect(registry.revision).toBe(model.revision);
     expect(heard).toHaveLength(model.told);
@@ -570,7 +699,10 @@ describe('against a model: a Map', () => {
     model.told++;
     model.revision++;
   };
-  const command = (shown: string, run: (model: Model, real: Real) => void): fc.Command<Model, Real> => ({
+  const command = (
+    shown: string,
+    run: (model: Model, real: Real) => void,
+  ): fc.Command<Model, Real> => ({
     check: () => true,
     run(model, real) {
       run(model, real);
@@ -592,8 +724,11 @@ describe('against a model: a Map', () => {
       ),
       fc.tuple(fc.array(name, { maxLength: 3 }), version).map(([keys, text]) =>
         command(`registerAll(${keys})`, (model, { registry }) => {
-          const refused = new Set(keys).size < keys.length || keys.some((key) => model.map.has(key));
-          expect(thrownBy(() => registry.registerAll(keys.map((key) => tool(key, text)))) !== undefined).toBe(refused);
+          const refused =
+            new Set(keys).size < keys.length || keys.some((key) => model.map.has(key));
+          expect(
+            thrownBy(() => registry.registerAll(keys.map((key) => tool(key, text)))) !== undefined,
+          ).toBe(refused);
           if (refused || keys.length === 0) return;
           for (const key of keys) model.map.set(key, text);
           changed(model);
@@ -627,7 +762,11 @@ describe('against a model: a Map', () => {
           const registry = new HostToolRegistry();
           return {
             model: { map: new Map<string, string>(), heard: [], told: 0, revision: 0 },
-            real: { registry, heard: heardBy(registry), session: registry.createSession({ sessionId: 's' }) },
+            real: {
+              registry,
+              heard: heardBy(registry),
+              session: registry.createSession({ sessionId: 's' }),
+            },
           };
         }, list);
       }),

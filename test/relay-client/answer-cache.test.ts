@@ -10,7 +10,13 @@ describe('the calls that are over', () => {
     const cache = createAnswerCache();
     cache.add('a', answer('a', 10));
     cache.add('b');
-    expect([cache.has('a'), cache.get('a')?.bytes, cache.has('b'), cache.get('b'), cache.has('c')]).toEqual([true, 10, true, undefined, false]);
+    expect([
+      cache.has('a'),
+      cache.get('a')?.bytes,
+      cache.has('b'),
+      cache.get('b'),
+      cache.has('c'),
+    ]).toEqual([true, 10, true, undefined, false]);
   });
 
   test('lose answers that are large, and not their ids', () => {
@@ -20,7 +26,10 @@ describe('the calls that are over', () => {
   });
 
   test('are bounded in number and in bytes; the newest stay', () => {
-    const operations = fc.array(fc.tuple(fc.integer({ min: 0, max: 20 }), fc.option(fc.integer({ min: 1, max: 60 }))), { maxLength: 200 });
+    const operations = fc.array(
+      fc.tuple(fc.integer({ min: 0, max: 20 }), fc.option(fc.integer({ min: 1, max: 60 }))),
+      { maxLength: 200 },
+    );
     fc.assert(
       fc.property(operations, (adds) => {
         const cache = createAnswerCache({ ids: 8, bytes: 100, answerBytes: 50 });
@@ -31,7 +40,9 @@ describe('the calls that are over', () => {
           order = [...order.filter((other) => other !== id), id].slice(-8);
           expect(order.every((other) => cache.has(other))).toBe(true);
           expect(cache.size).toBe(order.length);
-          expect(cache.bytes).toBe(order.reduce((sum, other) => sum + (cache.get(other)?.bytes ?? 0), 0));
+          expect(cache.bytes).toBe(
+            order.reduce((sum, other) => sum + (cache.get(other)?.bytes ?? 0), 0),
+          );
           expect(cache.bytes).toBeLessThanOrEqual(100);
           if (bytes !== null && bytes <= 50) expect(cache.get(id)?.bytes).toBe(bytes);
         }

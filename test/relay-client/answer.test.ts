@@ -11,9 +11,12 @@ const circle: Record<string, unknown> = {};
 circle.circle = circle;
 
 describe('an answer', () => {
-  test.each([[0], [false], [''], [null], [[]], ['süß'], [{ a: [1, { b: null }] }]])('is the result %j', (value) => {
-    expect(result(value)).toEqual({ requestId: 'r', result: value });
-  });
+  test.each([[0], [false], [''], [null], [[]], ['süß'], [{ a: [1, { b: null }] }]])(
+    'is the result %j',
+    (value) => {
+      expect(result(value)).toEqual({ requestId: 'r', result: value });
+    },
+  );
 
   test('is null for undefined, and leaves out what is undefined', () => {
     expect([result(undefined), result({ a: undefined })]).toEqual([
@@ -26,7 +29,10 @@ describe('an answer', () => {
     class Row {
       name = 'x';
     }
-    expect([result(new Date(0)), result(new Row())]).toMatchObject([{ result: '1970-01-01T00:00:00.000Z' }, { result: { name: 'x' } }]);
+    expect([result(new Date(0)), result(new Row())]).toMatchObject([
+      { result: '1970-01-01T00:00:00.000Z' },
+      { result: { name: 'x' } },
+    ]);
   });
 
   test.each<[string, unknown, RegExp]>([
@@ -52,18 +58,27 @@ describe('an answer', () => {
     ],
     ['a toJSON that gives nothing', { a: 1, toJSON: () => undefined }, /toJSON gives nothing/],
   ])('is an error that says so for %s', (_, value, message) => {
-    expect(result(value)).toEqual({ requestId: 'r', error: { message: expect.stringMatching(message) } });
+    expect(result(value)).toEqual({
+      requestId: 'r',
+      error: { message: expect.stringMatching(message) },
+    });
   });
 
   test('is an error for a value that is too deep', () => {
     let deep: unknown = 1;
     for (let depth = 0; depth < 100_000; depth++) deep = [deep];
-    expect(result(deep)).toMatchObject({ error: { message: expect.stringContaining('is no JSON') } });
+    expect(result(deep)).toMatchObject({
+      error: { message: expect.stringContaining('is no JSON') },
+    });
   });
 
   test('is an error for more values or levels than a relay takes', () => {
-    const tooMuch = { error: { message: expect.stringContaining('at most 125000 values and 100 levels') } };
-    expect(result(Array.from({ length: 124_000 }, () => 0))).toMatchObject({ result: expect.any(Array) });
+    const tooMuch = {
+      error: { message: expect.stringContaining('at most 125000 values and 100 levels') },
+    };
+    expect(result(Array.from({ length: 124_000 }, () => 0))).toMatchObject({
+      result: expect.any(Array),
+    });
     expect(result(Array.from({ length: 125_000 }, () => 0))).toMatchObject(tooMuch);
     expect(result(JSON.parse('['.repeat(100) + ']'.repeat(100)))).toMatchObject(tooMuch);
   });
@@ -71,7 +86,9 @@ describe('an answer', () => {
   test('is at most 4 MB, counted in UTF-8', () => {
     const room = maxAnswerBytes - resultAnswer('r', 'tool', '').bytes;
     expect(resultAnswer('r', 'tool', 'x'.repeat(room)).bytes).toBe(maxAnswerBytes);
-    expect(result('x'.repeat(room + 1))).toMatchObject({ error: { message: expect.stringMatching(/result of tool is 4\.0 MB .* at most 4 MB/) } });
+    expect(result('x'.repeat(room + 1))).toMatchObject({
+      error: { message: expect.stringMatching(/result of tool is 4\.0 MB .* at most 4 MB/) },
+    });
     expect(result('é'.repeat(room / 2 + 1))).toMatchObject({ error: {} });
   });
 
@@ -81,7 +98,11 @@ describe('an answer', () => {
     ['a string', 'oops', 'The handler threw oops.'],
     ['undefined', undefined, 'The handler threw undefined.'],
     ['a symbol', Symbol('s'), 'The handler threw Symbol(s).'],
-    ['an object of nothing', Object.create(null), 'The handler threw something that cannot be read.'],
+    [
+      'an object of nothing',
+      Object.create(null),
+      'The handler threw something that cannot be read.',
+    ],
     ['a revoked proxy', revoked(), 'The handler threw something that cannot be read.'],
     [
       'a message that throws',
@@ -94,6 +115,9 @@ describe('an answer', () => {
     ],
     ['a message that is long', new Error('x'.repeat(10_000)), 'x'.repeat(8192)],
   ])('is the words of %s that was thrown', (_, thrown, message) => {
-    expect(JSON.parse(thrownAnswer('r', thrown).body)).toEqual({ requestId: 'r', error: { message } });
+    expect(JSON.parse(thrownAnswer('r', thrown).body)).toEqual({
+      requestId: 'r',
+      error: { message },
+    });
   });
 });

@@ -6,18 +6,24 @@ const middle = (): number => 0.5;
 
 describe('the wait before the next attempt', () => {
   test('doubles from one second to thirty', () => {
-    expect([1, 2, 3, 4, 5, 6, 7, 1000].map((failures) => backoffMs(failures, middle))).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+    expect([1, 2, 3, 4, 5, 6, 7, 1000].map((failures) => backoffMs(failures, middle))).toEqual([
+      1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000,
+    ]);
   });
 
   test('is a quarter more or less, by chance', () => {
     expect([0, 0.999999].map((number) => backoffMs(3, () => number))).toEqual([3000, 5000]);
     fc.assert(
-      fc.property(fc.nat(2000), fc.double({ min: 0, max: 0.999, noNaN: true }), (failures, number) => {
-        const plain = backoffMs(failures, middle);
-        const ms = backoffMs(failures, () => number);
-        expect(ms).toBeGreaterThanOrEqual(plain * 0.75);
-        expect(ms).toBeLessThanOrEqual(plain * 1.25);
-      }),
+      fc.property(
+        fc.nat(2000),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (failures, number) => {
+          const plain = backoffMs(failures, middle);
+          const ms = backoffMs(failures, () => number);
+          expect(ms).toBeGreaterThanOrEqual(plain * 0.75);
+          expect(ms).toBeLessThanOrEqual(plain * 1.25);
+        },
+      ),
     );
   });
 
@@ -30,11 +36,18 @@ describe('the wait before the next attempt', () => {
 
   test('is never longer than its cap, whatever chance gives, and still differs by chance', () => {
     fc.assert(
-      fc.property(fc.nat(2000), fc.double({ min: 0, max: 0.999, noNaN: true }), fc.integer({ min: 250, max: 100_000 }), (failures, number, most) => {
-        expect(backoffMs(failures, () => number, most)).toBeLessThanOrEqual(most);
-      }),
+      fc.property(
+        fc.nat(2000),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        fc.integer({ min: 250, max: 100_000 }),
+        (failures, number, most) => {
+          expect(backoffMs(failures, () => number, most)).toBeLessThanOrEqual(most);
+        },
+      ),
     );
-    expect([0, 0.5, 0.999].map((number) => backoffMs(9, () => number, 5000))).toEqual([3000, 4000, 4998]);
+    expect([0, 0.5, 0.999].map((number) => backoffMs(9, () => number, 5000))).toEqual([
+      3000, 4000, 4998,
+    ]);
     expect(backoffMs(1, middle, 5000)).toBe(1000);
   });
 

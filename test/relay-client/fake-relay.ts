@@ -1,4 +1,7 @@
-/** A relay by script: the protocol's routes on a real server of this machine, and every answer in the hands of the test. */
+/**
+ * A relay by script: the protocol's routes on a real server of this machine, and every answer in
+ * the hands of the test.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -52,13 +55,19 @@ export async function fakeRelay(): Promise<FakeRelay> {
   let missed: unknown[] = [];
   const answer = (response: ServerResponse, { status, body, headers = {} }: Reply): void => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
-    response.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
+    response.end(
+      body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+    );
   };
   const stream = (response: ServerResponse): void => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     streams.push(response);
     response.on('close', () => streams.splice(streams.indexOf(response), 1));
-    relay.send('connected', { sessionCode: code, timestamp: new Date().toISOString(), ...relay.connected });
+    relay.send('connected', {
+      sessionCode: code,
+      timestamp: new Date().toISOString(),
+      ...relay.connected,
+    });
   };
   const poll = (response: ServerResponse): void => {
     if (missed.length > 0) answer(response, { status: 200, body: { events: missed } });
@@ -68,12 +77,20 @@ export async function fakeRelay(): Promise<FakeRelay> {
   const route = (request: Seen, response: ServerResponse): void => {
     const scripted = replies.get(`${request.method} ${request.path}`)?.shift();
     if (scripted !== undefined) return answer(response, scripted);
-    if (request.path === '/stream') return request.query.get('mode') === 'poll' ? poll(response) : stream(response);
+    if (request.path === '/stream')
+      return request.query.get('mode') === 'poll' ? poll(response) : stream(response);
     if (request.path === '/register-tools' || request.path === '/update-tools') {
       relay.revision += 1;
-      return answer(response, { status: 200, body: { success: true, failedTools: [], toolsRevision: relay.revision } });
+      return answer(response, {
+        status: 200,
+        body: { success: true, failedTools: [], toolsRevision: relay.revision },
+      });
     }
-    if (request.path === '/ticket') return answer(response, { status: 200, body: { ticket: `ticket-${seen.length}`, expiresAt: new Date().toISOString() } });
+    if (request.path === '/ticket')
+      return answer(response, {
+        status: 200,
+        body: { ticket: `ticket-${seen.length}`, expiresAt: new Date().toISOString() },
+      });
     if (request.method === 'DELETE') return answer(response, { status: 204 });
     answer(response, { status: 200, body: { success: true, requestId: request.body.requestId } });
   };
@@ -105,7 +122,10 @@ export async function fakeRelay(): Promise<FakeRelay> {
       replies.set(name, [...(replies.get(name) ?? []), ...more]);
     },
     send(event, data, id) {
-      relay.raw(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`);
+      relay.raw(
+        `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ` +
+          `${JSON.stringify(data)}\n\n`,
+      );
       if (event === 'connected' || streams.length > 0) return;
       missed.push({ event, data, ...(id === undefined ? {} : { id }) });
       const open = polls.shift();

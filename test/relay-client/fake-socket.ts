@@ -21,7 +21,11 @@ export interface FakeNetwork {
   /** Newest last. */
   readonly sockets: FakeSocket[];
   /** What was fetched: method, path below the session, body. */
-  readonly fetched: { readonly route: string; readonly body: Record<string, unknown>; readonly headers: Headers }[];
+  readonly fetched: {
+    readonly route: string;
+    readonly body: Record<string, unknown>;
+    readonly headers: Headers;
+  }[];
   of(route: string): FakeNetwork['fetched'];
   /** Answers a route from now on; `undefined` never answers. */
   on(route: string, answer: () => Response | undefined): void;
@@ -31,7 +35,10 @@ export function fakeNetwork(): FakeNetwork {
   const sockets: FakeSocket[] = [];
   const fetched: { route: string; body: Record<string, unknown>; headers: Headers }[] = [];
   const routes = new Map<string, () => Response | undefined>([
-    ['POST /register-tools', () => Response.json({ success: true, failedTools: [], toolsRevision: 1 }, { status: 201 })],
+    [
+      'POST /register-tools',
+      () => Response.json({ success: true, failedTools: [], toolsRevision: 1 }, { status: 201 }),
+    ],
     ['POST /ticket', () => Response.json({ ticket: `t${sockets.length}` })],
   ]);
   class Socket implements FakeSocket {
@@ -56,7 +63,9 @@ export function fakeNetwork(): FakeNetwork {
       for (const [wanted, listener] of this.#listeners) if (wanted === type) listener(event);
     }
     frame(event: string, data: unknown, id?: number): void {
-      this.happen('message', { data: JSON.stringify({ event, data, ...(id === undefined ? {} : { id }) }) });
+      this.happen('message', {
+        data: JSON.stringify({ event, data, ...(id === undefined ? {} : { id }) }),
+      });
     }
     open(connected: object = { timestamp: new Date().toISOString(), toolsRevision: 1 }): void {
       this.happen('open');
@@ -72,7 +81,11 @@ export function fakeNetwork(): FakeNetwork {
     fetch(url, init = {}) {
       const { pathname } = new URL(url);
       const route = `${init.method} ${pathname.replace(/^.*\/api\/sessions\/[^/]*/, '')}`;
-      fetched.push({ route, body: JSON.parse(String(init.body ?? '{}')) as Record<string, unknown>, headers: new Headers(init.headers) });
+      fetched.push({
+        route,
+        body: JSON.parse(String(init.body ?? '{}')) as Record<string, unknown>,
+        headers: new Headers(init.headers),
+      });
       return new Promise((resolve, reject) => {
         init.signal?.addEventListener('abort', () => reject(new Error('aborted')));
         try {

@@ -1,7 +1,16 @@
-/** What tests of the client against a served relay share: a relay, a session, an agent's requests, a connection. */
+/**
+ * What tests of the client against a served relay share: a relay, a session, an agent's requests, a
+ * connection.
+ */
 import { WebSocket } from 'ws';
 import { type ServedRelay, type ServeRelayOptions, serveRelay } from '../../src/relay/index.ts';
-import { connectRelay, type RelayClientOptions, type RelayConnection, type RelayStatusEvent, type RelayTool } from '../../src/relay-client/index.ts';
+import {
+  connectRelay,
+  type RelayClientOptions,
+  type RelayConnection,
+  type RelayStatusEvent,
+  type RelayTool,
+} from '../../src/relay-client/index.ts';
 
 const many = 10_000;
 
@@ -28,28 +37,48 @@ export interface Session {
 }
 
 export async function session({ url }: ServedRelay): Promise<Session> {
-  const response = await fetch(`${url}/api/sessions`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' });
+  const response = await fetch(`${url}/api/sessions`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: '{}',
+  });
   return (await response.json()) as Session;
 }
 
 /** What the agent gets of a call: its output, or the code and the message of its error. */
-export async function call({ url }: ServedRelay, { code, agentToken }: Session, tool: string, args: object = {}): Promise<unknown> {
+export async function call(
+  { url }: ServedRelay,
+  { code, agentToken }: Session,
+  tool: string,
+  args: object = {},
+): Promise<unknown> {
   const response = await fetch(`${url}/api/sessions/${code}/request`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${agentToken}` },
     body: JSON.stringify({ tool, args }),
   });
-  const { result } = (await response.json()) as { result: { success: boolean; output?: unknown; error?: { code: string; message: string } } };
+  const { result } = (await response.json()) as {
+    result: { success: boolean; output?: unknown; error?: { code: string; message: string } };
+  };
   return result.success ? result.output : [result.error?.code, result.error?.message];
 }
 
-export async function toolsOf({ url }: ServedRelay, { code, agentToken }: Session): Promise<readonly string[]> {
-  const response = await fetch(`${url}/api/sessions/${code}/metadata`, { headers: { Authorization: `Bearer ${agentToken}` } });
+export async function toolsOf(
+  { url }: ServedRelay,
+  { code, agentToken }: Session,
+): Promise<readonly string[]> {
+  const response = await fetch(`${url}/api/sessions/${code}/metadata`, {
+    headers: { Authorization: `Bearer ${agentToken}` },
+  });
   const text = await response.text();
   return (JSON.parse(text) as { tools: { name: string }[] }).tools.map(({ name }) => name).sort();
 }
 
-export const tool = (name: string, handler: RelayTool['handler'] = () => name, parameters: object = { type: 'object' }): RelayTool => ({
+export const tool = (
+  name: string,
+  handler: RelayTool['handler'] = () => name,
+  parameters: object = { type: 'object' },
+): RelayTool => ({
   name,
   description: `Does ${name}.`,
   parameters,
@@ -63,7 +92,15 @@ export async function connect(
   options: Partial<RelayClientOptions> = {},
 ): Promise<{ readonly connection: RelayConnection; readonly statuses: RelayStatusEvent[] }> {
   const statuses: RelayStatusEvent[] = [];
-  const connection = await connectRelay({ url, code, token: sessionToken, tools, WebSocket, onStatus: (event) => statuses.push(event), ...options });
+  const connection = await connectRelay({
+    url,
+    code,
+    token: sessionToken,
+    tools,
+    WebSocket,
+    onStatus: (event) => statuses.push(event),
+    ...options,
+  });
   connections.push(connection);
   return { connection, statuses };
 }

@@ -24,7 +24,10 @@ interface World {
   answer(answer?: JsonObject): Promise<void>;
 }
 
-const tools = (...names: readonly string[]): ToolList => prepareTools(names.map((name) => ({ name, description: '', parameters: {}, handler: () => null })));
+const tools = (...names: readonly string[]): ToolList =>
+  prepareTools(
+    names.map((name) => ({ name, description: '', parameters: {}, handler: () => null })),
+  );
 
 function world(): World {
   const asked: Asked[] = [];
@@ -35,7 +38,12 @@ function world(): World {
       http: {
         call: (_scope, _method, path, more) =>
           new Promise((resolve, reject) => {
-            asked.push({ path, body: JSON.parse(more?.body ?? '{}') as Record<string, unknown>, resolve, reject });
+            asked.push({
+              path,
+              body: JSON.parse(more?.body ?? '{}') as Record<string, unknown>,
+              resolve,
+              reject,
+            });
           }),
         open: () => Promise.reject(new Error('not asked for')),
         scrub: (text) => text,
@@ -77,7 +85,10 @@ describe('a registration that is made again', () => {
     expect(asked.map(({ path }) => path)).toEqual(['/register-tools', '/register-tools']);
     await answer({ toolsRevision: 1 });
     expect(settled).toEqual(['first']);
-    expect(asked[2]).toMatchObject({ path: '/update-tools', body: { added: [{ name: 'b' }], removed: ['a'] } });
+    expect(asked[2]).toMatchObject({
+      path: '/update-tools',
+      body: { added: [{ name: 'b' }], removed: ['a'] },
+    });
     await answer({ toolsRevision: 2 });
     expect(settled).toEqual(['first', 'second']);
   });
@@ -94,7 +105,11 @@ describe('a registration that is made again', () => {
     set('second', tools('b'));
     registration.seen(seen, true);
     await answer({ toolsRevision: 2 });
-    expect(asked.map(({ path }) => path)).toEqual(['/register-tools', '/update-tools', ...(again ? ['/register-tools'] : [])]);
+    expect(asked.map(({ path }) => path)).toEqual([
+      '/register-tools',
+      '/update-tools',
+      ...(again ? ['/register-tools'] : []),
+    ]);
   });
 
   test('brings what the relay took last, not what it refused', async () => {
@@ -106,7 +121,10 @@ describe('a registration that is made again', () => {
     await turn();
     expect(settled).toEqual(['first', 'second: too_large']);
     registration.seen(9, true);
-    expect(asked.at(-1)).toMatchObject({ path: '/register-tools', body: { availableTools: [{ name: 'a' }] } });
+    expect(asked.at(-1)).toMatchObject({
+      path: '/register-tools',
+      body: { availableTools: [{ name: 'a' }] },
+    });
     await answer({ toolsRevision: 10 });
     expect(asked).toHaveLength(3);
   });
@@ -115,27 +133,35 @@ describe('a registration that is made again', () => {
 test.each<[string, JsonObject | undefined]>([
   ['it has them', undefined],
   ['it has none', { code: 'no_tools_registered' }],
-])('without any tools takes away what the relay may have, where that is not known: %s', async (_, refusal) => {
-  vi.useFakeTimers();
-  const { registration, asked, settled, set, answer } = world();
-  set('first', tools('a', 'b'));
-  await answer({ toolsRevision: 1 });
-  registration.seen(undefined, true);
-  asked.at(-1)?.reject(relayClientError('store_unavailable', '', { status: 503 }));
-  await turn();
-  set('second', tools());
-  await vi.advanceTimersByTimeAsync(2_000);
-  expect(asked.slice(2).map(({ path, body }) => [path, body.removed])).toEqual([['/update-tools', ['a', 'b']]]);
-  if (refusal === undefined) await answer({ toolsRevision: 2 });
-  else asked.at(-1)?.reject(relayClientError(String(refusal.code), '', { status: 409 }));
-  await turn();
-  expect([settled, asked.length]).toEqual([['first', 'second'], 3]);
-});
+])(
+  'without any tools takes away what the relay may have, where that is not known: %s',
+  async (_, refusal) => {
+    vi.useFakeTimers();
+    const { registration, asked, settled, set, answer } = world();
+    set('first', tools('a', 'b'));
+    await answer({ toolsRevision: 1 });
+    registration.seen(undefined, true);
+    asked.at(-1)?.reject(relayClientError('store_unavailable', '', { status: 503 }));
+    await turn();
+    set('second', tools());
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(asked.slice(2).map(({ path, body }) => [path, body.removed])).toEqual([
+      ['/update-tools', ['a', 'b']],
+    ]);
+    if (refusal === undefined) await answer({ toolsRevision: 2 });
+    else asked.at(-1)?.reject(relayClientError(String(refusal.code), '', { status: 409 }));
+    await turn();
+    expect([settled, asked.length]).toEqual([['first', 'second'], 3]);
+  },
+);
 
 test('a tool that was refused is tried again with the next update', async () => {
   const { registration, asked, set, answer } = world();
   set('first', tools('a', 'b'));
-  await answer({ toolsRevision: 1, failedTools: [{ toolName: 'b', error: 'no', recoverable: true }, null, {}, 7] });
+  await answer({
+    toolsRevision: 1,
+    failedTools: [{ toolName: 'b', error: 'no', recoverable: true }, null, {}, 7],
+  });
   expect(registration.failed).toEqual([{ toolName: 'b', error: 'no', recoverable: true }]);
   set('second', tools('a', 'b'));
   expect(asked.at(-1)?.body).toMatchObject({ added: [{ name: 'b' }], removed: [], modified: [] });

@@ -4,8 +4,15 @@ import { canonicalJson, type JsonValue } from '../../src/relay-client/json.ts';
 import type { RelayTool } from '../../src/relay-client/tool.ts';
 import { prepareTools, type ToolList, toolDifference } from '../../src/relay-client/tool-list.ts';
 
-const tool = (name: string, more: object = {}): RelayTool => ({ name, description: name, parameters: { type: 'object' }, handler: () => name, ...more });
-const known = ({ tools }: ToolList): Map<string, string> => new Map([...tools].map(([name, { canonical }]) => [name, canonical]));
+const tool = (name: string, more: object = {}): RelayTool => ({
+  name,
+  description: name,
+  parameters: { type: 'object' },
+  handler: () => name,
+  ...more,
+});
+const known = ({ tools }: ToolList): Map<string, string> =>
+  new Map([...tools].map(([name, { canonical }]) => [name, canonical]));
 
 describe('a list of tools', () => {
   test.each<[string, unknown, RegExp]>([
@@ -13,13 +20,27 @@ describe('a list of tools', () => {
     ['no tool', [null], /tools\[0\]\.name/],
     ['no name', [tool('')], /tools\[0\]\.name.*an empty one/],
     ['a name twice', [tool('a'), tool('a')], /Two tools are called "a"/],
-    ['no handler', [tool('a', { handler: undefined })], /handler of "a" must be a function, not undefined/],
+    [
+      'no handler',
+      [tool('a', { handler: undefined })],
+      /handler of "a" must be a function, not undefined/,
+    ],
     ['no schema', [tool('a', { parameters: [] })], /parameters of "a".*not an array/],
-    ['a misspelt field', [tool('a', { outputSchem: {} })], /tools\[0\]: unknown field `outputSchem`; did you mean `outputSchema`\?/],
-    ['a misspelt hint', [tool('a', { annotations: { readonly: true } })], /tools\[0\]\.annotations: unknown field `readonly`; did you mean `readOnly`\?/],
+    [
+      'a misspelt field',
+      [tool('a', { outputSchem: {} })],
+      /tools\[0\]: unknown field `outputSchem`; did you mean `outputSchema`\?/,
+    ],
+    [
+      'a misspelt hint',
+      [tool('a', { annotations: { readonly: true } })],
+      /tools\[0\]\.annotations: unknown field `readonly`; did you mean `readOnly`\?/,
+    ],
     ['a schema that is no JSON', [tool('a', { parameters: { n: 1n } })], /"a" is no JSON/],
   ])('is refused with %s', (_, tools, message) => {
-    expect(() => prepareTools(tools as RelayTool[])).toThrow(expect.objectContaining({ code: 'invalid_options', message: expect.stringMatching(message) }));
+    expect(() => prepareTools(tools as RelayTool[])).toThrow(
+      expect.objectContaining({ code: 'invalid_options', message: expect.stringMatching(message) }),
+    );
   });
 
   test('is a copy: what changes later changes nothing', () => {
@@ -31,7 +52,12 @@ describe('a list of tools', () => {
 
   test('sends no handler and nothing unknown', () => {
     const [prepared] = prepareTools([tool('a', { title: 'A', secret: 'x' })]).tools.values();
-    expect(prepared?.definition).toEqual({ name: 'a', description: 'a', parameters: { type: 'object' }, title: 'A' });
+    expect(prepared?.definition).toEqual({
+      name: 'a',
+      description: 'a',
+      parameters: { type: 'object' },
+      title: 'A',
+    });
   });
 
   test('calls a handler as its tool', () => {
@@ -48,8 +74,14 @@ describe('a list of tools', () => {
 
 describe('the difference of two lists', () => {
   test('is nothing for the same tools, in whatever order they and their keys are', () => {
-    const a = prepareTools([tool('a', { parameters: { type: 'object', properties: { x: {}, y: {} } } }), tool('b')]);
-    const b = prepareTools([tool('b'), tool('a', { parameters: { properties: { y: {}, x: {} }, type: 'object' } })]);
+    const a = prepareTools([
+      tool('a', { parameters: { type: 'object', properties: { x: {}, y: {} } } }),
+      tool('b'),
+    ]);
+    const b = prepareTools([
+      tool('b'),
+      tool('a', { parameters: { properties: { y: {}, x: {} }, type: 'object' } }),
+    ]);
     expect(toolDifference(known(a), b.tools)).toBeUndefined();
   });
 
@@ -57,20 +89,32 @@ describe('the difference of two lists', () => {
     const before = prepareTools([tool('a'), tool('b'), tool('c')]);
     const after = prepareTools([tool('b', { title: 'B' }), tool('c'), tool('d')]);
     const { added, removed, modified } = toolDifference(known(before), after.tools) ?? {};
-    expect([added?.map(({ name }) => name), removed, modified?.map(({ title }) => title)]).toEqual([['d'], ['a'], ['B']]);
+    expect([added?.map(({ name }) => name), removed, modified?.map(({ title }) => title)]).toEqual([
+      ['d'],
+      ['a'],
+      ['B'],
+    ]);
   });
 
   test('applied to the first, is the second', () => {
     const list = fc
-      .uniqueArray(fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd', '__proto__'), title: fc.constantFrom('1', '2') }), { selector: ({ name }) => name })
+      .uniqueArray(
+        fc.record({
+          name: fc.constantFrom('a', 'b', 'c', 'd', '__proto__'),
+          title: fc.constantFrom('1', '2'),
+        }),
+        { selector: ({ name }) => name },
+      )
       .map((tools) => prepareTools(tools.map(({ name, title }) => tool(name, { title }))));
     fc.assert(
       fc.property(list, list, (before, after) => {
         const result = known(before);
         const difference = toolDifference(result, after.tools);
         for (const name of difference?.removed ?? []) expect(result.delete(name)).toBe(true);
-        for (const definition of difference?.added ?? []) expect(result.has(definition.name as string)).toBe(false);
-        for (const definition of difference?.modified ?? []) expect(result.has(definition.name as string)).toBe(true);
+        for (const definition of difference?.added ?? [])
+          expect(result.has(definition.name as string)).toBe(false);
+        for (const definition of difference?.modified ?? [])
+          expect(result.has(definition.name as string)).toBe(true);
         for (const definition of [...(difference?.added ?? []), ...(difference?.modified ?? [])])
           result.set(definition.name as string, canonicalJson(definition));
         expect(new Map([...result].sort())).toEqual(new Map([...known(after)].sort()));
@@ -90,7 +134,9 @@ describe('canonical JSON', () => {
               .map(([key, item]) => [key, shuffled(item)]),
           )
         : value;
-  const json = fc.jsonValue({ noUnicodeString: false }).map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
+  const json = fc
+    .jsonValue({ noUnicodeString: false })
+    .map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
 
   test('is the same value, and the same text whatever the order of keys', () => {
     fc.assert(

@@ -1,9 +1,20 @@
 /** The client over a WebSocket, its fall back to other ways, and its clocks, without a network. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { connectRelay, type RelayClientOptions, type RelayConnection, type RelayStatusEvent, type RelayTool } from '../../src/relay-client/index.ts';
+import {
+  connectRelay,
+  type RelayClientOptions,
+  type RelayConnection,
+  type RelayStatusEvent,
+  type RelayTool,
+} from '../../src/relay-client/index.ts';
 import { type FakeNetwork, type FakeSocket, fakeNetwork } from './fake-socket.ts';
 
-const tool = (handler: RelayTool['handler'] = () => 'done'): RelayTool => ({ name: 'a', description: 'A.', parameters: { type: 'object' }, handler });
+const tool = (handler: RelayTool['handler'] = () => 'done'): RelayTool => ({
+  name: 'a',
+  description: 'A.',
+  parameters: { type: 'object' },
+  handler,
+});
 
 let network: FakeNetwork;
 let statuses: RelayStatusEvent[];
@@ -54,15 +65,26 @@ async function stand(options: Partial<RelayClientOptions> = {}): Promise<void> {
   await vi.advanceTimersByTimeAsync(0);
 }
 const request = (requestId: string, more: object = {}): void =>
-  socket().frame('tool-request', { requestId, tool: 'a', args: {}, deadline: Date.now() + 30_000, attempt: 1, ...more });
+  socket().frame('tool-request', {
+    requestId,
+    tool: 'a',
+    args: {},
+    deadline: Date.now() + 30_000,
+    attempt: 1,
+    ...more,
+  });
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
 describe('a WebSocket', () => {
   test('is opened with a ticket, and never with the token', async () => {
     await stand();
-    expect(socket().url).toMatch(/^wss:\/\/relay\.example\/base\/api\/sessions\/ABCDEFGH\/stream\?client=[0-9a-f]{32}&ticket=t0$/);
+    expect(socket().url).toMatch(
+      /^wss:\/\/relay\.example\/base\/api\/sessions\/ABCDEFGH\/stream\?client=[0-9a-f]{32}&ticket=t0$/,
+    );
     expect(connection?.transport).toBe('websocket');
-    expect(network.fetched.map(({ route, headers }) => [route, headers.get('authorization')])).toEqual([
+    expect(
+      network.fetched.map(({ route, headers }) => [route, headers.get('authorization')]),
+    ).toEqual([
       ['POST /register-tools', 'Bearer canary-token'],
       ['POST /ticket', 'Bearer canary-token'],
     ]);
@@ -81,7 +103,9 @@ describe('a WebSocket', () => {
     await stand();
     request('r');
     await pass(0);
-    expect(socket().sent).toEqual([{ event: 'response', data: { requestId: 'r', result: 'done' } }]);
+    expect(socket().sent).toEqual([
+      { event: 'response', data: { requestId: 'r', result: 'done' } },
+    ]);
     socket().frame('response-stored', { requestId: 'r' });
     await pass(60_000);
     expect(network.of('POST /response')).toEqual([]);
@@ -93,7 +117,9 @@ describe('a WebSocket', () => {
     await pass(4999);
     expect(network.of('POST /response')).toEqual([]);
     await pass(1);
-    expect(network.of('POST /response').map(({ body }) => body)).toEqual([{ requestId: 'r', result: 'done' }]);
+    expect(network.of('POST /response').map(({ body }) => body)).toEqual([
+      { requestId: 'r', result: 'done' },
+    ]);
   });
 
   test('an answer that is not confirmed when the socket drops goes by POST at once', async () => {
@@ -131,32 +157,63 @@ describe('a WebSocket', () => {
     await stand();
     request('r');
     await pass(0);
-    socket().frame('response-refused', { requestId: 'r', status, error: 'no', message: 'canary-token' });
+    socket().frame('response-refused', {
+      requestId: 'r',
+      status,
+      error: 'no',
+      message: 'canary-token',
+    });
     await pass(5000);
     expect(network.of('POST /response')).toHaveLength(posts);
     const refused = statuses.find(({ error }) => error?.code === 'no');
-    expect([refused?.status, refused?.error?.message]).toEqual(posts === 0 ? ['connected', '***'] : [undefined, undefined]);
+    expect([refused?.status, refused?.error?.message]).toEqual(
+      posts === 0 ? ['connected', '***'] : [undefined, undefined],
+    );
   });
 
-  test.each([400, 413, 422])('in the place of an answer that is refused with %i goes an error, once', async (status) => {
-    await stand();
-    request('r');
-    await pass(0);
-    const refuse = (): void => socket().frame('response-refused', { requestId: 'r', status, error: 'no', message: 'Too deep.' });
-    refuse();
-    await pass(0);
-    expect(socket().sent).toEqual([
-      { event: 'response', data: { requestId: 'r', result: 'done' } },
-      { event: 'response', data: { requestId: 'r', error: { message: 'The relay did not take the result: Too deep.' } } },
-    ]);
-    refuse();
-    await pass(5000);
-    expect([socket().sent.length, network.of('POST /response').length]).toEqual([2, 0]);
-  });
+  test.each([400, 413, 422])(
+    'in the place of an answer that is refused with %i goes an error, once',
+    async (status) => {
+      await stand();
+      request('r');
+      await pass(0);
+      const refuse = (): void =>
+        socket().frame('response-refused', {
+          requestId: 'r',
+          status,
+          error: 'no',
+          message: 'Too deep.',
+        });
+      refuse();
+      await pass(0);
+      expect(socket().sent).toEqual([
+        { event: 'response', data: { requestId: 'r', result: 'done' } },
+        {
+          event: 'response',
+          data: {
+            requestId: 'r',
+            error: { message: 'The relay did not take the result: Too deep.' },
+          },
+        },
+      ]);
+      refuse();
+      await pass(5000);
+      expect([socket().sent.length, network.of('POST /response').length]).toEqual([2, 0]);
+    },
+  );
 
   test('frames that are none are passed over', async () => {
     await stand();
-    for (const data of ['', '{', '[]', 'null', '{"event":"tool-request"}', '{"event":1,"data":{}}', new ArrayBuffer(3)]) socket().happen('message', { data });
+    for (const data of [
+      '',
+      '{',
+      '[]',
+      'null',
+      '{"event":"tool-request"}',
+      '{"event":1,"data":{}}',
+      new ArrayBuffer(3),
+    ])
+      socket().happen('message', { data });
     request('r');
     await pass(0);
     expect(socket().sent).toHaveLength(1);
@@ -169,9 +226,19 @@ describe('the way there', () => {
     socket().happen('error');
     await pass(1000);
     socket().happen('close');
-    network.on('GET /stream', () => new Response(sse('event: connected\ndata: {"toolsRevision":1}\n\n'), { headers: { 'content-type': 'text/event-stream' } }));
+    network.on(
+      'GET /stream',
+      () =>
+        new Response(sse('event: connected\ndata: {"toolsRevision":1}\n\n'), {
+          headers: { 'content-type': 'text/event-stream' },
+        }),
+    );
     await pass(0);
-    expect(statuses.filter(({ error }) => error !== undefined).map(({ error, retryInMs }) => [error?.code, retryInMs])).toEqual([
+    expect(
+      statuses
+        .filter(({ error }) => error !== undefined)
+        .map(({ error, retryInMs }) => [error?.code, retryInMs]),
+    ).toEqual([
       ['transport_unavailable', 1000],
       ['transport_unavailable', 0],
     ]);
@@ -193,14 +260,22 @@ describe('the way there', () => {
 
   test('has no socket where the relay gives no tickets, or none can be made', async () => {
     network.on('POST /ticket', () => Response.json({ error: 'not_found' }, { status: 404 }));
-    network.on('GET /stream', () => new Response(sse('event: connected\ndata: {}\n\n'), { headers: { 'content-type': 'text/event-stream' } }));
+    network.on(
+      'GET /stream',
+      () =>
+        new Response(sse('event: connected\ndata: {}\n\n'), {
+          headers: { 'content-type': 'text/event-stream' },
+        }),
+    );
     await begin();
     await pass(1001);
     expect(connection?.transport).toBe('sse');
   });
 
   test('is over where the ticket says that the session is', async () => {
-    network.on('POST /ticket', () => Response.json({ error: 'session_not_found', message: 'gone' }, { status: 404 }));
+    network.on('POST /ticket', () =>
+      Response.json({ error: 'session_not_found', message: 'gone' }, { status: 404 }),
+    );
     await begin();
     expect(failure).toMatchObject({ code: 'session_not_found', status: 404 });
   });
@@ -209,7 +284,11 @@ describe('the way there', () => {
     await stand();
     await pass(75_001);
     expect(socket().closed).toBe(true);
-    expect(statuses.find(({ error }) => error !== undefined)).toMatchObject({ status: 'reconnecting', error: { code: 'silent' }, retryInMs: 0 });
+    expect(statuses.find(({ error }) => error !== undefined)).toMatchObject({
+      status: 'reconnecting',
+      error: { code: 'silent' },
+      retryInMs: 0,
+    });
     expect(network.of('GET /stream')).toHaveLength(1);
   });
 
@@ -232,7 +311,11 @@ describe('the way there', () => {
     await begin();
     socket().happen('open');
     await pass(10_000);
-    expect(statuses.at(-1)).toMatchObject({ status: 'connecting', error: { code: 'timeout' }, retryInMs: 1000 });
+    expect(statuses.at(-1)).toMatchObject({
+      status: 'connecting',
+      error: { code: 'timeout' },
+      retryInMs: 1000,
+    });
     expect(socket().closed).toBe(true);
   });
 
@@ -342,18 +425,21 @@ describe('a deadline', () => {
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve('late')));
     });
 
-  test.each([0, 3_600_000, -3_600_000])("counts by the relay's clock, which is %i ms ahead", async (ahead) => {
-    const signals: AbortSignal[] = [];
-    await begin({ tools: [waiting(signals)] });
-    socket().open({ timestamp: new Date(Date.now() + ahead).toISOString(), toolsRevision: 1 });
-    await pass(5000);
-    request('r', { deadline: Date.now() + ahead + 10_000 });
-    await pass(10_900);
-    expect(signals[0]?.aborted).toBe(false);
-    await pass(200);
-    expect(signals[0]?.reason).toMatchObject({ code: 'timeout' });
-    expect([socket().sent, network.of('POST /response')]).toEqual([[], []]);
-  });
+  test.each([0, 3_600_000, -3_600_000])(
+    "counts by the relay's clock, which is %i ms ahead",
+    async (ahead) => {
+      const signals: AbortSignal[] = [];
+      await begin({ tools: [waiting(signals)] });
+      socket().open({ timestamp: new Date(Date.now() + ahead).toISOString(), toolsRevision: 1 });
+      await pass(5000);
+      request('r', { deadline: Date.now() + ahead + 10_000 });
+      await pass(10_900);
+      expect(signals[0]?.aborted).toBe(false);
+      await pass(200);
+      expect(signals[0]?.reason).toMatchObject({ code: 'timeout' });
+      expect([socket().sent, network.of('POST /response')]).toEqual([[], []]);
+    },
+  );
 
   test('ends the attempts to bring an answer', async () => {
     network.on('POST /response', () => new Response('{}', { status: 503 }));
@@ -365,7 +451,12 @@ describe('a deadline', () => {
     expect(network.of('POST /response').length).toBeGreaterThan(2);
     expect(network.of('POST /response').length).toBeLessThan(6);
     expect(statuses).toContainEqual(
-      expect.objectContaining({ error: expect.objectContaining({ code: 'timeout', message: expect.stringContaining('deadline') }) }),
+      expect.objectContaining({
+        error: expect.objectContaining({
+          code: 'timeout',
+          message: expect.stringContaining('deadline'),
+        }),
+      }),
     );
   });
 
@@ -379,7 +470,8 @@ describe('a deadline', () => {
         }),
       ],
     });
-    for (let index = 0; index < 200; index++) request(`r${index}`, { deadline: Date.now() + (index < 64 ? 5000 : 20_000) });
+    for (let index = 0; index < 200; index++)
+      request(`r${index}`, { deadline: Date.now() + (index < 64 ? 5000 : 20_000) });
     expect(started).toBe(64);
     await pass(7000);
     expect(started).toBe(128);
@@ -414,7 +506,14 @@ describe('many calls', () => {
     await stand({ tools: [tool(() => new Promise(() => {}))] });
     for (let index = 0; index < 1065; index++) request(`r${index}`);
     await pass(0);
-    expect(socket().sent).toMatchObject([{ data: { requestId: 'r1064', error: { message: expect.stringContaining('1000 calls waiting') } } }]);
+    expect(socket().sent).toMatchObject([
+      {
+        data: {
+          requestId: 'r1064',
+          error: { message: expect.stringContaining('1000 calls waiting') },
+        },
+      },
+    ]);
   });
 
   test('do not begin once the connection is closed', async () => {
@@ -437,7 +536,11 @@ describe('many calls', () => {
 test('a fetch that heeds no signal holds nothing up', async () => {
   await begin({ fetch: () => new Promise(() => {}) });
   await pass(30_000);
-  expect(statuses.at(-1)).toMatchObject({ status: 'connecting', error: { code: 'timeout' }, retryInMs: 1000 });
+  expect(statuses.at(-1)).toMatchObject({
+    status: 'connecting',
+    error: { code: 'timeout' },
+    retryInMs: 1000,
+  });
   end.abort(new Error('enough'));
   await pass(0);
   expect(failure).toMatchObject({ message: 'enough' });

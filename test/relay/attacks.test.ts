@@ -29,32 +29,81 @@ interface Attacked {
   readonly sessionToken: string;
   readonly agentToken: string;
   /** One request below the session, or below `base`. */
-  send(method: string, path: string, token?: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  send(
+    method: string,
+    path: string,
+    token?: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
   /** Waits for calls as the application, and answers them. */
   serve(answer: (call: JsonObject) => JsonObject): () => Promise<void>;
 }
 
-const tool = (name: string, more: object = {}): object => ({ name, description: `Does ${name}.`, parameters: { type: 'object' }, ...more });
+const tool = (name: string, more: object = {}): object => ({
+  name,
+  description: `Does ${name}.`,
+  parameters: { type: 'object' },
+  ...more,
+});
 
 /** A relay with a session and tools in it. */
-async function attacked(options: RelayOptions = {}, tools: readonly object[] = [tool('safe')]): Promise<Attacked> {
-  const relay = createRelay({ heartbeatMs: 50, leaseMs: 500, requestTimeoutMs: 2_000, hostKey, ...options });
+async function attacked(
+  options: RelayOptions = {},
+  tools: readonly object[] = [tool('safe')],
+): Promise<Attacked> {
+  const relay = createRelay({
+    heartbeatMs: 50,
+    leaseMs: 500,
+    requestTimeoutMs: 2_000,
+    hostKey,
+    ...options,
+  });
   relays.push(relay);
-  const ask = async (method: string, path: string, token?: string, body?: unknown, more: Record<string, string> = {}): Promise<Answer> => {
+  const ask = async (
+    method: string,
+    path: string,
+    token?: string,
+    body?: unknown,
+    more: Record<string, string> = {},
+  ): Promise<Answer> => {
     const headers = {
       ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...more,
     };
-    const init = { method, headers, ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }) };
+    const init = {
+      method,
+      headers,
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    };
     const response = await relay.fetch(new Request(`http://localhost/api/sessions${path}`, init));
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: text.startsWith('{') ? (JSON.parse(text) as Answer['body']) : {} };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text.startsWith('{') ? (JSON.parse(text) as Answer['body']) : {},
+    };
   };
-  const created = (await ask('POST', '', hostKey, {})).body as unknown as { code: string; sessionToken: string; agentToken: string };
+  const created = (await ask('POST', '', hostKey, {})).body as unknown as {
+    code: string;
+    sessionToken: string;
+    agentToken: string;
+  };
   const { code, sessionToken } = created;
-  const registration = { pluginType: 'custom', pluginVersion: '1', capabilities: [], environment: {}, availableTools: tools };
-  expect((await ask('POST', `/${code}/register-tools`, sessionToken, registration)).status).toBe(201);
+  const registration = {
+    pluginType: 'custom',
+    pluginVersion: '1',
+    capabilities: [],
+    environment: {},
+    availableTools: tools,
+  };
+  expect((await ask('POST', `/${code}/register-tools`, sessionToken, registration)).status).toBe(
+    201,
+  );
   return {
     relay,
     ...created,
@@ -63,10 +112,22 @@ async function attacked(options: RelayOptions = {}, tools: readonly object[] = [
       let over = false;
       const loop = (async () => {
         for (let after = 0; !over; ) {
-          const { body } = await ask('GET', `/${code}/stream?mode=poll&after=${after}`, sessionToken);
-          for (const { id, event, data } of (body.events ?? []) as unknown as { id?: number; event: string; data: JsonObject }[]) {
+          const { body } = await ask(
+            'GET',
+            `/${code}/stream?mode=poll&after=${after}`,
+            sessionToken,
+          );
+          for (const { id, event, data } of (body.events ?? []) as unknown as {
+            id?: number;
+            event: string;
+            data: JsonObject;
+          }[]) {
             after = id ?? after;
-            if (event === 'tool-request') await ask('POST', `/${code}/response`, sessionToken, { requestId: data.requestId, ...answer(data) });
+            if (event === 'tool-request')
+              await ask('POST', `/${code}/response`, sessionToken, {
+                requestId: data.requestId,
+                ...answer(data),
+              });
           }
         }
       })();
@@ -78,14 +139,36 @@ async function attacked(options: RelayOptions = {}, tools: readonly object[] = [
   };
 }
 
-const mcpHeaders = { Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': '2025-06-18' };
+const mcpHeaders = {
+  Accept: 'application/json, text/event-stream',
+  'MCP-Protocol-Version': '2025-06-18',
+};
 
 /** Opens an MCP session. @returns sends a message to it */
-async function openMcp({ send, agentToken }: Attacked, capabilities: JsonObject = {}): Promise<(body: unknown) => Promise<Answer>> {
-  const params = { protocolVersion: '2025-06-18', capabilities, clientInfo: { name: 'evil', version: '1' } };
-  const opened = await send('POST', '/mcp', agentToken, { jsonrpc: '2.0', id: 0, method: 'initialize', params }, mcpHeaders);
+async function openMcp(
+  { send, agentToken }: Attacked,
+  capabilities: JsonObject = {},
+): Promise<(body: unknown) => Promise<Answer>> {
+  const params = {
+    protocolVersion: '2025-06-18',
+    capabilities,
+    clientInfo: { name: 'evil', version: '1' },
+  };
+  const opened = await send(
+    'POST',
+    '/mcp',
+    agentToken,
+    { jsonrpc: '2.0', id: 0, method: 'initialize', params },
+    mcpHeaders,
+  );
   const headers = { ...mcpHeaders, 'Mcp-Session-Id': opened.headers.get('mcp-session-id') ?? '' };
-  await send('POST', '/mcp', agentToken, { jsonrpc: '2.0', method: 'notifications/initialized' }, headers);
+  await send(
+    'POST',
+    '/mcp',
+    agentToken,
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+    headers,
+  );
   return (body) => send('POST', '/mcp', agentToken, body, headers);
 }
 
@@ -103,7 +186,13 @@ describe('an agent', () => {
     const say = await openMcp(world);
     const statuses: number[] = [];
     for (let id = 1; id <= 7; id++)
-      statuses.push((await say(`{"jsonrpc":"2.0","id":${id},"method":"\\u0074ool\\u0073/call","params":{"name":"nothing","arguments":{}}}`)).status);
+      statuses.push(
+        (
+          await say(
+            `{"jsonrpc":"2.0","id":${id},"method":"\\u0074ool\\u0073/call","params":{"name":"nothing","arguments":{}}}`,
+          )
+        ).status,
+      );
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
   });
 
@@ -112,7 +201,12 @@ describe('an agent', () => {
     let ran = 0;
     const stop = world.serve(() => ({ result: ++ran }));
     const say = await openMcp(world, { elicitation: {} });
-    const { text } = await say({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'danger', arguments: {} } });
+    const { text } = await say({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'danger', arguments: {} },
+    });
     expect(text).not.toContain('elicitation/create');
     expect(text).toContain('waits for a person');
     expect(ran).toBe(0);
@@ -121,12 +215,22 @@ describe('an agent', () => {
 
   test('opens so many streams on a node, and takes none from the application', async () => {
     // Its limit per minute is lower; without it the number that is open at once is bounded too.
-    const { relay, code, agentToken, sessionToken } = await attacked({ limits: { streamsPerMinute: 2_000 } });
+    const { relay, code, agentToken, sessionToken } = await attacked({
+      limits: { streamsPerMinute: 2_000 },
+    });
     const ended = new AbortController();
     const open = (path: string, token: string): Promise<Response> =>
-      relay.fetch(new Request(`http://localhost/api/sessions/${code}/${path}`, { headers: { Authorization: `Bearer ${token}` }, signal: ended.signal }));
-    const streams = await Promise.all(Array.from({ length: 1_030 }, () => open('events', agentToken)));
-    const count = (wanted: number): number => streams.filter(({ status }) => status === wanted).length;
+      relay.fetch(
+        new Request(`http://localhost/api/sessions/${code}/${path}`, {
+          headers: { Authorization: `Bearer ${token}` },
+          signal: ended.signal,
+        }),
+      );
+    const streams = await Promise.all(
+      Array.from({ length: 1_030 }, () => open('events', agentToken)),
+    );
+    const count = (wanted: number): number =>
+      streams.filter(({ status }) => status === wanted).length;
     expect([count(200), count(429), relay.metrics().openStreams]).toEqual([1_024, 6, 1_024]);
     const application = await open('stream', sessionToken);
     expect(application.status).toBe(200);
@@ -147,8 +251,14 @@ describe('an agent', () => {
         return inner.get(session, keys);
       },
     };
-    const { send, agentToken, sessionToken } = await attacked({ store, limits: { updatesPerMinute: 1_000 } });
-    for (let at = 0; at < 60; at++) await send('POST', '/update-tools', sessionToken, { modified: [tool('safe', { title: `t${at}` })] });
+    const { send, agentToken, sessionToken } = await attacked({
+      store,
+      limits: { updatesPerMinute: 1_000 },
+    });
+    for (let at = 0; at < 60; at++)
+      await send('POST', '/update-tools', sessionToken, {
+        modified: [tool('safe', { title: `t${at}` })],
+      });
     readings = 0;
     const { body } = await send('GET', '/events?mode=poll&after=0', agentToken);
     expect(body.events).toHaveLength(61);
@@ -162,14 +272,22 @@ describe('large results', () => {
     let ran = 0;
     const stop = world.serve(() => ({ result: `${++ran}${'x'.repeat(70_000)}` }));
     const call = (id: number, more: object = {}): Promise<Answer> =>
-      world.send('POST', '/request', world.agentToken, { requestId: `r${id}`, tool: 'safe', ...more });
+      world.send('POST', '/request', world.agentToken, {
+        requestId: `r${id}`,
+        tool: 'safe',
+        ...more,
+      });
     for (let id = 1; id <= 18; id++) expect((await call(id)).status).toBe(200);
-    const status = async (id: number): Promise<JsonObject> => (await world.send('GET', `/requests/r${id}`, world.agentToken)).body;
+    const status = async (id: number): Promise<JsonObject> =>
+      (await world.send('GET', `/requests/r${id}`, world.agentToken)).body;
     await expect.poll(() => status(2)).toEqual({ requestId: 'r2', status: 'done' });
     expect(await status(1)).toEqual({ requestId: 'r1', status: 'done' });
     expect(await status(3)).toHaveProperty('result');
     // Nothing runs twice for it.
-    expect([(await call(1)).body.error, (await call(1, { wait: false })).body.error]).toEqual(['request_not_found', 'request_not_found']);
+    expect([(await call(1)).body.error, (await call(1, { wait: false })).body.error]).toEqual([
+      'request_not_found',
+      'request_not_found',
+    ]);
     expect(ran).toBe(18);
     await stop();
   });
@@ -197,10 +315,13 @@ describe('a host that decides twice', () => {
     const stop = world.serve(() => ({ result: ++ran }));
     await world.send('POST', '/request', world.agentToken, { requestId: 'r1', tool: 'danger' });
     const [waiting] = [...records.values()] as { id: string }[];
-    const decide = (): Promise<Answer> => world.send('POST', `/approvals/${waiting?.id}`, hostKey, { decision: 'allow_once' });
+    const decide = (): Promise<Answer> =>
+      world.send('POST', `/approvals/${waiting?.id}`, hostKey, { decision: 'allow_once' });
     const first = decide();
     // The first one has written that it runs, and is not through yet.
-    await expect.poll(async () => (await world.send('GET', '/requests/r1', world.agentToken)).body.result).toBeUndefined();
+    await expect
+      .poll(async () => (await world.send('GET', '/requests/r1', world.agentToken)).body.result)
+      .toBeUndefined();
     expect((await decide()).body.error).toBe('approval_not_found');
     open();
     expect((await first).status).toBe(200);
@@ -217,8 +338,17 @@ describe('clients that do not read', () => {
     const unread = createUnreadAnswers(250_000);
     const cut: string[] = [];
     const answer = (name: string): ServerResponse =>
-      Object.assign(new EventEmitter(), { writableLength: 100_000, setTimeout: () => {}, destroy: () => void cut.push(name) }) as unknown as ServerResponse;
-    const [one, two, three, four] = ['one', 'two', 'three', 'four'].map(answer) as [ServerResponse, ServerResponse, ServerResponse, ServerResponse];
+      Object.assign(new EventEmitter(), {
+        writableLength: 100_000,
+        setTimeout: () => {},
+        destroy: () => void cut.push(name),
+      }) as unknown as ServerResponse;
+    const [one, two, three, four] = ['one', 'two', 'three', 'four'].map(answer) as [
+      ServerResponse,
+      ServerResponse,
+      ServerResponse,
+      ServerResponse,
+    ];
     unread.add(one);
     unread.watch(two);
     unread.add(three);
@@ -232,7 +362,10 @@ describe('clients that do not read', () => {
 });
 
 describe('a connection that sends requests ahead', () => {
-  const ahead = async (requests: number, path: string): Promise<{ answers: number; closingMs: number }> => {
+  const ahead = async (
+    requests: number,
+    path: string,
+  ): Promise<{ answers: number; closingMs: number }> => {
     const served = await serveRelay({ port: 0 });
     const socket = connect(served.port, '127.0.0.1').on('error', () => {});
     let text = '';
@@ -245,7 +378,10 @@ describe('a connection that sends requests ahead', () => {
     await over;
     const startedAt = performance.now();
     await served.close();
-    return { answers: text.split('HTTP/1.1 200').length - 1, closingMs: performance.now() - startedAt };
+    return {
+      answers: text.split('HTTP/1.1 200').length - 1,
+      closingMs: performance.now() - startedAt,
+    };
   };
 
   test('is answered while they are few', async () => {
@@ -262,10 +398,19 @@ describe('a connection that sends requests ahead', () => {
   test('and goes leaves nothing of those that waited behind another', async () => {
     const served = await serveRelay({ port: 0 });
     const { code, agentToken } = (await (
-      await fetch(`${served.url}/api/sessions`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' })
+      await fetch(`${served.url}/api/sessions`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: '{}',
+      })
     ).json()) as { code: string; agentToken: string };
     const socket = connect(served.port, '127.0.0.1').on('error', () => {});
-    socket.write(`GET /api/sessions/${code}/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${agentToken}\r\n\r\n`.repeat(5));
+    socket.write(
+      (
+        `GET /api/sessions/${code}/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ` +
+        `${agentToken}\r\n\r\n`
+      ).repeat(5),
+    );
     await expect.poll(() => served.relay.metrics().openStreams).toBe(5);
     socket.destroy();
     await expect.poll(() => served.relay.metrics().openStreams).toBe(0);
@@ -287,14 +432,26 @@ describe('an application', () => {
     const redirecting = createServer((_, response) => response.writeHead(307, { location }).end());
     await new Promise<void>((resolve) => void redirecting.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`;
-    const tools = [{ name: 'echo', description: 'Echoes.', parameters: { type: 'object' }, handler: () => 1 }];
+    const tools = [
+      { name: 'echo', description: 'Echoes.', parameters: { type: 'object' }, handler: () => 1 },
+    ];
     const ended = new AbortController();
     const faults: (string | undefined)[] = [];
     const onStatus = ({ error }: RelayStatusEvent): void => {
       faults.push(error?.code);
       if (error !== undefined) ended.abort();
     };
-    await expect(connectRelay({ url, code: 'ABCDEFGH', token: 'a-token', tools, transport: 'sse', signal: ended.signal, onStatus })).rejects.toThrow();
+    await expect(
+      connectRelay({
+        url,
+        code: 'ABCDEFGH',
+        token: 'a-token',
+        tools,
+        transport: 'sse',
+        signal: ended.signal,
+        onStatus,
+      }),
+    ).rejects.toThrow();
     expect(faults).toContain('network_error');
     expect(asked).toEqual([]);
     for (const server of [elsewhere, redirecting]) {

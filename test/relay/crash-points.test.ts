@@ -1,6 +1,16 @@
-/** A node that dies after each single thing that it writes: what the other one makes of what is left. */
+/**
+ * A node that dies after each single thing that it writes: what the other one makes of what is
+ * left.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
-import { createRelay, memoryBus, memoryStore, type Relay, type RelayBus, type RelayStore } from '../../src/relay/index.ts';
+import {
+  createRelay,
+  memoryBus,
+  memoryStore,
+  type Relay,
+  type RelayBus,
+  type RelayStore,
+} from '../../src/relay/index.ts';
 import { connectRelay } from '../../src/relay-client/index.ts';
 import { askOf, base, type Told } from './http/app-kit.ts';
 
@@ -30,12 +40,20 @@ function until(store: RelayStore, bus: RelayBus, operations: number, last: Last)
       };
     },
   });
-  const own: RelayBus = { publish: async (...given) => (left >= 0 ? bus.publish(...given) : gone()), subscribe: (...given) => bus.subscribe(...given) };
+  const own: RelayBus = {
+    publish: async (...given) => (left >= 0 ? bus.publish(...given) : gone()),
+    subscribe: (...given) => bus.subscribe(...given),
+  };
   return { store: mortal, bus: own };
 }
 
 const parameters = { type: 'object' };
-const settings = { leaseMs: 60, requestTimeoutMs: 2_000, heartbeatMs: 1_000, limits: { updatesPerMinute: 1_000 } };
+const settings = {
+  leaseMs: 60,
+  requestTimeoutMs: 2_000,
+  heartbeatMs: 1_000,
+  limits: { updatesPerMinute: 1_000 },
+};
 
 async function world(operations: number, last: Last) {
   const [store, bus] = [memoryStore(), memoryBus()];
@@ -43,12 +61,26 @@ async function world(operations: number, last: Last) {
   const doomed = until(store, bus, operations, last);
   const node = createRelay({ ...settings, store: doomed.store, bus: doomed.bus });
   closers.push(() => Promise.all([survivor.close(), node.close()]));
-  const send = (relay: Relay, method: string, path: string, token?: string, body?: object): Promise<Told> =>
-    askOf(relay.fetch, method, `${base}${path}`, { token, body });
+  const send = (
+    relay: Relay,
+    method: string,
+    path: string,
+    token?: string,
+    body?: object,
+  ): Promise<Told> => askOf(relay.fetch, method, `${base}${path}`, { token, body });
   const { body } = await send(survivor, 'POST', '', undefined, {});
-  const session = body as { readonly code: string; readonly sessionToken: string; readonly agentToken: string };
+  const session = body as {
+    readonly code: string;
+    readonly sessionToken: string;
+    readonly agentToken: string;
+  };
   const runs: string[] = [];
-  const tool = (name: string) => ({ name, description: name, parameters, handler: (_: object, { requestId }: { requestId: string }) => runs.push(requestId) });
+  const tool = (name: string) => ({
+    name,
+    description: name,
+    parameters,
+    handler: (_: object, { requestId }: { requestId: string }) => runs.push(requestId),
+  });
   const connect = async (relay: Relay) => {
     const connection = await connectRelay({
       url: 'http://relay.test',
@@ -63,49 +95,103 @@ async function world(operations: number, last: Last) {
   };
   /** What agents have been told, by a stream from the beginning. */
   const told = async (): Promise<readonly { readonly event: string; readonly data: object }[]> => {
-    const { body } = await send(survivor, 'GET', `/${session.code}/events?mode=poll&after=0`, session.agentToken);
+    const { body } = await send(
+      survivor,
+      'GET',
+      `/${session.code}/events?mode=poll&after=0`,
+      session.agentToken,
+    );
     return body.events;
   };
   return { survivor, node, send, session, runs, connect, told };
 }
 
-const points = (['refused', 'unanswered'] as const).flatMap((last) => Array.from({ length: 24 }, (_, operations) => ({ last, operations })));
+const points = (['refused', 'unanswered'] as const).flatMap((last) =>
+  Array.from({ length: 24 }, (_, operations) => ({ last, operations })),
+);
 
 describe('a node that dies in the middle', () => {
-  test.each(points)('of a request, after $operations operations, the next one $last', async ({ operations, last }) => {
-    const { survivor, node, send, session, runs, connect, told } = await world(operations, last);
-    await connect(survivor);
-    const request = { requestId: 'r', tool: 'first', args: {} };
-    const asked = await send(node, 'POST', `/${session.code}/request`, session.agentToken, request);
-    expect([200, 503]).toContain(asked.status);
-    const { body } = await send(survivor, 'POST', `/${session.code}/request`, session.agentToken, request);
-    expect(runs).toEqual(['r']);
-    expect(body.result).toMatchObject({ success: true, output: 1 });
-    if (asked.status === 200) expect(asked.body).toEqual(body);
-    await expect.poll(async () => (await told()).filter(({ event }) => event === 'tool-result').at(-1)?.data, { timeout: 5_000 }).toEqual(body);
-  });
+  test.each(points)(
+    'of a request, after $operations operations, the next one $last',
+    async ({ operations, last }) => {
+      const { survivor, node, send, session, runs, connect, told } = await world(operations, last);
+      await connect(survivor);
+      const request = { requestId: 'r', tool: 'first', args: {} };
+      const asked = await send(
+        node,
+        'POST',
+        `/${session.code}/request`,
+        session.agentToken,
+        request,
+      );
+      expect([200, 503]).toContain(asked.status);
+      const { body } = await send(
+        survivor,
+        'POST',
+        `/${session.code}/request`,
+        session.agentToken,
+        request,
+      );
+      expect(runs).toEqual(['r']);
+      expect(body.result).toMatchObject({ success: true, output: 1 });
+      if (asked.status === 200) expect(asked.body).toEqual(body);
+      await expect
+        .poll(
+          async () => (await told()).filter(({ event }) => event === 'tool-result').at(-1)?.data,
+          { timeout: 5_000 },
+        )
+        .toEqual(body);
+    },
+  );
 
-  test.each(points)('of an update, after $operations operations, the next one $last', async ({ operations, last }) => {
-    const { survivor, node, send, session, connect, told } = await world(operations, last);
-    await connect(survivor);
-    const update = { added: [{ name: 'second', description: 'second', parameters }], removed: ['first'], reason: 'news' };
-    const updated = await send(node, 'POST', `/${session.code}/update-tools`, session.sessionToken, update);
-    expect([200, 503]).toContain(updated.status);
-    if (updated.status === 503) expect((await send(survivor, 'POST', `/${session.code}/update-tools`, session.sessionToken, update)).status).toBe(200);
-    // Whoever follows the notices knows what there is.
-    const known = new Set<string>();
-    for (const { event, data } of await told()) {
-      const { updates, resync } = data as unknown as {
-        readonly updates: { readonly added: readonly { name: string }[]; readonly removed: readonly string[] };
-        readonly resync?: true;
+  test.each(points)(
+    'of an update, after $operations operations, the next one $last',
+    async ({ operations, last }) => {
+      const { survivor, node, send, session, connect, told } = await world(operations, last);
+      await connect(survivor);
+      const update = {
+        added: [{ name: 'second', description: 'second', parameters }],
+        removed: ['first'],
+        reason: 'news',
       };
-      if (event !== 'tool-availability-update') continue;
-      if (resync) known.clear();
-      for (const name of updates.removed) known.delete(name);
-      for (const { name } of updates.added) known.add(name);
-    }
-    expect([...known]).toEqual(['second']);
-    const { body } = await send(survivor, 'GET', `/${session.code}/metadata`, session.agentToken);
-    expect(body.tools.map(({ name }: { name: string }) => name)).toEqual(['second']);
-  });
+      const updated = await send(
+        node,
+        'POST',
+        `/${session.code}/update-tools`,
+        session.sessionToken,
+        update,
+      );
+      expect([200, 503]).toContain(updated.status);
+      if (updated.status === 503)
+        expect(
+          (
+            await send(
+              survivor,
+              'POST',
+              `/${session.code}/update-tools`,
+              session.sessionToken,
+              update,
+            )
+          ).status,
+        ).toBe(200);
+      // Whoever follows the notices knows what there is.
+      const known = new Set<string>();
+      for (const { event, data } of await told()) {
+        const { updates, resync } = data as unknown as {
+          readonly updates: {
+            readonly added: readonly { name: string }[];
+            readonly removed: readonly string[];
+          };
+          readonly resync?: true;
+        };
+        if (event !== 'tool-availability-update') continue;
+        if (resync) known.clear();
+        for (const name of updates.removed) known.delete(name);
+        for (const { name } of updates.added) known.add(name);
+      }
+      expect([...known]).toEqual(['second']);
+      const { body } = await send(survivor, 'GET', `/${session.code}/metadata`, session.agentToken);
+      expect(body.tools.map(({ name }: { name: string }) => name)).toEqual(['second']);
+    },
+  );
 });

@@ -76,20 +76,28 @@ describe('a hub', () => {
     expect(report).toHaveBeenCalledTimes(1);
   });
 
-  test('rejects for all who wait for a subscription that fails, and tries again for whoever comes next', async () => {
-    const { bus } = watchedBus();
-    let fails = true;
-    const flaky: RelayBus = { ...bus, subscribe: async (...args) => (fails ? Promise.reject(new Error('no bus')) : bus.subscribe(...args)) };
-    const hub = createHub(flaky, () => {});
-    const both = await Promise.allSettled([hub.watch('a', () => {}), hub.watch('a', () => {})]);
-    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    fails = false;
-    const heard = vi.fn();
-    await hub.watch('a', heard);
-    hub.wake('a', 'tools');
-    await settle();
-    expect(heard).toHaveBeenCalledWith('tools');
-  });
+  test(
+    'rejects for all who wait for a subscription that fails, and tries again for whoever comes ' +
+      'next',
+    async () => {
+      const { bus } = watchedBus();
+      let fails = true;
+      const flaky: RelayBus = {
+        ...bus,
+        subscribe: async (...args) =>
+          fails ? Promise.reject(new Error('no bus')) : bus.subscribe(...args),
+      };
+      const hub = createHub(flaky, () => {});
+      const both = await Promise.allSettled([hub.watch('a', () => {}), hub.watch('a', () => {})]);
+      expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      fails = false;
+      const heard = vi.fn();
+      await hub.watch('a', heard);
+      hub.wake('a', 'tools');
+      await settle();
+      expect(heard).toHaveBeenCalledWith('tools');
+    },
+  );
 
   test('reports a wake, and an end of a subscription, that fails', async () => {
     const report = vi.fn();
@@ -103,6 +111,9 @@ describe('a hub', () => {
     hub.wake('a', 'tools');
     (await hub.watch('a', () => {}))();
     await settle();
-    expect(report.mock.calls.map(([error]) => (error as Error).message)).toEqual(['publish', 'unsubscribe']);
+    expect(report.mock.calls.map(([error]) => (error as Error).message)).toEqual([
+      'publish',
+      'unsubscribe',
+    ]);
   });
 });

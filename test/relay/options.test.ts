@@ -56,59 +56,132 @@ describe('an option that is none', () => {
   test('is not told back where it is a secret', () => {
     expect(() => readRelayOptions({ hostKey: 'my secret key' })).not.toThrow('my secret key');
     expect(() => readRelayOptions({ hostKey: 'my secret key' })).toThrow(
-      'expected `hostKey` to be 16 to 200 visible ASCII characters without spaces, got 13 characters',
+      'expected `hostKey` to be 16 to 200 visible ASCII characters without spaces, got 13 ' +
+        'characters',
     );
   });
 
   test.each<[string, () => unknown, string]>([
-    ['createRelay', () => createRelay({ ttl: 5 } as never), 'createRelay: unknown option `ttl`; did you mean `ttlSeconds`?'],
-    ['createRelay', () => createRelay({ log: console } as never), 'createRelay: unknown option `log`; did you mean `logger`?'],
-    ['createRelay', () => createRelay(null as never), 'createRelay: expected an object of options, got null.'],
+    [
+      'createRelay',
+      () => createRelay({ ttl: 5 } as never),
+      'createRelay: unknown option `ttl`; did you mean `ttlSeconds`?',
+    ],
+    [
+      'createRelay',
+      () => createRelay({ log: console } as never),
+      'createRelay: unknown option `log`; did you mean `logger`?',
+    ],
+    [
+      'createRelay',
+      () => createRelay(null as never),
+      'createRelay: expected an object of options, got null.',
+    ],
     [
       'limits',
       () => createRelay({ limits: { requestPerMinute: 5 } } as never),
       'createRelay: limits: unknown limit `requestPerMinute`; did you mean `requestsPerMinute`?',
     ],
-    ['limits', () => createRelay({ limits: 5 } as never), 'createRelay: limits: expected an object of limits, got `5` (number).'],
-    ['session', () => createRelay({ session: { tolls: [] } } as never), 'createRelay: session: unknown option `tolls`; did you mean `tools`?'],
-    ['session', () => createRelay({ session: [] } as never), 'createRelay: session: expected an object of options, got an array of 0.'],
-    ['memoryStore', () => memoryStore({ maxchar: 5 } as never), 'memoryStore: unknown option `maxchar`; did you mean `maxChars`?'],
-    ['redisStore', () => redisStore({ client: {}, perfix: 'x' } as never), 'redisStore: unknown option `perfix`; did you mean `prefix`?'],
-    ['redisBus', () => redisBus({ clinet: {} } as never), 'redisBus: unknown option `clinet`; did you mean `client`?'],
-    ['redisApprovals', () => redisApprovals({ timeout: 5 } as never), 'redisApprovals: unknown option `timeout`'],
+    [
+      'limits',
+      () => createRelay({ limits: 5 } as never),
+      'createRelay: limits: expected an object of limits, got `5` (number).',
+    ],
+    [
+      'session',
+      () => createRelay({ session: { tolls: [] } } as never),
+      'createRelay: session: unknown option `tolls`; did you mean `tools`?',
+    ],
+    [
+      'session',
+      () => createRelay({ session: [] } as never),
+      'createRelay: session: expected an object of options, got an array of 0.',
+    ],
+    [
+      'memoryStore',
+      () => memoryStore({ maxchar: 5 } as never),
+      'memoryStore: unknown option `maxchar`; did you mean `maxChars`?',
+    ],
+    [
+      'redisStore',
+      () => redisStore({ client: {}, perfix: 'x' } as never),
+      'redisStore: unknown option `perfix`; did you mean `prefix`?',
+    ],
+    [
+      'redisBus',
+      () => redisBus({ clinet: {} } as never),
+      'redisBus: unknown option `clinet`; did you mean `client`?',
+    ],
+    [
+      'redisApprovals',
+      () => redisApprovals({ timeout: 5 } as never),
+      'redisApprovals: unknown option `timeout`',
+    ],
   ])('is named, with the one that was probably meant: %s', (_, call, message) => {
     expect(call).toThrow(message);
     expect(call).toThrow(expect.objectContaining({ code: 'invalid_option' }));
   });
 
   test('is named where a relay is to be served', async () => {
-    await expect(serveRelay({ prot: 0 } as never)).rejects.toThrow('serveRelay: unknown option `prot`; did you mean `port`?');
-    await expect(serveRelay({ port: 0, pairng: true } as never)).rejects.toThrow('serveRelay: unknown option `pairng`; did you mean `pairing`?');
+    await expect(serveRelay({ prot: 0 } as never)).rejects.toThrow(
+      'serveRelay: unknown option `prot`; did you mean `port`?',
+    );
+    await expect(serveRelay({ port: 0, pairng: true } as never)).rejects.toThrow(
+      'serveRelay: unknown option `pairng`; did you mean `pairing`?',
+    );
   });
 });
 
 describe('what stands on Object.prototype', () => {
-  const polluted = { pairing: true, hostKey: 'x', trustProxy: true, maxChars: -1, prefix: '', rules: 'none', perHour: 5, allowedHosts: 5 };
+  const polluted = {
+    pairing: true,
+    hostKey: 'x',
+    trustProxy: true,
+    maxChars: -1,
+    prefix: '',
+    rules: 'none',
+    perHour: 5,
+    allowedHosts: 5,
+  };
   afterEach(() => {
-    for (const key of Object.keys(polluted)) delete (Object.prototype as Record<string, unknown>)[key];
+    for (const key of Object.keys(polluted))
+      delete (Object.prototype as Record<string, unknown>)[key];
   });
 
   test('is no option of a relay, its limits, its session or its store', () => {
     for (const [key, value] of Object.entries(polluted))
-      Object.defineProperty(Object.prototype, key, { value, enumerable: true, configurable: true, writable: true });
+      Object.defineProperty(Object.prototype, key, {
+        value,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
     const { settings, origins: door, session } = readRelayOptions({ limits: {}, session: {} });
     const { pairing, limits } = settings;
-    for (const key of Object.keys(polluted)) delete (Object.prototype as Record<string, unknown>)[key];
+    for (const key of Object.keys(polluted))
+      delete (Object.prototype as Record<string, unknown>)[key];
     expect(pairing).toBe(false);
     expect(limits).toEqual(defaultLimits);
-    expect(door).toEqual({ hostKeyHash: undefined, allowedOrigins: undefined, allowedHosts: undefined, clientAddress: undefined, proxies: 0 });
+    expect(door).toEqual({
+      hostKeyHash: undefined,
+      allowedOrigins: undefined,
+      allowedHosts: undefined,
+      clientAddress: undefined,
+      proxies: 0,
+    });
     expect(session).toEqual({});
   });
 });
 
 describe('what is left out', () => {
   test('has its default', () => {
-    const { settings, origins: door, session } = readRelayOptions({ limits: { requestsPerMinute: 5, updatesPerMinute: undefined as never } });
+    const {
+      settings,
+      origins: door,
+      session,
+    } = readRelayOptions({
+      limits: { requestsPerMinute: 5, updatesPerMinute: undefined as never },
+    });
     expect(settings).toMatchObject({
       ttlMs: 3_600_000,
       requestTimeoutMs: 30_000,
@@ -129,7 +202,13 @@ describe('what is left out', () => {
       pinDefinitions: false,
       node: expect.stringMatching(/^[\w-]{12}$/),
     });
-    expect(door).toEqual({ hostKeyHash: undefined, allowedOrigins: undefined, allowedHosts: undefined, clientAddress: undefined, proxies: 0 });
+    expect(door).toEqual({
+      hostKeyHash: undefined,
+      allowedOrigins: undefined,
+      allowedHosts: undefined,
+      clientAddress: undefined,
+      proxies: 0,
+    });
     expect(session).toEqual({});
   });
 
@@ -147,7 +226,9 @@ describe('what is left out', () => {
 });
 
 test('a key of the host is kept as its hash', () => {
-  expect(JSON.stringify(readRelayOptions({ hostKey: 'my-secret-key-of-the-host' }).origins)).not.toContain('my-secret-key');
+  expect(
+    JSON.stringify(readRelayOptions({ hostKey: 'my-secret-key-of-the-host' }).origins),
+  ).not.toContain('my-secret-key');
 });
 
 test('a store and a bus of the host are not closed', async () => {
@@ -172,7 +253,10 @@ describe('a guarded port', () => {
         () => undefined,
         (reason: unknown) => reason,
       );
-      expect(isRelayError(error) && [error.status, error.error]).toEqual([503, 'store_unavailable']);
+      expect(isRelayError(error) && [error.status, error.error]).toEqual([
+        503,
+        'store_unavailable',
+      ]);
     }
     const throwing = guardStore(
       {
@@ -200,7 +284,9 @@ describe('a guarded port', () => {
     const fail = () => Promise.reject(new Error('gone'));
     const bus = guardBus({ publish: fail, subscribe: fail }, report);
     await bus.publish('a', 'b');
-    await expect(bus.subscribe('a', () => {})).rejects.toMatchObject({ error: 'store_unavailable' });
+    await expect(bus.subscribe('a', () => {})).rejects.toMatchObject({
+      error: 'store_unavailable',
+    });
     expect(report.mock.calls.map(([kind]) => kind)).toEqual(['bus', 'bus']);
   });
 });
@@ -213,30 +299,47 @@ describe('a report', () => {
     for (let time = 0; time < 5; time++) report('store', new Error('away'));
     report('bus', new Error('away too'));
     expect(error.mock.calls.map(([data]) => data)).toEqual([
-      { kind: 'store', err: expect.objectContaining({ message: 'away', stack: expect.stringContaining('options.test') }) },
+      {
+        kind: 'store',
+        err: expect.objectContaining({
+          message: 'away',
+          stack: expect.stringContaining('options.test'),
+        }),
+      },
       { kind: 'bus', err: expect.objectContaining({ message: 'away too' }) },
     ]);
     vi.advanceTimersByTime(10_000);
     report('store', new Error('still away'));
-    expect(error).toHaveBeenLastCalledWith({ kind: 'store', err: expect.objectContaining({ message: 'still away' }), leftOut: 4 }, expect.any(String));
+    expect(error).toHaveBeenLastCalledWith(
+      { kind: 'store', err: expect.objectContaining({ message: 'still away' }), leftOut: 4 },
+      expect.any(String),
+    );
   });
 
   test.each([
     [new Error(`token ${'a'.repeat(43)} refused`), 'token [hidden] refused'],
-    [new Error('connect redis://user:a-password@10.0.0.1:6379'), 'connect redis://[hidden]@10.0.0.1:6379'],
+    [
+      new Error('connect redis://user:a-password@10.0.0.1:6379'),
+      'connect redis://[hidden]@10.0.0.1:6379',
+    ],
     ['text', 'text'],
     [undefined, 'undefined'],
     [Symbol('x'), '`Symbol(x)` (symbol)'],
     [Object.create(null), 'an object'],
     [new Error('two\nlines\u202e'), 'two\n    lines'],
-    [new Error(`${'long '.repeat(1_000)}${'a'.repeat(43)}`), expect.stringMatching(/^(?:long ){90,}.*…$/)],
+    [
+      new Error(`${'long '.repeat(1_000)}${'a'.repeat(43)}`),
+      expect.stringMatching(/^(?:long ){90,}.*…$/),
+    ],
   ])('of %s says %s', (error, message) => {
     expect((faultOf(error) as Error).message).toEqual(message);
   });
 
   test('hides tokens in the stack and in causes too, and keeps both bounded', () => {
     const token = 'a'.repeat(43);
-    const { stack, cause } = faultOf(new Error(`${token}\n`.repeat(1_000), { cause: new Error(`because of ${token}`) })) as Error;
+    const { stack, cause } = faultOf(
+      new Error(`${token}\n`.repeat(1_000), { cause: new Error(`because of ${token}`) }),
+    ) as Error;
     expect(stack).toContain('[hidden]');
     expect(stack?.split('\n')).toHaveLength(40);
     expect(`${stack} ${(cause as Error).stack}`).not.toContain('aaaa');
@@ -257,8 +360,17 @@ describe('a logger', () => {
     const stray = vi.fn();
     process.on('unhandledRejection', stray);
     const logger = { info: away, warn: away, error: away } as never;
-    const relay = createRelay({ logger, store: { ...memoryStore(), create: () => Promise.reject(new Error('no room')) } });
-    const response = await relay.fetch(new Request('http://x/api/sessions', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }));
+    const relay = createRelay({
+      logger,
+      store: { ...memoryStore(), create: () => Promise.reject(new Error('no room')) },
+    });
+    const response = await relay.fetch(
+      new Request('http://x/api/sessions', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      }),
+    );
     expect(response.status).toBe(503);
     await relay.close();
     await new Promise((resolve) => setImmediate(resolve));
@@ -286,10 +398,22 @@ describe('a logger', () => {
       throw new Error('no header');
     };
     const relay = createRelay({ clientAddress, logger: { info() {}, warn() {}, error } });
-    const response = await relay.fetch(new Request('http://x/api/sessions', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }));
+    const response = await relay.fetch(
+      new Request('http://x/api/sessions', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      }),
+    );
     expect(response.status).toBe(201);
     expect(error).toHaveBeenCalledWith(
-      { kind: 'clientAddress', err: expect.objectContaining({ message: 'no header', stack: expect.stringContaining('options.test') }) },
+      {
+        kind: 'clientAddress',
+        err: expect.objectContaining({
+          message: 'no header',
+          stack: expect.stringContaining('options.test'),
+        }),
+      },
       expect.any(String),
     );
   });

@@ -37,20 +37,35 @@ describe('the page on the protocol', () => {
 
   test('lists every route with who may use it, and no other', () => {
     const listed = routeRows.flatMap(([cell = '', who]) =>
-      [...cell.matchAll(/`(GET|POST|DELETE) (\/[^`]*)`/g)].map(([, method, path]) => ({ key: `${method} ${path}`, who })),
+      [...cell.matchAll(/`(GET|POST|DELETE) (\/[^`]*)`/g)].map(([, method, path]) => ({
+        key: `${method} ${path}`,
+        who,
+      })),
     );
-    expect(sortedSet(listed.map(({ key }) => key))).toEqual(sortedSet(routes.map(({ method, path }) => `${method} ${path}`)));
-    for (const { method, path, access } of routes) expect(listed.find(({ key }) => key === `${method} ${path}`)?.who, path).toMatch(whoMay[access]);
+    expect(sortedSet(listed.map(({ key }) => key))).toEqual(
+      sortedSet(routes.map(({ method, path }) => `${method} ${path}`)),
+    );
+    for (const { method, path, access } of routes)
+      expect(listed.find(({ key }) => key === `${method} ${path}`)?.who, path).toMatch(
+        whoMay[access],
+      );
   });
 
   test('names no route elsewhere that there is not', () => {
     const there = new Set(routes.map(({ method, path }) => `${method} ${path}`));
-    const named = [...page.matchAll(/`(GET|POST|DELETE) (\/[^`?\s]*)`/g)].map(([, method, path]) => `${method} ${path}`);
+    const named = [...page.matchAll(/`(GET|POST|DELETE) (\/[^`?\s]*)`/g)].map(
+      ([, method, path]) => `${method} ${path}`,
+    );
     expect(named.filter((route) => !there.has(route))).toEqual([]);
   });
 
   test('lists every error with its status, and no other', () => {
-    const listed = Object.fromEntries(rowsOf(section('Errors')).map(([name = '', status]) => [name.replaceAll('`', ''), Number(status)]));
+    const listed = Object.fromEntries(
+      rowsOf(section('Errors')).map(([name = '', status]) => [
+        name.replaceAll('`', ''),
+        Number(status),
+      ]),
+    );
     expect(listed).toEqual(errorStatus);
     for (const code of rateLimitCodes) expect(page).toContain(`\`${code}\``);
   });
@@ -60,9 +75,13 @@ describe('the page on the protocol', () => {
     const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => readFileSync(join(folder, name), 'utf8'));
-    const sent = sources.flatMap((source) => [...source.matchAll(/\bevent: '([a-z-]+)'/g)].map(([, name = '']) => name));
+    const sent = sources.flatMap((source) =>
+      [...source.matchAll(/\bevent: '([a-z-]+)'/g)].map(([, name = '']) => name),
+    );
     expect(sent.length).toBeGreaterThan(5);
-    expect(sortedSet(rowsOf(section('Events')).map(([name = '']) => name.replaceAll('`', '')))).toEqual(sortedSet(sent));
+    expect(
+      sortedSet(rowsOf(section('Events')).map(([name = '']) => name.replaceAll('`', ''))),
+    ).toEqual(sortedSet(sent));
   });
 
   test('names each field of each body and answer', () => {
@@ -74,7 +93,9 @@ describe('the page on the protocol', () => {
     });
     // What only the core's own pages tell.
     const elsewhere = new Set(['match', 'uses', 'expiresInMs', 'paths', 'openapi', 'info']);
-    const untold = sortedSet(fields).filter((field) => !elsewhere.has(field) && !new RegExp(`[\`{ ,"]${field}\\b`).test(page));
+    const untold = sortedSet(fields).filter(
+      (field) => !elsewhere.has(field) && !new RegExp(`[\`{ ,"]${field}\\b`).test(page),
+    );
     expect(untold).toEqual([]);
   });
 });

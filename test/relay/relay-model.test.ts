@@ -1,6 +1,7 @@
 /**
- * One session on two nodes, under whatever comes: calls, answers, connections that come, go and are cut, polls, changes of tools, a deaf bus, a store that goes
- * and a clock that jumps. Held against a ledger: every call that was accepted ends exactly once, and nothing runs twice that must not.
+ * One session on two nodes, under whatever comes: calls, answers, connections that come, go and are
+ * cut, polls, changes of tools, a deaf bus, a store that goes and a clock that jumps. Held against
+ * a ledger: every call that was accepted ends exactly once, and nothing runs twice that must not.
  */
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -62,7 +63,14 @@ async function setUp(): Promise<Real> {
     wires,
     world,
     nodes: [],
-    clients: ['one', 'two'].map((name) => ({ name, seen: new Set(), open: [], place: undefined, stream: undefined, room: Number.POSITIVE_INFINITY })),
+    clients: ['one', 'two'].map((name) => ({
+      name,
+      seen: new Set(),
+      open: [],
+      place: undefined,
+      stream: undefined,
+      room: Number.POSITIVE_INFINITY,
+    })),
     calls: new Map(),
     changes: [],
     told: [],
@@ -70,7 +78,12 @@ async function setUp(): Promise<Real> {
     session: await world.session(undefined, 86_400_000),
     skew: 0,
   };
-  const options = { leaseMs, heartbeatMs, requestTimeoutMs: timeoutMs, now: () => Date.now() + real.skew };
+  const options = {
+    leaseMs,
+    heartbeatMs,
+    requestTimeoutMs: timeoutMs,
+    now: () => Date.now() + real.skew,
+  };
   return Object.assign(real, { nodes: [world.node(options), world.node(options)] });
 }
 
@@ -93,8 +106,15 @@ const submit =
     const call: Call = { id: `c${calls.size}`, idempotent, executions: [], ends: [] };
     calls.set(call.id, call);
     const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(new DOMException('late', 'TimeoutError')), timeoutMs);
-    const context = { idempotencyKey: call.id, toolName: 'act', signal: controller.signal } as unknown as ToolContext;
+    const timer = setTimeout(
+      () => controller.abort(new DOMException('late', 'TimeoutError')),
+      timeoutMs,
+    );
+    const context = {
+      idempotencyKey: call.id,
+      toolName: 'act',
+      signal: controller.signal,
+    } as unknown as ToolContext;
     void (nodes[node] as Node).calls
       .run(session.code, {}, context, idempotent)
       .catch((error: unknown) => ({ error }))
@@ -113,7 +133,13 @@ const connect =
     let left = room;
     const { code, expiresAt } = real.session;
     const after = hasPlace ? client.place : undefined;
-    const request = { code, expiresAt, side: 'application', client: client.name, ...(after === undefined ? {} : { after }) } as const;
+    const request = {
+      code,
+      expiresAt,
+      side: 'application',
+      client: client.name,
+      ...(after === undefined ? {} : { after }),
+    } as const;
     client.stream = await (real.nodes[node] as Node).streams
       .open(request, {
         send(event) {
@@ -132,8 +158,16 @@ const poll =
     const client = real.clients[who] as Client;
     const { code, expiresAt } = real.session;
     const after = hasPlace ? client.place : undefined;
-    const request = { code, expiresAt, side: 'application', client: client.name, ...(after === undefined ? {} : { after }) } as const;
-    const polled = (real.nodes[node] as Node).streams.poll(request, 50, new AbortController().signal).catch(() => []);
+    const request = {
+      code,
+      expiresAt,
+      side: 'application',
+      client: client.name,
+      ...(after === undefined ? {} : { after }),
+    } as const;
+    const polled = (real.nodes[node] as Node).streams
+      .poll(request, 50, new AbortController().signal)
+      .catch(() => []);
     await pass(60);
     for (const event of await polled) if (isHeard) begin(real, client, event);
   };
@@ -172,23 +206,34 @@ const answer =
     const id = client.open.shift();
     if (id === undefined) return;
     // An answer that cannot be stored is sent again.
-    await (nodes[node] as Node).calls.answer(session.code, id, { result: `${id} ${client.name}` }).catch(() => client.open.unshift(id));
+    await (nodes[node] as Node).calls
+      .answer(session.code, id, { result: `${id} ${client.name}` })
+      .catch(() => client.open.unshift(id));
   };
 
 const change: Step = async (real) => {
   if (real.ports.away) return;
   const reason = `change ${real.changes.length}`;
-  real.session = await real.world.tools(real.session, [relayed(`t${real.changes.length % 3}`)], reason);
+  real.session = await real.world.tools(
+    real.session,
+    [relayed(`t${real.changes.length % 3}`)],
+    reason,
+  );
   real.changes.push(reason);
 };
 
 const step: fc.Arbitrary<{ readonly shown: string; readonly run: Step }> = (() => {
   const two = fc.nat(1);
   const some = fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.nat(3));
-  const named = <A extends readonly unknown[]>(name: string, make: (...given: A) => Step, ...arbitraries: { [K in keyof A]: fc.Arbitrary<A[K]> }) =>
-    fc
-      .tuple(...(arbitraries as unknown as fc.Arbitrary<unknown>[]))
-      .map((given) => ({ shown: `${name}(${given.join()})`, run: make(...(given as unknown as A)) }));
+  const named = <A extends readonly unknown[]>(
+    name: string,
+    make: (...given: A) => Step,
+    ...arbitraries: { [K in keyof A]: fc.Arbitrary<A[K]> }
+  ) =>
+    fc.tuple(...(arbitraries as unknown as fc.Arbitrary<unknown>[])).map((given) => ({
+      shown: `${name}(${given.join()})`,
+      run: make(...(given as unknown as A)),
+    }));
   const set =
     (run: (real: Real) => void): Step =>
     async (real) =>
@@ -201,12 +246,37 @@ const step: fc.Arbitrary<{ readonly shown: string; readonly run: Step }> = (() =
     { weight: 1, arbitrary: named('cut', cut, two) },
     { weight: 4, arbitrary: named('answer', answer, two, two) },
     { weight: 2, arbitrary: named('change', () => change) },
-    { weight: 4, arbitrary: named('pass', (ms: number) => () => pass(ms).then(() => {}), fc.integer({ min: 0, max: 350 })) },
-    { weight: 1, arbitrary: named('deaf', (deaf: boolean) => set(({ wires }) => Object.assign(wires, { deaf })), fc.boolean()) },
-    { weight: 1, arbitrary: named('away', (away: boolean) => set(({ ports }) => Object.assign(ports, { away })), fc.boolean()) },
+    {
+      weight: 4,
+      arbitrary: named(
+        'pass',
+        (ms: number) => () => pass(ms).then(() => {}),
+        fc.integer({ min: 0, max: 350 }),
+      ),
+    },
     {
       weight: 1,
-      arbitrary: named('jump', (hours: number) => set((real) => Object.assign(real, { skew: hours * 3_600_000 })), fc.integer({ min: -1, max: 1 })),
+      arbitrary: named(
+        'deaf',
+        (deaf: boolean) => set(({ wires }) => Object.assign(wires, { deaf })),
+        fc.boolean(),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: named(
+        'away',
+        (away: boolean) => set(({ ports }) => Object.assign(ports, { away })),
+        fc.boolean(),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: named(
+        'jump',
+        (hours: number) => set((real) => Object.assign(real, { skew: hours * 3_600_000 })),
+        fc.integer({ min: -1, max: 1 }),
+      ),
     },
   );
 })();
@@ -240,7 +310,9 @@ test('every call ends once, runs once where it must, and every change is told on
         expect(told).toEqual(changes);
         for (const { stream } of [...clients, agent]) stream?.close();
         await pass(leaseMs * 2);
-        expect([real.wires.listening, ...nodes.map(({ streams }) => streams.count)]).toEqual([0, 0, 0]);
+        expect([real.wires.listening, ...nodes.map(({ streams }) => streams.count)]).toEqual([
+          0, 0, 0,
+        ]);
         expect(await world.store.holder(real.session.code, keys.applicationLease)).toBeUndefined();
       } finally {
         ports.away = false;
@@ -253,44 +325,50 @@ test('every call ends once, runs once where it must, and every change is told on
   expect(answered).toBeGreaterThan(0);
 }, 60_000);
 
-test('a session of which the application stays connected and answers loses no call, whatever else happens to it', async () => {
+test('a session of which the application stays connected and answers loses no call, whatever else ' +
+  'happens to it', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(fc.nat(4), fc.nat(1), fc.nat(120)), { maxLength: 25 }), async (steps) => {
-      const real = await setUp();
-      const { world, calls, clients, ports, nodes } = real;
-      const [client] = clients as [Client];
-      try {
-        for (const [what, node, ms] of [...steps, [0, 1, 1], [1, 0, 1]] as const) {
-          if (what === 0) await submit(node, false)(real);
-          // Cut and reconnected, with its place or afresh, here or there.
-          if (what === 1) await connect(node, 0, ms % 2 === 0, Number.POSITIVE_INFINITY)(real);
-          if (what === 2) real.wires.deaf = !real.wires.deaf;
-          if (what === 3) {
-            ports.away = true;
-            await pass(ms * 2);
-            ports.away = false;
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat(4), fc.nat(1), fc.nat(120)), { maxLength: 25 }),
+      async (steps) => {
+        const real = await setUp();
+        const { world, calls, clients, ports, nodes } = real;
+        const [client] = clients as [Client];
+        try {
+          for (const [what, node, ms] of [...steps, [0, 1, 1], [1, 0, 1]] as const) {
+            if (what === 0) await submit(node, false)(real);
+            // Cut and reconnected, with its place or afresh, here or there.
+            if (what === 1) await connect(node, 0, ms % 2 === 0, Number.POSITIVE_INFINITY)(real);
+            if (what === 2) real.wires.deaf = !real.wires.deaf;
+            if (what === 3) {
+              ports.away = true;
+              await pass(ms * 2);
+              ports.away = false;
+            }
+            if (what === 4) await poll(node, 0, true, ms % 2 === 0)(real);
+            for (let round = 0; round < 3; round++) {
+              await pass(ms / 3);
+              while (client.open.length > 0) await answer(1 - node, 0)(real);
+            }
           }
-          if (what === 4) await poll(node, 0, true, ms % 2 === 0)(real);
-          for (let round = 0; round < 3; round++) {
-            await pass(ms / 3);
-            while (client.open.length > 0) await answer(1 - node, 0)(real);
+          for (let round = 0; round < 40; round++) {
+            await pass(heartbeatMs / 4);
+            while (client.open.length > 0) await answer(0, 0)(real);
           }
+          for (const { ends, executions, id } of calls.values()) {
+            expect([ends.length, executions.length <= 1], id).toEqual([1, true]);
+            // One that was begun is answered, and one that is answered is never lost.
+            if (executions.length > 0) expect(ends, id).toEqual([`${id} one`]);
+          }
+          expect([...calls.values()].at(-1)?.executions).toEqual(['one']);
+          expect(
+            nodes.flatMap(({ lines }) => lines).filter((line) => line.startsWith('error')),
+          ).toEqual([]);
+        } finally {
+          await world.close();
         }
-        for (let round = 0; round < 40; round++) {
-          await pass(heartbeatMs / 4);
-          while (client.open.length > 0) await answer(0, 0)(real);
-        }
-        for (const { ends, executions, id } of calls.values()) {
-          expect([ends.length, executions.length <= 1], id).toEqual([1, true]);
-          // One that was begun is answered, and one that is answered is never lost.
-          if (executions.length > 0) expect(ends, id).toEqual([`${id} one`]);
-        }
-        expect([...calls.values()].at(-1)?.executions).toEqual(['one']);
-        expect(nodes.flatMap(({ lines }) => lines).filter((line) => line.startsWith('error'))).toEqual([]);
-      } finally {
-        await world.close();
-      }
-    }),
+      },
+    ),
     { numRuns: 60 },
   );
 }, 60_000);

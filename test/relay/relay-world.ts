@@ -12,7 +12,13 @@ import { memoryBus } from '../../src/relay/memory/bus.ts';
 import { memoryStore } from '../../src/relay/memory/store.ts';
 import type { RelaySessionOptions } from '../../src/relay/options.ts';
 import type { RelayBus } from '../../src/relay/ports/bus.ts';
-import { keys, logKeep, type RelayedDefinition, type SessionDocument, type ToolsDocument } from '../../src/relay/ports/documents.ts';
+import {
+  keys,
+  logKeep,
+  type RelayedDefinition,
+  type SessionDocument,
+  type ToolsDocument,
+} from '../../src/relay/ports/documents.ts';
 import type { RelayStore } from '../../src/relay/ports/store.ts';
 import { defaultLimits } from '../../src/relay/read-options.ts';
 import type { RelaySettings } from '../../src/relay/settings.ts';
@@ -47,7 +53,11 @@ export interface World {
   /** A session in the store; with tools when given. */
   session(definitions?: readonly RelayedDefinition[], ttlMs?: number): Promise<SessionDocument>;
   /** Changes its tools as a registration would. */
-  tools(document: SessionDocument, definitions: readonly RelayedDefinition[], reason?: string): Promise<SessionDocument>;
+  tools(
+    document: SessionDocument,
+    definitions: readonly RelayedDefinition[],
+    reason?: string,
+  ): Promise<SessionDocument>;
   /** Ends all nodes. */
   close(): Promise<void>;
 }
@@ -59,9 +69,17 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
   return {
     store,
     bus,
-    node({ session = {}, leaseMs = 200, heartbeatMs = 30_000, requestTimeoutMs = 5_000, mostChars, now = Date.now } = {}) {
+    node({
+      session = {},
+      leaseMs = 200,
+      heartbeatMs = 30_000,
+      requestTimeoutMs = 5_000,
+      mostChars,
+      now = Date.now,
+    } = {}) {
       const lines: string[] = [];
-      const log = (level: string) => (data: object, message?: string) => void lines.push(`${level} ${message} ${JSON.stringify(data)}`);
+      const log = (level: string) => (data: object, message?: string) =>
+        void lines.push(`${level} ${message} ${JSON.stringify(data)}`);
       const settings: RelaySettings = {
         store,
         bus,
@@ -88,7 +106,14 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
     async session(definitions, ttlMs = 3_600_000) {
       const code = randomUUID().slice(0, 8);
       const at = Date.now();
-      const document: SessionDocument = { code, createdAt: at, expiresAt: at + ttlMs, tokens: { application: [], agent: [] }, paired: [], toolsRevision: 0 };
+      const document: SessionDocument = {
+        code,
+        createdAt: at,
+        expiresAt: at + ttlMs,
+        tokens: { application: [], agent: [] },
+        paired: [],
+        toolsRevision: 0,
+      };
       await store.create(code, keys.session, JSON.stringify(document), at + ttlMs);
       return definitions === undefined ? document : this.tools(document, definitions);
     },
@@ -101,7 +126,9 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
       const change = {
         added: definitions.filter(({ name }) => !texts.has(name)).map(({ name }) => name),
         removed: [...texts.keys()].filter((name) => !names.has(name)),
-        modified: definitions.filter((one) => texts.has(one.name) && texts.get(one.name) !== JSON.stringify(one)).map(({ name }) => name),
+        modified: definitions
+          .filter((one) => texts.has(one.name) && texts.get(one.name) !== JSON.stringify(one))
+          .map(({ name }) => name),
       };
       const at = Date.now();
       const tools: ToolsDocument = {
@@ -154,8 +181,17 @@ export interface ListenOptions {
   readonly client?: string;
   /** False refuses the event, as a sink does that is full. */
   readonly accept?: (event: StreamEvent) => boolean;
-  /** Answers calls: what it returns is the result; nothing for undefined; what it throws is the error. */
-  readonly answer?: (call: { requestId: string; tool: string; args: JsonObject; attempt: number; deadline: number }) => unknown;
+  /**
+   * Answers calls: what it returns is the result; nothing for undefined; what it throws is the
+   * error.
+   */
+  readonly answer?: (call: {
+    requestId: string;
+    tool: string;
+    args: JsonObject;
+    attempt: number;
+    deadline: number;
+  }) => unknown;
 }
 
 /** Connects to a node, as an application unless said otherwise. */
@@ -167,7 +203,13 @@ export async function listen(
   const events: StreamEvent[] = [];
   let ended = false;
   const stream = await node.streams.open(
-    { code, side, expiresAt, ...(after === undefined ? {} : { after }), ...(client === undefined ? {} : { client }) },
+    {
+      code,
+      side,
+      expiresAt,
+      ...(after === undefined ? {} : { after }),
+      ...(client === undefined ? {} : { client }),
+    },
     {
       send(event) {
         if (accept?.(event) === false) return false;
@@ -184,7 +226,8 @@ export async function listen(
     const requestId = data.requestId as string;
     try {
       const result = await answer?.(data as never);
-      if (result !== undefined) await node.calls.answer(code, requestId, { result: result as JsonValue });
+      if (result !== undefined)
+        await node.calls.answer(code, requestId, { result: result as JsonValue });
     } catch (error) {
       await node.calls.answer(code, requestId, { error: { message: (error as Error).message } });
     }

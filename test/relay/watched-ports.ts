@@ -32,7 +32,11 @@ export function watchedStore(inner: RelayStore = memoryStore()): WatchedStore {
       },
     ]),
   ) as unknown as RelayStore;
-  return Object.assign(watched, { store, operations, holdUp: (name: string, run: () => unknown) => void holds.set(name, run) });
+  return Object.assign(watched, {
+    store,
+    operations,
+    holdUp: (name: string, run: () => unknown) => void holds.set(name, run),
+  });
 }
 
 export interface WatchedBus {

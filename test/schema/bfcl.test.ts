@@ -13,17 +13,26 @@ const lines = <T>(name: string): T[] =>
     .map((line) => JSON.parse(line) as T);
 
 const tools = lines<{ id: string; parameters: JsonObject }>('bfcl-sample-tools.jsonl');
-const calls = lines<{ tool: string; arguments: JsonValue; valid: boolean }>('bfcl-sample-calls.jsonl');
+const calls = lines<{ tool: string; arguments: JsonValue; valid: boolean }>(
+  'bfcl-sample-calls.jsonl',
+);
 
 describe('real function definitions', () => {
   const ajv = new Ajv({ allErrors: false, strict: false, logger: false });
   const validators = new Map<string, { ours: CompiledSchema; theirs: ValidateFunction }>();
-  for (const { id, parameters } of tools) validators.set(id, { ours: compileSchema(parameters, { trusted: false }), theirs: ajv.compile(parameters) });
+  for (const { id, parameters } of tools)
+    validators.set(id, {
+      ours: compileSchema(parameters, { trusted: false }),
+      theirs: ajv.compile(parameters),
+    });
 
   test('every call is answered as its label says, and as ajv answers', () => {
     const wrong: unknown[] = [];
     for (const call of calls) {
-      const { ours, theirs } = validators.get(call.tool) as { ours: CompiledSchema; theirs: ValidateFunction };
+      const { ours, theirs } = validators.get(call.tool) as {
+        ours: CompiledSchema;
+        theirs: ValidateFunction;
+      };
       const expected = theirs(call.arguments);
       const accepted = ours.validate(structuredClone(call.arguments)) === undefined;
       if (accepted !== call.valid || accepted !== expected) wrong.push(call);
@@ -48,7 +57,10 @@ describe('real function definitions', () => {
 describe('schemas of real MCP servers', () => {
   for (const name of readdirSync(new URL('mcp-schemas/', data))) {
     test(`${name} passes the gate and compiles`, () => {
-      const servers = JSON.parse(readFileSync(new URL(`mcp-schemas/${name}`, data), 'utf8')) as { inputSchema: JsonObject; outputSchema?: JsonObject }[];
+      const servers = JSON.parse(readFileSync(new URL(`mcp-schemas/${name}`, data), 'utf8')) as {
+        inputSchema: JsonObject;
+        outputSchema?: JsonObject;
+      }[];
       expect(servers.length).toBeGreaterThan(0);
       for (const { inputSchema, outputSchema } of servers) {
         for (const schema of [inputSchema, outputSchema].filter((item) => item !== undefined)) {

@@ -8,16 +8,52 @@ import { z as z3 } from 'zod3';
 import { bindSchema, type Validated } from '../../src/schema/bind.ts';
 import { thrownBy } from '../call/define.ts';
 
-const bind = (schema: unknown, more: { direction?: 'input' | 'output'; objectOnly?: boolean; trusted?: boolean } = {}) =>
-  bindSchema(schema, { direction: 'input', where: 'tool `t`, `parameters`', objectOnly: true, trusted: true, ...more });
+const bind = (
+  schema: unknown,
+  more: { direction?: 'input' | 'output'; objectOnly?: boolean; trusted?: boolean } = {},
+) =>
+  bindSchema(schema, {
+    direction: 'input',
+    where: 'tool `t`, `parameters`',
+    objectOnly: true,
+    trusted: true,
+    ...more,
+  });
 
 const same: [kind: string, schema: unknown][] = [
-  ['zod 4', z.object({ path: z.string(), depth: z.number().default(3), inner: z.object({ list: z.array(z.number()) }).optional() })],
-  ['zod/mini', zm.object({ path: zm.string(), depth: zm._default(zm.number(), 3), inner: zm.optional(zm.object({ list: zm.array(zm.number()) })) })],
-  ['zod 3', z3.object({ path: z3.string(), depth: z3.number().default(3), inner: z3.object({ list: z3.array(z3.number()) }).optional() })],
+  [
+    'zod 4',
+    z.object({
+      path: z.string(),
+      depth: z.number().default(3),
+      inner: z.object({ list: z.array(z.number()) }).optional(),
+    }),
+  ],
+  [
+    'zod/mini',
+    zm.object({
+      path: zm.string(),
+      depth: zm._default(zm.number(), 3),
+      inner: zm.optional(zm.object({ list: zm.array(zm.number()) })),
+    }),
+  ],
+  [
+    'zod 3',
+    z3.object({
+      path: z3.string(),
+      depth: z3.number().default(3),
+      inner: z3.object({ list: z3.array(z3.number()) }).optional(),
+    }),
+  ],
   [
     'Valibot',
-    toStandardJsonSchema(v.object({ path: v.string(), depth: v.optional(v.number(), 3), inner: v.optional(v.object({ list: v.array(v.number()) })) })),
+    toStandardJsonSchema(
+      v.object({
+        path: v.string(),
+        depth: v.optional(v.number(), 3),
+        inner: v.optional(v.object({ list: v.array(v.number()) })),
+      }),
+    ),
   ],
   ['ArkType', type({ path: 'string', depth: 'number = 3', 'inner?': { list: 'number[]' } })],
   [
@@ -27,7 +63,10 @@ const same: [kind: string, schema: unknown][] = [
       properties: {
         path: { type: 'string' },
         depth: { type: 'number', default: 3 },
-        inner: { type: 'object', properties: { list: { type: 'array', items: { type: 'number' } } } },
+        inner: {
+          type: 'object',
+          properties: { list: { type: 'array', items: { type: 'number' } } },
+        },
       },
       required: ['path'],
     },
@@ -37,10 +76,18 @@ const same: [kind: string, schema: unknown][] = [
 describe.each(same)('a bound schema validates by its own means: %s', (kind, schema) => {
   const bound = bind(schema);
 
-  test('what was accepted before is accepted again, also by a schema that has validated nothing yet', () => {
-    expect(bind(schema).revalidate({ path: 'a', depth: 3 })).toMatchObject({ value: { path: 'a', depth: 3 } });
-    expect((bind(schema).revalidate({ path: 5 }) as Validated).issues?.map(({ path }) => path)).toEqual(['path']);
-  });
+  test(
+    'what was accepted before is accepted again, also by a schema that has validated nothing ' +
+      'yet',
+    () => {
+      expect(bind(schema).revalidate({ path: 'a', depth: 3 })).toMatchObject({
+        value: { path: 'a', depth: 3 },
+      });
+      expect(
+        (bind(schema).revalidate({ path: 5 }) as Validated).issues?.map(({ path }) => path),
+      ).toEqual(['path']);
+    },
+  );
 
   test('a valid value is answered with its defaults', () => {
     expect(bound.validate({ path: 'a' })).toMatchObject({ value: { path: 'a', depth: 3 } });
@@ -83,7 +130,9 @@ describe('asynchronous refinements', () => {
       'Valibot',
       {
         '~standard': {
-          ...v.objectAsync({ name: v.pipeAsync(v.string(), v.checkAsync(taken, 'is taken')) })['~standard'],
+          ...v.objectAsync({ name: v.pipeAsync(v.string(), v.checkAsync(taken, 'is taken')) })[
+            '~standard'
+          ],
           jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
         },
       },
@@ -93,7 +142,9 @@ describe('asynchronous refinements', () => {
     const good = bound.validate({ name: 'free' });
     expect(good).toBeInstanceOf(Promise);
     expect(await good).toMatchObject({ value: { name: 'free' } });
-    expect(await bound.validate({ name: 'taken' })).toMatchObject({ issues: [{ path: 'name', message: 'is taken' }] });
+    expect(await bound.validate({ name: 'taken' })).toMatchObject({
+      issues: [{ path: 'name', message: 'is taken' }],
+    });
   });
 
   // zod 4 itself would run it twice, and let the first promise reject with nobody there.
@@ -118,7 +169,9 @@ describe('asynchronous refinements', () => {
   });
 
   test('one that rejects is an issue', async () => {
-    const bound = bind(z.object({ name: z.string().refine(() => Promise.reject(new Error('CANARY'))) }));
+    const bound = bind(
+      z.object({ name: z.string().refine(() => Promise.reject(new Error('CANARY'))) }),
+    );
     const { issues } = await bound.validate({ name: 'x' });
     expect(issues).toHaveLength(1);
     expect(JSON.stringify(issues)).not.toContain('CANARY');
@@ -137,7 +190,10 @@ describe('transforms', () => {
           .transform((text) => new Date(text)),
       }),
     ],
-    ['Valibot', toStandardJsonSchema(v.object({ at: v.pipe(v.string(), v.isoTimestamp(), v.toDate()) }))],
+    [
+      'Valibot',
+      toStandardJsonSchema(v.object({ at: v.pipe(v.string(), v.isoTimestamp(), v.toDate()) })),
+    ],
     ['ArkType', type({ at: 'string.date.iso.parse' })],
   ])('%s: the value is what the schema made of it', (kind, schema) => {
     const at = '2026-01-02T03:04:05.000Z';
@@ -150,7 +206,12 @@ describe('transforms', () => {
 
 describe('a schema whose code misbehaves', () => {
   const standard = (validate: (value: unknown) => unknown) => ({
-    '~standard': { version: 1, vendor: 'acme', validate, jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) } },
+    '~standard': {
+      version: 1,
+      vendor: 'acme',
+      validate,
+      jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
+    },
   });
   test.each<[string, (value: unknown) => unknown]>([
     [
@@ -171,13 +232,22 @@ describe('a schema whose code misbehaves', () => {
     expect((await bind(standard(validate)).validate({})).issues).toHaveLength(1);
   });
 
-  test.each([undefined, null, 7, true, 'text', {}])('one that answers %j is told what is wanted, and why it failed', async (answer) => {
-    for (const validate of [() => answer, async () => answer])
-      expect(await bind(standard(validate)).validate({})).toEqual({
-        issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }],
-        fault: { thrown: expect.objectContaining({ message: expect.stringMatching(/^Expected the schema to answer \{ value \} or \{ issues \}, got /) }) },
-      });
-  });
+  test.each([undefined, null, 7, true, 'text', {}])(
+    'one that answers %j is told what is wanted, and why it failed',
+    async (answer) => {
+      for (const validate of [() => answer, async () => answer])
+        expect(await bind(standard(validate)).validate({})).toEqual({
+          issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }],
+          fault: {
+            thrown: expect.objectContaining({
+              message: expect.stringMatching(
+                /^Expected the schema to answer \{ value \} or \{ issues \}, got /,
+              ),
+            }),
+          },
+        });
+    },
+  );
 
   test('one that throws says what, and not whose value it was', async () => {
     const error = new RangeError('CANARY');
@@ -192,22 +262,33 @@ describe('a schema whose code misbehaves', () => {
         () => Promise.reject(thrown as Error),
       ])
         expect(await bind(standard(validate)).validate({})).toEqual({
-          issues: [{ path: '', message: `validation itself failed (${name} was thrown); correct the schema` }],
+          issues: [
+            {
+              path: '',
+              message: `validation itself failed (${name} was thrown); correct the schema`,
+            },
+          ],
           fault: { thrown },
         });
   });
 
   test('a value that its answer inherits counts, and so does one beside `issues` that say nothing', async () => {
-    expect(await bind(standard(() => Object.create({ value: 5 }))).validate({})).toEqual({ value: 5 });
-    expect(await bind(standard(async () => ({ value: 5, issues: undefined }))).validate({})).toEqual({ value: 5 });
-    expect(await bind(standard(() => ({ issues: undefined, value: undefined }))).validate({})).toMatchObject({ value: undefined });
+    expect(await bind(standard(() => Object.create({ value: 5 }))).validate({})).toEqual({
+      value: 5,
+    });
+    expect(
+      await bind(standard(async () => ({ value: 5, issues: undefined }))).validate({}),
+    ).toEqual({ value: 5 });
+    expect(
+      await bind(standard(() => ({ issues: undefined, value: undefined }))).validate({}),
+    ).toMatchObject({ value: undefined });
   });
 
   test('twenty issues are told, and no more', async () => {
     const issues = Array.from({ length: 21 }, (_, index) => ({ message: 'm', path: [index] }));
-    expect((await bind(standard(() => ({ issues }))).validate({})).issues?.map(({ path }) => path)).toEqual(
-      issues.slice(0, 20).map(({ path }) => String(path)),
-    );
+    expect(
+      (await bind(standard(() => ({ issues }))).validate({})).issues?.map(({ path }) => path),
+    ).toEqual(issues.slice(0, 20).map(({ path }) => String(path)));
   });
 
   test('issues without a path or a message, and paths of objects and symbols', async () => {
@@ -242,7 +323,10 @@ describe('a schema whose code misbehaves', () => {
   });
 
   test('one that holds a schema of zod with code in it is asked itself', () => {
-    const schema = { ...standard((value) => ({ value: [value] })), inner: z.string().refine(() => true) };
+    const schema = {
+      ...standard((value) => ({ value: [value] })),
+      inner: z.string().refine(() => true),
+    };
     expect(bind(schema).validate({ a: 1 })).toEqual({ value: [{ a: 1 }] });
   });
 
@@ -262,13 +346,17 @@ describe('where a schema stands', () => {
   test('errors name the place and what came', () => {
     expect(thrownBy(() => bind(7))).toMatchObject({
       code: 'invalid_schema',
-      message: 'tool `t`, `parameters`: expected a zod schema, a Standard Schema or a JSON Schema object, got `7` (number).',
+      message:
+        'tool `t`, `parameters`: expected a zod schema, a Standard Schema or a JSON Schema ' +
+        'object, got `7` (number).',
     });
     expect(thrownBy(() => bind(z.string()).check())).toMatchObject({
       code: 'invalid_schema',
       message: expect.stringMatching(/^tool `t`, `parameters`: .*wrap the value in an object/),
     });
-    expect(thrownBy(() => bind({ type: 'object', properties: { a: { pattern: '(' } } }).check())).toMatchObject({
+    expect(
+      thrownBy(() => bind({ type: 'object', properties: { a: { pattern: '(' } } }).check()),
+    ).toMatchObject({
       code: 'invalid_schema',
       message: expect.stringMatching(/^tool `t`, `parameters`: .*pattern/),
     });
@@ -286,7 +374,9 @@ describe('where a schema stands', () => {
   test('a trusted pattern that RE2 cannot express is named by check, an outside one is refused', () => {
     const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^(?=a)b' } } };
     expect(bind(schema).check()).toEqual([expect.stringContaining('/properties/a')]);
-    expect(thrownBy(() => bind(schema, { trusted: false }).check())).toMatchObject({ code: 'invalid_schema' });
+    expect(thrownBy(() => bind(schema, { trusted: false }).check())).toMatchObject({
+      code: 'invalid_schema',
+    });
   });
 
   test('a raw schema is copied: what its owner changes later changes nothing', () => {

@@ -23,18 +23,31 @@ describe('at most 20 faults are told', () => {
     ['a text with two faults', { minLength: 2, pattern: '^a' }],
     ['a number with two faults', { minimum: 3, multipleOf: 2 }],
     ['a value with two faults', { allOf: [{ const: 1 }, { const: 2 }] }],
-    ['the one branch that was meant, with two faults', { anyOf: [{ required: ['x', 'y'] }, { type: 'null' }] }],
+    [
+      'the one branch that was meant, with two faults',
+      { anyOf: [{ required: ['x', 'y'] }, { type: 'null' }] },
+    ],
   ])('also where the 20th is %s', (_rule, schema) => {
     const value = 'minLength' in schema ? 'b' : 'minimum' in schema ? 1 : {};
-    const found = paths({ prefixItems: Array.from({ length: 19 }, () => false), items: schema }, [...nulls(19), value]);
+    const found = paths({ prefixItems: Array.from({ length: 19 }, () => false), items: schema }, [
+      ...nulls(19),
+      value,
+    ]);
     expect(found?.slice(0, 19)).toEqual(indexes.slice(0, 19));
     expect(found?.slice(19).map((path) => path.split('/')[1])).toEqual(['19']);
-    expect(paths({ prefixItems: Array.from({ length: 18 }, () => false), items: schema }, [...nulls(18), value])).toHaveLength(20);
+    expect(
+      paths({ prefixItems: Array.from({ length: 18 }, () => false), items: schema }, [
+        ...nulls(18),
+        value,
+      ]),
+    ).toHaveLength(20);
   });
 
   test('also of names that are missing', () => {
     expect(paths({ required: names(21) }, {})).toEqual(names(20).map((name) => `/${name}`));
-    expect(paths({ dependentRequired: { a: names(21) } }, { a: 1 })).toEqual(names(20).map((name) => `/${name}`));
+    expect(paths({ dependentRequired: { a: names(21) } }, { a: 1 })).toEqual(
+      names(20).map((name) => `/${name}`),
+    );
   });
 });
 
@@ -49,11 +62,17 @@ describe('a place is told by its keys', () => {
   ])('%s', (key, path) => {
     expect(paths({ additionalProperties: false }, { [key]: 1 })).toEqual([path]);
     expect(paths({ required: [key] }, {})).toEqual([path]);
-    expect(paths({ items: { additionalProperties: { not: true } } }, [{}, { [key]: 1 }])).toEqual([`/1${path}`]);
+    expect(paths({ items: { additionalProperties: { not: true } } }, [{}, { [key]: 1 }])).toEqual([
+      `/1${path}`,
+    ]);
   });
 
   test('only what was found inside a place is put there', () => {
-    const schema = { properties: { a: { type: 'string' }, b: { items: { type: 'string' } } }, propertyNames: { maxLength: 1 }, unevaluatedProperties: false };
+    const schema = {
+      properties: { a: { type: 'string' }, b: { items: { type: 'string' } } },
+      propertyNames: { maxLength: 1 },
+      unevaluatedProperties: false,
+    };
     expect(paths(schema, { a: 1, b: ['', 1, 2], cc: 1 })).toEqual(['/a', '/b/1', '/b/2', '/cc']);
     expect(paths({ ...schema, properties: {} }, { c: 1, d: [1] })).toEqual(['/c', '/d']);
     const number = { type: 'number' };
@@ -77,7 +96,11 @@ describe('a place is told by its keys', () => {
 
 describe('what somebody adds to the prototype of all objects', () => {
   const polluted = <T>(act: () => T): T => {
-    Object.defineProperty(Object.prototype, 'polluted', { value: 'x', enumerable: true, configurable: true });
+    Object.defineProperty(Object.prototype, 'polluted', {
+      value: 'x',
+      enumerable: true,
+      configurable: true,
+    });
     try {
       return act();
     } finally {
@@ -113,24 +136,33 @@ describe('both passes', () => {
   })).value;
   const keywords = (inner: fc.Arbitrary<JsonSchemaDocument>): fc.Arbitrary<JsonSchemaDocument> => {
     const some = fc.array(inner, { minLength: 1, maxLength: 3 });
-    const named = fc.dictionary(fc.constantFrom('a', 'b', 'toString'), inner, { noNullPrototype: true });
+    const named = fc.dictionary(fc.constantFrom('a', 'b', 'toString'), inner, {
+      noNullPrototype: true,
+    });
     const count = fc.nat({ max: 2 });
     const keys = fc.uniqueArray(fc.constantFrom('a', 'b', 'toString'), { maxLength: 2 });
     return fc
       .record(
         {
-          type: fc.constantFrom<JsonValue>('string', 'number', 'integer', 'object', 'array', ['null', 'object']),
+          type: fc.constantFrom<JsonValue>('string', 'number', 'integer', 'object', 'array', [
+            'null',
+            'object',
+          ]),
           enum: fc.array(value, { maxLength: 5 }),
           minimum: count,
           minLength: count,
           pattern: fc.constantFrom('^a', 'b$'),
           properties: named,
           required: keys,
-          patternProperties: fc.dictionary(fc.constantFrom('^a', 'b'), inner, { noNullPrototype: true }),
+          patternProperties: fc.dictionary(fc.constantFrom('^a', 'b'), inner, {
+            noNullPrototype: true,
+          }),
           additionalProperties: inner,
           propertyNames: inner,
           maxProperties: count,
-          dependentRequired: fc.dictionary(fc.constantFrom('a', 'b'), keys, { noNullPrototype: true }),
+          dependentRequired: fc.dictionary(fc.constantFrom('a', 'b'), keys, {
+            noNullPrototype: true,
+          }),
           dependentSchemas: named,
           prefixItems: some,
           items: inner,
@@ -151,7 +183,9 @@ describe('both passes', () => {
         },
         { requiredKeys: [], noNullPrototype: true },
       )
-      .map((record) => Object.fromEntries(Object.entries(record).slice(0, 6)) as JsonSchemaDocument);
+      .map(
+        (record) => Object.fromEntries(Object.entries(record).slice(0, 6)) as JsonSchemaDocument,
+      );
   };
   const schema = fc.letrec<{ schema: JsonSchemaDocument }>((tie) => ({
     schema: fc.oneof({ maxDepth: 2, withCrossShrink: true }, fc.boolean(), keywords(tie('schema'))),
@@ -164,7 +198,8 @@ describe('both passes', () => {
         expect(explains.valid).toBe(answers.valid);
         expect(explains.issues.length === 0).toBe(answers.valid);
         expect(explains.issues.length).toBeLessThanOrEqual(20);
-        for (const { path, message } of explains.issues) expect(path === '' || path.startsWith('/') ? message.length : 0).toBeGreaterThan(0);
+        for (const { path, message } of explains.issues)
+          expect(path === '' || path.startsWith('/') ? message.length : 0).toBeGreaterThan(0);
       }),
       { numRuns: 150 },
     );

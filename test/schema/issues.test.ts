@@ -1,13 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { type Issue, issueLines, withoutEcho } from '../../src/schema/issues.ts';
 
-const faults = (count: number): Issue[] => Array.from({ length: count }, (_, index) => ({ path: `p${index}`, message: 'is required' }));
+const faults = (count: number): Issue[] =>
+  Array.from({ length: count }, (_, index) => ({ path: `p${index}`, message: 'is required' }));
 
 describe('what is wrong is told in one line a path', () => {
   test.each<readonly [rule: string, issues: readonly Issue[], text: string]>([
     ['nothing is told of nothing', [], ''],
     ['the root has no name', [{ path: '', message: 'must be an object' }], 'must be an object'],
-    ['a path stands before its message', [{ path: 'a.b', message: 'is required' }], 'a.b: is required'],
+    [
+      'a path stands before its message',
+      [{ path: 'a.b', message: 'is required' }],
+      'a.b: is required',
+    ],
     [
       'the order is kept',
       [
@@ -16,11 +21,31 @@ describe('what is wrong is told in one line a path', () => {
       ],
       'b: is required\nis too large',
     ],
-    ['a line break of a key becomes a space', [{ path: 'a\r\n b', message: 'is required' }], 'a b: is required'],
-    ['any other white space becomes a space', [{ path: 'a\u00a0b\u2028c', message: 'is required' }], 'a b c: is required'],
-    ['an escape of a terminal becomes a question mark', [{ path: 'a\u001b[31m', message: 'is required' }], 'a?[31m: is required'],
-    ['a mark that turns the reading around becomes a question mark', [{ path: 'a\u202eb', message: 'is required' }], 'a?b: is required'],
-    ['a text without any of these stays as it is', [{ path: 'a  b', message: 'is  required' }], 'a  b: is  required'],
+    [
+      'a line break of a key becomes a space',
+      [{ path: 'a\r\n b', message: 'is required' }],
+      'a b: is required',
+    ],
+    [
+      'any other white space becomes a space',
+      [{ path: 'a\u00a0b\u2028c', message: 'is required' }],
+      'a b c: is required',
+    ],
+    [
+      'an escape of a terminal becomes a question mark',
+      [{ path: 'a\u001b[31m', message: 'is required' }],
+      'a?[31m: is required',
+    ],
+    [
+      'a mark that turns the reading around becomes a question mark',
+      [{ path: 'a\u202eb', message: 'is required' }],
+      'a?b: is required',
+    ],
+    [
+      'a text without any of these stays as it is',
+      [{ path: 'a  b', message: 'is  required' }],
+      'a  b: is  required',
+    ],
   ])('%s', (_rule, issues, text) => {
     expect(issueLines(issues)).toBe(text);
   });
@@ -35,13 +60,18 @@ describe('what is wrong is told in one line a path', () => {
   test('a line of 300 characters is told whole, a longer one ends with a sign that it was cut', () => {
     expect(issueLines([{ path: '', message: 'x'.repeat(300) }])).toBe('x'.repeat(300));
     expect(issueLines([{ path: '', message: 'x'.repeat(301) }])).toBe(`${'x'.repeat(299)}…`);
-    expect(issueLines([{ path: 'a', message: 'x'.repeat(298) }, ...faults(1)])).toBe(`a: ${'x'.repeat(296)}…\np0: is required`);
+    expect(issueLines([{ path: 'a', message: 'x'.repeat(298) }, ...faults(1)])).toBe(
+      `a: ${'x'.repeat(296)}…\np0: is required`,
+    );
   });
 });
 
 describe('a message tells no value that came', () => {
   test.each([
-    ["Invalid enum value. Expected 'a' | 'b', received 'secret'", "Invalid enum value. Expected 'a' | 'b'"],
+    [
+      "Invalid enum value. Expected 'a' | 'b', received 'secret'",
+      "Invalid enum value. Expected 'a' | 'b'",
+    ],
     ['Invalid type: Expected string but received "secret"', 'Invalid type: Expected string'],
     ['Invalid type: Expected string but received -12', 'Invalid type: Expected string'],
     ['must be a number (was "secret")', 'must be a number'],

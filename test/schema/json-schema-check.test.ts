@@ -3,12 +3,17 @@ import { isMisuseError } from '../../src/errors.ts';
 import type { JsonObject } from '../../src/json.ts';
 import { checkSchema } from '../../src/schema/compile.ts';
 import { untrustedLimits } from '../../src/schema/gate.ts';
-import { type CheckOptions, trustedLimits, walkSchema } from '../../src/schema/json-schema-check.ts';
+import {
+  type CheckOptions,
+  trustedLimits,
+  walkSchema,
+} from '../../src/schema/json-schema-check.ts';
 import type { JsonSchemaDocument } from '../../src/schema/json-schema-dialect.ts';
 import type { SchemaLimits } from '../../src/schema/json-schema-limits.ts';
 
 const draft07 = 'http://json-schema.org/draft-07/schema#';
-const repeat = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+const repeat = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
 
 function refusal(schema: unknown, options: Partial<CheckOptions> = {}): string {
   try {
@@ -21,11 +26,14 @@ function refusal(schema: unknown, options: Partial<CheckOptions> = {}): string {
 }
 
 /** What is said of a schema from outside where one limit is another one. */
-const within = (schema: unknown, limits: Partial<SchemaLimits>): string => refusal(schema, { trusted: false, limits: { ...untrustedLimits, ...limits } });
+const within = (schema: unknown, limits: Partial<SchemaLimits>): string =>
+  refusal(schema, { trusted: false, limits: { ...untrustedLimits, ...limits } });
 
 describe('the check learns', () => {
   const learned = (schema: unknown) => {
-    const { dialect, references, ...rest } = walkSchema(schema as JsonSchemaDocument, { trusted: true });
+    const { dialect, references, ...rest } = walkSchema(schema as JsonSchemaDocument, {
+      trusted: true,
+    });
     return { draft: dialect.draft, references: references !== undefined, ...rest };
   };
   const nothing = {
@@ -38,34 +46,81 @@ describe('the check learns', () => {
   };
   test.each<readonly [what: string, schema: unknown, more: object]>([
     ['nothing of a boolean', true, {}],
-    ['nothing of a plain schema', { type: 'object', properties: { a: { not: {} }, default: { type: 'string' } }, additionalProperties: false }, {}],
+    [
+      'nothing of a plain schema',
+      {
+        type: 'object',
+        properties: { a: { not: {} }, default: { type: 'string' } },
+        additionalProperties: false,
+      },
+      {},
+    ],
     ['which draft it is', { $schema: draft07 }, { draft: 'draft-07' }],
     ['that there is a default', { items: { default: 1 } }, { hasDefaults: true }],
-    ['that there is a default which says nothing', { items: { default: null } }, { hasDefaults: true }],
+    [
+      'that there is a default which says nothing',
+      { items: { default: null } },
+      { hasDefaults: true },
+    ],
     [
       'no default of draft-07 beside a reference',
       { $schema: draft07, $ref: '#/definitions/a', default: 1, definitions: { a: {} } },
       { draft: 'draft-07', references: true },
     ],
-    ['a default of draft-07 elsewhere', { $schema: draft07, default: 1 }, { draft: 'draft-07', hasDefaults: true }],
-    ['a default beside a reference of 2020-12', { items: { $ref: '#', default: 1 } }, { hasDefaults: true, references: true }],
-    ['that it asks for members that nothing has looked at', { unevaluatedProperties: false }, { hasUnevaluated: true }],
-    ['that it asks for items that nothing has looked at', { not: { unevaluatedItems: {} } }, { hasUnevaluated: true }],
-    ['nothing of a word that draft-07 does not know', { $schema: draft07, unevaluatedItems: 5 }, { draft: 'draft-07' }],
+    [
+      'a default of draft-07 elsewhere',
+      { $schema: draft07, default: 1 },
+      { draft: 'draft-07', hasDefaults: true },
+    ],
+    [
+      'a default beside a reference of 2020-12',
+      { items: { $ref: '#', default: 1 } },
+      { hasDefaults: true, references: true },
+    ],
+    [
+      'that it asks for members that nothing has looked at',
+      { unevaluatedProperties: false },
+      { hasUnevaluated: true },
+    ],
+    [
+      'that it asks for items that nothing has looked at',
+      { not: { unevaluatedItems: {} } },
+      { hasUnevaluated: true },
+    ],
+    [
+      'nothing of a word that draft-07 does not know',
+      { $schema: draft07, unevaluatedItems: 5 },
+      { draft: 'draft-07' },
+    ],
     ['that there is a reference', { items: { $ref: '#' } }, { references: true }],
     ['that there is an identifier', { $id: 'https://example.com/a' }, { references: true }],
     ['that there is an anchor', { $anchor: 'a' }, { references: true }],
     ['that there is a dynamic anchor', { $dynamicAnchor: 'a' }, { references: true }],
-    ['that there is a dynamic reference', { items: { $dynamicRef: '#' } }, { references: true, hasDynamicReferences: true }],
-    ['where a pattern needs the native engine', { pattern: '(?=a)', items: { pattern: 'b' } }, { nativePatterns: ['/pattern'] }],
+    [
+      'that there is a dynamic reference',
+      { items: { $dynamicRef: '#' } },
+      { references: true, hasDynamicReferences: true },
+    ],
+    [
+      'where a pattern needs the native engine',
+      { pattern: '(?=a)', items: { pattern: 'b' } },
+      { nativePatterns: ['/pattern'] },
+    ],
     [
       'each place of such a pattern, also as a name',
-      { items: [true, { pattern: '(?=a)' }], patternProperties: { '(?=a)': true }, properties: { '(?=a)': true } },
+      {
+        items: [true, { pattern: '(?=a)' }],
+        patternProperties: { '(?=a)': true },
+        properties: { '(?=a)': true },
+      },
       { nativePatterns: ['/items/1/pattern', '/patternProperties/(?=a)'] },
     ],
     [
       'each place of such a pattern once, however many references lead there',
-      { allOf: [{ $ref: '#/x/properties/a' }, { $ref: '#/x' }, { $ref: '#/x' }], x: { properties: { a: { pattern: '(?=a)' } } } },
+      {
+        allOf: [{ $ref: '#/x/properties/a' }, { $ref: '#/x' }, { $ref: '#/x' }],
+        x: { properties: { a: { pattern: '(?=a)' } } },
+      },
       { references: true, nativePatterns: ['/allOf/0/$ref/pattern'] },
     ],
     [
@@ -81,7 +136,19 @@ describe('the check learns', () => {
 describe('a schema from outside holds so many sub-schemas, each counted once', () => {
   test.each<readonly [schemas: number, schema: JsonSchemaDocument]>([
     [1, true],
-    [1, { type: ['string'], enum: [1], const: {}, required: ['a'], minimum: 0, multipleOf: 2, uniqueItems: false, pattern: 'a' }],
+    [
+      1,
+      {
+        type: ['string'],
+        enum: [1],
+        const: {},
+        required: ['a'],
+        minimum: 0,
+        multipleOf: 2,
+        uniqueItems: false,
+        pattern: 'a',
+      },
+    ],
     [2, { not: {} }],
     [2, { items: {} }],
     [3, { items: [{}, true] }],
@@ -94,13 +161,23 @@ describe('a schema from outside holds so many sub-schemas, each counted once', (
     [5, { $ref: '#/x', x: { not: { $ref: '#/y' } }, y: { not: { $anchor: 'z' } } }],
   ])('%i in %j', (schemas, schema) => {
     expect(within(schema, { schemas })).toBe('accepted');
-    expect(within(schema, { schemas: schemas - 1 })).toMatch(new RegExp(`: more than ${schemas - 1} sub-schemas$`));
+    expect(within(schema, { schemas: schemas - 1 })).toMatch(
+      new RegExp(`: more than ${schemas - 1} sub-schemas$`),
+    );
   });
 });
 
 describe('a limit is the last number that is taken', () => {
   const names = (count: number): string[] => repeat(count, (index) => `n${index}`);
-  test.each<readonly [what: string, most: number, limit: keyof SchemaLimits, make: (count: number) => JsonObject, says: RegExp]>([
+  test.each<
+    readonly [
+      what: string,
+      most: number,
+      limit: keyof SchemaLimits,
+      make: (count: number) => JsonObject,
+      says: RegExp,
+    ]
+  >([
     [
       'members of one object',
       3,
@@ -108,10 +185,34 @@ describe('a limit is the last number that is taken', () => {
       (count) => ({ $defs: Object.fromEntries(names(count).map((name) => [name, true])) }),
       /`\/\$defs`: 4 members; at most 3 are accepted$/,
     ],
-    ['values of an enum', 3, 'enum', (count) => ({ enum: names(count) }), /`\/enum`: 4 values; at most 3 are accepted$/],
-    ['names that are required', 3, 'enum', (count) => ({ required: names(count) }), /`\/required`: 4 names; at most 3 are accepted$/],
-    ['names that a name needs', 3, 'enum', (count) => ({ dependentRequired: { a: names(count) } }), /`\/dependentRequired`: 4 names; at most 3 are accepted$/],
-    ['names that a dependency needs', 3, 'enum', (count) => ({ dependencies: { a: names(count) } }), /`\/dependencies\/a`: 4 names; at most 3 are accepted$/],
+    [
+      'values of an enum',
+      3,
+      'enum',
+      (count) => ({ enum: names(count) }),
+      /`\/enum`: 4 values; at most 3 are accepted$/,
+    ],
+    [
+      'names that are required',
+      3,
+      'enum',
+      (count) => ({ required: names(count) }),
+      /`\/required`: 4 names; at most 3 are accepted$/,
+    ],
+    [
+      'names that a name needs',
+      3,
+      'enum',
+      (count) => ({ dependentRequired: { a: names(count) } }),
+      /`\/dependentRequired`: 4 names; at most 3 are accepted$/,
+    ],
+    [
+      'names that a dependency needs',
+      3,
+      'enum',
+      (count) => ({ dependencies: { a: names(count) } }),
+      /`\/dependencies\/a`: 4 names; at most 3 are accepted$/,
+    ],
     [
       'items that must differ',
       3,
@@ -126,7 +227,13 @@ describe('a limit is the last number that is taken', () => {
       (count) => repeat(count, () => 0).reduce<JsonObject>((not) => ({ not }), {}),
       /`\/not\/not\/not\/not`: sub-schemas nested deeper than 3$/,
     ],
-    ['schemas on one value', 4, 'expansion', (count) => ({ allOf: repeat(count - 1, () => true) }), /more than 4 schemas to one value$/],
+    [
+      'schemas on one value',
+      4,
+      'expansion',
+      (count) => ({ allOf: repeat(count - 1, () => true) }),
+      /more than 4 schemas to one value$/,
+    ],
     [
       'schemas on one value, by references',
       4,
@@ -149,13 +256,26 @@ describe('a limit is the last number that is taken', () => {
   });
 
   test('the depth of a schema is that of its deepest part, whatever comes before', () => {
-    const chain = (count: number): JsonObject => repeat(count, () => 0).reduce<JsonObject>((items) => ({ items }), {});
-    expect(within({ properties: { a: chain(2), b: chain(2), c: chain(2) }, not: chain(2), allOf: [chain(2), chain(2)] }, { depth: 3 })).toBe('accepted');
-    expect(within({ properties: { a: chain(2), b: chain(3) } }, { depth: 3 })).toMatch(/`\/properties\/b\/items\/items\/items`/);
+    const chain = (count: number): JsonObject =>
+      repeat(count, () => 0).reduce<JsonObject>((items) => ({ items }), {});
+    expect(
+      within(
+        {
+          properties: { a: chain(2), b: chain(2), c: chain(2) },
+          not: chain(2),
+          allOf: [chain(2), chain(2)],
+        },
+        { depth: 3 },
+      ),
+    ).toBe('accepted');
+    expect(within({ properties: { a: chain(2), b: chain(3) } }, { depth: 3 })).toMatch(
+      /`\/properties\/b\/items\/items\/items`/,
+    );
   });
 
   test("the host's own schema may be 400 deep, and hold 200 000 sub-schemas", () => {
-    const deep = (count: number): JsonObject => repeat(count, () => 0).reduce<JsonObject>((not) => ({ not }), {});
+    const deep = (count: number): JsonObject =>
+      repeat(count, () => 0).reduce<JsonObject>((not) => ({ not }), {});
     const wide = (count: number): JsonObject => ({ allOf: repeat(count - 1, () => true) });
     expect([refusal(deep(400)), refusal(wide(200_000))]).toEqual(['accepted', 'accepted']);
     expect(refusal(deep(401))).toMatch(/sub-schemas nested deeper than 400$/);
@@ -172,7 +292,11 @@ describe('a keyword is refused where it stands, in words that say what is wanted
     ['/properties/b~1c', `${name}null`, { properties: { a: {}, 'b/c': null } }],
     ['/allOf/1/not', `${name}\`5\` (number)`, { allOf: [{ not: {} }, { not: 5 }] }],
     ['/items/2', `${name}null`, { items: [{ items: [true] }, true, null] }],
-    ['/$defs/b/pattern', 'expected a regular expression as a string, got `5` (number)', { $defs: { a: { pattern: 'a' }, b: { pattern: 5 } } }],
+    [
+      '/$defs/b/pattern',
+      'expected a regular expression as a string, got `5` (number)',
+      { $defs: { a: { pattern: 'a' }, b: { pattern: 5 } } },
+    ],
     ['/anyOf', 'expected a non-empty array of schemas, got an array', { anyOf: [] }],
     ['/maxItems', 'expected an integer of at least 0, got `-1` (number)', { maxItems: -1 }],
     ['/multipleOf', 'expected a number above 0, got `0` (number)', { multipleOf: 0 }],
@@ -180,9 +304,17 @@ describe('a keyword is refused where it stands, in words that say what is wanted
     ['/uniqueItems', 'expected a boolean, got `0` (number)', { uniqueItems: 0 }],
     ['/enum', 'expected an array, got an object', { enum: {} }],
     ['/dependentRequired', 'expected an object, got an array', { dependentRequired: [] }],
-    ['/dependentRequired', 'expected an array of property names, got an array', { dependentRequired: { a: ['b'], c: ['d', 5] } }],
+    [
+      '/dependentRequired',
+      'expected an array of property names, got an array',
+      { dependentRequired: { a: ['b'], c: ['d', 5] } },
+    ],
     ['/$ref', 'expected a string, got null', { $ref: null }],
-    ['/$recursiveRef', '$recursiveRef is not supported; use $ref, or $dynamicRef of 2020-12', { $recursiveRef: '#' }],
+    [
+      '/$recursiveRef',
+      '$recursiveRef is not supported; use $ref, or $dynamicRef of 2020-12',
+      { $recursiveRef: '#' },
+    ],
   ])('at %s: %s', (place, says, schema) => {
     expect(refusal(schema)).toMatch(/^Invalid JSON Schema at `/);
     expect(refusal(schema)).toContain(`\`${place}\`: ${says}`);
@@ -229,15 +361,20 @@ describe('from outside', () => {
     ['$dynamicAnchor', 'a'],
     ['$dynamicRef', '#'],
   ])('%s is refused', (key, value) => {
-    expect(within({ [key]: value }, {})).toBe(`Invalid JSON Schema at \`/${key}\`: ${key} is not accepted in a schema from outside`);
+    expect(within({ [key]: value }, {})).toBe(
+      `Invalid JSON Schema at \`/${key}\`: ${key} is not accepted in a schema from outside`,
+    );
   });
 
   test('a reference is refused that does not begin in the document', () => {
-    for (const $ref of ['a', 'a#', 'https://example.com/a#/b', '']) expect(within({ $ref }, {})).toMatch(/`\/\$ref`: only a reference inside the document/);
+    for (const $ref of ['a', 'a#', 'https://example.com/a#/b', ''])
+      expect(within({ $ref }, {})).toMatch(/`\/\$ref`: only a reference inside the document/);
   });
 });
 
 test('what is nested too deeply for the stack is refused in words', () => {
   const deep = repeat(50_000, () => 0).reduce<JsonObject>((not) => ({ not }), {});
-  expect(() => checkSchema({ $ref: '#/x', x: deep }, { trusted: true })).toThrow('Invalid JSON Schema at `#`: the schema is nested too deeply');
+  expect(() => checkSchema({ $ref: '#/x', x: deep }, { trusted: true })).toThrow(
+    'Invalid JSON Schema at `#`: the schema is nested too deeply',
+  );
 });

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/json.ts';
-import { childrenOf, dialectOf, isLoneReference, keyword, schemaError } from '../../src/schema/json-schema-dialect.ts';
+import {
+  childrenOf,
+  dialectOf,
+  isLoneReference,
+  keyword,
+  schemaError,
+} from '../../src/schema/json-schema-dialect.ts';
 
 const later = dialectOf({});
 const draft07 = dialectOf({ $schema: 'http://json-schema.org/draft-07/schema#' });
@@ -17,12 +23,18 @@ describe('the dialect of a schema', () => {
     expect(dialectOf(schema).draft).toBe(draft);
   });
 
-  test.each([5, null, '', 'draft-07', 'https://json-schema.org/draft-07/schema/x', 'ftp://json-schema.org/draft-07/schema'])(
-    '%j is none that is known',
-    ($schema) => {
-      expect(() => dialectOf({ $schema })).toThrow(/^Invalid JSON Schema at `\/\$schema`: .* is not a dialect that is known here; use draft-07 or 2020-12/);
-    },
-  );
+  test.each([
+    5,
+    null,
+    '',
+    'draft-07',
+    'https://json-schema.org/draft-07/schema/x',
+    'ftp://json-schema.org/draft-07/schema',
+  ])('%j is none that is known', ($schema) => {
+    expect(() => dialectOf({ $schema })).toThrow(
+      /^Invalid JSON Schema at `\/\$schema`: .* is not a dialect that is known here; use draft-07 or 2020-12/,
+    );
+  });
 
   test('is not one that a schema only inherits', () => {
     expect(dialectOf(Object.create({ $schema: 'no' }) as JsonObject).draft).toBe('2020-12');
@@ -32,14 +44,24 @@ describe('the dialect of a schema', () => {
 describe('a keyword of a schema', () => {
   test('is its own, and one that its dialect knows', () => {
     const schema = { prefixItems: [true], other: 1 };
-    expect([keyword(schema, 'prefixItems', later), keyword(schema, 'prefixItems', draft07)]).toEqual([[true], undefined]);
-    expect([keyword(schema, 'other', later), keyword(schema, 'items', later)]).toEqual([undefined, undefined]);
+    expect([
+      keyword(schema, 'prefixItems', later),
+      keyword(schema, 'prefixItems', draft07),
+    ]).toEqual([[true], undefined]);
+    expect([keyword(schema, 'other', later), keyword(schema, 'items', later)]).toEqual([
+      undefined,
+      undefined,
+    ]);
     expect(keyword(Object.create({ items: true }) as JsonObject, 'items', later)).toBeUndefined();
   });
 
   test('means nothing beside a reference of draft-07', () => {
     const schema = { $ref: '#' };
-    expect([isLoneReference(schema, draft07), isLoneReference(schema, later), isLoneReference({}, draft07)]).toEqual([true, false, false]);
+    expect([
+      isLoneReference(schema, draft07),
+      isLoneReference(schema, later),
+      isLoneReference({}, draft07),
+    ]).toEqual([true, false, false]);
     expect(isLoneReference(Object.create(schema) as JsonObject, draft07)).toBe(false);
   });
 });
@@ -78,7 +100,11 @@ describe('the sub-schemas of a schema', () => {
       $defs: { a: child(22) },
     };
     expect(
-      childrenOf(schema, later).map(({ pointer, inPlace, schema }) => [pointer, inPlace, typeof schema === 'object' ? (schema as JsonObject).const : schema]),
+      childrenOf(schema, later).map(({ pointer, inPlace, schema }) => [
+        pointer,
+        inPlace,
+        typeof schema === 'object' ? (schema as JsonObject).const : schema,
+      ]),
     ).toEqual([
       ['/not', true, 1],
       ['/if', true, 2],
@@ -107,17 +133,27 @@ describe('the sub-schemas of a schema', () => {
     ]);
   });
 
-  test('are each one of `items` where that is an array, and none where draft-07 does not know the keyword', () => {
-    expect(childrenOf({ items: [child(1), true], prefixItems: [child(2)] }, draft07)).toEqual([
-      { schema: child(1), pointer: '/items/0', inPlace: false },
-      { schema: true, pointer: '/items/1', inPlace: false },
-    ]);
-  });
+  test(
+    'are each one of `items` where that is an array, and none where draft-07 does not know the ' +
+      'keyword',
+    () => {
+      expect(childrenOf({ items: [child(1), true], prefixItems: [child(2)] }, draft07)).toEqual([
+        { schema: child(1), pointer: '/items/0', inPlace: false },
+        { schema: true, pointer: '/items/1', inPlace: false },
+      ]);
+    },
+  );
 });
 
 test('a refusal names the place, or the whole document, and what it came from', () => {
   const cause = new Error('why');
-  expect(schemaError('', 'no')).toMatchObject({ code: 'invalid_schema', message: 'Invalid JSON Schema at `#`: no' });
+  expect(schemaError('', 'no')).toMatchObject({
+    code: 'invalid_schema',
+    message: 'Invalid JSON Schema at `#`: no',
+  });
   expect('cause' in schemaError('', 'no')).toBe(false);
-  expect(schemaError('/a', 'no', cause)).toMatchObject({ message: 'Invalid JSON Schema at `/a`: no', cause });
+  expect(schemaError('/a', 'no', cause)).toMatchObject({
+    message: 'Invalid JSON Schema at `/a`: no',
+    cause,
+  });
 });

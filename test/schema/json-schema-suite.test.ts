@@ -2,13 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { isMisuseError } from '../../src/errors.ts';
 import type { JsonObject, JsonValue } from '../../src/json.ts';
-import { type CompiledSchema, compileSchema, type JsonSchemaDocument } from '../../src/schema/compile.ts';
+import {
+  type CompiledSchema,
+  compileSchema,
+  type JsonSchemaDocument,
+} from '../../src/schema/compile.ts';
 import refused from './refused.json' with { type: 'json' };
 
 interface Group {
   readonly description: string;
   readonly schema: JsonSchemaDocument;
-  readonly tests: readonly { readonly description: string; readonly data: JsonValue; readonly valid: boolean }[];
+  readonly tests: readonly {
+    readonly description: string;
+    readonly data: JsonValue;
+    readonly valid: boolean;
+  }[];
 }
 interface Refusal {
   readonly file: string;
@@ -24,13 +32,16 @@ const drafts = [
 ] as const;
 
 function reasonOf(error: Error): string {
-  if (error.message.includes('leads outside the document')) return 'refers to a document that is never fetched';
+  if (error.message.includes('leads outside the document'))
+    return 'refers to a document that is never fetched';
   if (error.message.includes('/$schema')) return 'names a custom dialect';
   return error.message;
 }
 
 function inDialect(schema: JsonSchemaDocument, $schema: string): JsonSchemaDocument {
-  return typeof schema === 'boolean' || Object.hasOwn(schema, '$schema') ? schema : ({ $schema, ...schema } as JsonObject);
+  return typeof schema === 'boolean' || Object.hasOwn(schema, '$schema')
+    ? schema
+    : ({ $schema, ...schema } as JsonObject);
 }
 
 interface Answers {
@@ -46,17 +57,27 @@ function run(trusted: boolean): { answers: Answers[]; refusals: Refusal[] } {
       const file = `${draft}/${name}`;
       const wrong: string[] = [];
       answers.push({ file, wrong });
-      for (const { description: group, schema, tests } of JSON.parse(readFileSync(new URL(file, root), 'utf8')) as Group[]) {
+      for (const { description: group, schema, tests } of JSON.parse(
+        readFileSync(new URL(file, root), 'utf8'),
+      ) as Group[]) {
         let compiled: CompiledSchema;
         try {
           compiled = compileSchema(inDialect(schema, dialect), { trusted });
         } catch (error) {
           if (!isMisuseError(error)) throw error;
-          refusals.push(...tests.map((item) => ({ file, group, test: item.description, reason: reasonOf(error) })));
+          refusals.push(
+            ...tests.map((item) => ({
+              file,
+              group,
+              test: item.description,
+              reason: reasonOf(error),
+            })),
+          );
           continue;
         }
         for (const { description, data, valid } of tests) {
-          if ((compiled.validate(data) === undefined) !== valid) wrong.push(`${valid ? 'rejects' : 'accepts'}: ${group}: ${description}`);
+          if ((compiled.validate(data) === undefined) !== valid)
+            wrong.push(`${valid ? 'rejects' : 'accepts'}: ${group}: ${description}`);
         }
       }
     }

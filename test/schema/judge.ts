@@ -1,4 +1,7 @@
-/** Asks a compiled schema about a value the way a validation does, and looks what each of its two passes took. */
+/**
+ * Asks a compiled schema about a value the way a validation does, and looks what each of its two
+ * passes took.
+ */
 import type { JsonValue } from '../../src/json.ts';
 import type { JsonSchemaDocument, SchemaIssue } from '../../src/schema/compile.ts';
 import type { Context } from '../../src/schema/compile-context.ts';
@@ -11,8 +14,14 @@ export interface Pass {
   readonly issues: readonly SchemaIssue[];
 }
 
-/** The first pass only answers; the second one, which a validation makes for a refused value alone, also says why. */
-export function judge(schema: JsonSchemaDocument, value: JsonValue): { readonly answers: Pass; readonly explains: Pass } {
+/**
+ * The first pass only answers; the second one, which a validation makes for a refused value alone,
+ * also says why.
+ */
+export function judge(
+  schema: JsonSchemaDocument,
+  value: JsonValue,
+): { readonly answers: Pass; readonly explains: Pass } {
   const { check } = compileNodes(schema, walkSchema(schema, { trusted: true }), true);
   const pass = (issues: { path: string; message: string }[] | undefined): Pass => {
     const context: Context = { steps: 1_000_000, issues, polluted: false, scope: [] };

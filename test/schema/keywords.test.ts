@@ -8,10 +8,15 @@ const told = (schema: JsonSchemaDocument, value: JsonValue): string[] | undefine
     ?.map(({ path, message }) => (path === '' ? message : `${path} ${message}`));
 
 const many = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
-const record = (count: number): Record<string, JsonValue> => Object.fromEntries(many(count).map((index) => [`m${index}`, index]));
+const record = (count: number): Record<string, JsonValue> =>
+  Object.fromEntries(many(count).map((index) => [`m${index}`, index]));
 
 describe('each keyword refuses what is just beyond it, and says why', () => {
-  const table: readonly (readonly [schema: JsonSchemaDocument, fits: readonly JsonValue[], fails: readonly (readonly [JsonValue, ...string[]])[]])[] = [
+  const table: readonly (readonly [
+    schema: JsonSchemaDocument,
+    fits: readonly JsonValue[],
+    fails: readonly (readonly [JsonValue, ...string[]])[],
+  ])[] = [
     [{ type: 'string' }, ['', 'a'], [[1, 'must be a string, got a number']]],
     [{ type: 'number' }, [0, 1.5], [['1', 'must be a number, got a string']]],
     [
@@ -57,7 +62,11 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
         [1.5, 'must be a string or null, got a number'],
       ],
     ],
-    [{ type: ['integer', 'string'] }, [1, 'a'], [[1.5, 'must be an integer or a string, got a number']]],
+    [
+      { type: ['integer', 'string'] },
+      [1, 'a'],
+      [[1.5, 'must be an integer or a string, got a number']],
+    ],
     [{ type: 'array', minItems: 1 }, [[1]], [[{}, 'must be an array, got object']]],
     [
       { type: 'object', required: ['a'] },
@@ -137,7 +146,11 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
         [5, 'must be at most 4'],
       ],
     ],
-    [{ minimum: 3, maximum: 2, multipleOf: 2 }, ['a'], [[2.5, 'must be at least 3', 'must be at most 2', 'must be a multiple of 2']]],
+    [
+      { minimum: 3, maximum: 2, multipleOf: 2 },
+      ['a'],
+      [[2.5, 'must be at least 3', 'must be at most 2', 'must be a multiple of 2']],
+    ],
     [{ minLength: 1 }, ['a', '\u{1f600}', 5], [['', 'must not be empty']]],
     [
       { minLength: 2 },
@@ -179,7 +192,14 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
     ],
     [{ pattern: '^a' }, ['a', 1], [['b', 'must match the pattern "^a"']]],
     [
-      { properties: { a: { type: 'string' }, b: { type: 'number' }, c: { type: 'boolean' }, d: { type: 'integer' } } },
+      {
+        properties: {
+          a: { type: 'string' },
+          b: { type: 'number' },
+          c: { type: 'boolean' },
+          d: { type: 'integer' },
+        },
+      },
       [{}, { a: '', b: 0, c: false, d: 1 }, [1], 'text', null],
       [
         [{ a: 1 }, '/a must be a string, got a number'],
@@ -196,13 +216,21 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
         [{}, '/a is required', '/b is required'],
       ],
     ],
-    [{ properties: { a: true }, additionalProperties: false }, [{}, { a: 1 }], [[{ b: 1 }, '/b is not allowed here; allowed: a']]],
+    [
+      { properties: { a: true }, additionalProperties: false },
+      [{}, { a: 1 }],
+      [[{ b: 1 }, '/b is not allowed here; allowed: a']],
+    ],
     [
       { properties: { a: true }, required: ['b'], additionalProperties: { type: 'number' } },
       [{ b: 1 }, { a: '', b: 1, c: 2 }],
       [
         [{ b: '' }, '/b must be a number, got a string'],
-        [{ b: 1, c: '', d: '' }, '/c must be a number, got a string', '/d must be a number, got a string'],
+        [
+          { b: 1, c: '', d: '' },
+          '/c must be a number, got a string',
+          '/d must be a number, got a string',
+        ],
       ],
     ],
     [{ additionalProperties: false }, [{}], [[{ a: 1 }, '/a is not allowed here']]],
@@ -215,7 +243,10 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
       ],
     ],
     [
-      { properties: Object.fromEntries(many(20).map((index) => [`p${index}`, true])), additionalProperties: false },
+      {
+        properties: Object.fromEntries(many(20).map((index) => [`p${index}`, true])),
+        additionalProperties: false,
+      },
       [{ p19: 1 }],
       [
         [
@@ -227,12 +258,19 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
       ],
     ],
     [
-      { properties: Object.fromEntries(many(21).map((index) => [`p${index}`, true])), additionalProperties: false },
+      {
+        properties: Object.fromEntries(many(21).map((index) => [`p${index}`, true])),
+        additionalProperties: false,
+      },
       [{ p20: 1 }],
       [[{ q: 1 }, '/q is not allowed here']],
     ],
     [
-      { properties: { a: true }, patternProperties: { '^a': { type: 'number' }, z$: { minimum: 5 } }, additionalProperties: false },
+      {
+        properties: { a: true },
+        patternProperties: { '^a': { type: 'number' }, z$: { minimum: 5 } },
+        additionalProperties: false,
+      },
       [{ a: 1, z: 5, az: 6 }],
       [
         [{ a: '' }, '/a must be a number, got a string'],
@@ -246,19 +284,38 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
       [[{ a: 'a' }, '/a must have at least 2 characters']],
     ],
     [{ minProperties: 1 }, [record(1)], [[{}, 'must have at least 1 properties']]],
-    [{ minProperties: 2 }, [record(2), [1], 'a', null], [[record(1), 'must have at least 2 properties']]],
-    [{ maxProperties: 2 }, [record(2), [1, 2, 3], 'abc', null], [[record(3), 'must have at most 2 properties']]],
+    [
+      { minProperties: 2 },
+      [record(2), [1], 'a', null],
+      [[record(1), 'must have at least 2 properties']],
+    ],
+    [
+      { maxProperties: 2 },
+      [record(2), [1, 2, 3], 'abc', null],
+      [[record(3), 'must have at most 2 properties']],
+    ],
     [{ maxProperties: 0 }, [{}], [[record(1), 'must have at most 0 properties']]],
     [
       { propertyNames: { maxLength: 1 } },
       [{ a: 1 }, ['abc'], 'abc', null],
-      [[{ ab: 1, c: 1, de: 1 }, '/ab must have at most 1 characters', '/de must have at most 1 characters']],
+      [
+        [
+          { ab: 1, c: 1, de: 1 },
+          '/ab must have at most 1 characters',
+          '/de must have at most 1 characters',
+        ],
+      ],
     ],
     [
       { dependentRequired: { a: ['b', 'c'], d: ['e'] } },
       [{}, { a: 1, b: 1, c: 1 }, ['a'], 'a', null],
       [
-        [{ a: 1, d: 1 }, '/b is required where "a" is given', '/c is required where "a" is given', '/e is required where "d" is given'],
+        [
+          { a: 1, d: 1 },
+          '/b is required where "a" is given',
+          '/c is required where "a" is given',
+          '/e is required where "d" is given',
+        ],
         [{ a: 1, b: 1 }, '/c is required where "a" is given'],
       ],
     ],
@@ -270,9 +327,17 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
         [{ c: 1 }, '/d is required'],
       ],
     ],
-    [{ dependencies: { a: ['b'], c: { required: ['d'] } } }, [{}, { a: 1, b: 1 }], [[{ a: 1, c: 1 }, '/b is required where "a" is given', '/d is required']]],
+    [
+      { dependencies: { a: ['b'], c: { required: ['d'] } } },
+      [{}, { a: 1, b: 1 }],
+      [[{ a: 1, c: 1 }, '/b is required where "a" is given', '/d is required']],
+    ],
     [{ minItems: 2 }, [[1, 2], 'a', {}], [[[1], 'must have at least 2 items']]],
-    [{ minItems: 2, items: { type: 'string' } }, [['a', 'b']], [[[1], 'must have at least 2 items']]],
+    [
+      { minItems: 2, items: { type: 'string' } },
+      [['a', 'b']],
+      [[[1], 'must have at least 2 items']],
+    ],
     [{ maxItems: 2 }, [[1, 2], 'abc', {}], [[[1, 2, 3], 'must have at most 2 items']]],
     [
       { prefixItems: [{ type: 'string' }, true, { type: 'number' }] },
@@ -307,10 +372,22 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
       ],
     ],
     [{ uniqueItems: false }, [[1, 1]], []],
-    [{ contains: { const: 1 } }, [[2, 1], 'a'], [[[2], 'must hold at least one item that matches `contains`']]],
-    [{ contains: { const: 1 }, minContains: 2 }, [[1, 2, 1]], [[[1, 2], 'must hold at least 2 items that match `contains`']]],
+    [
+      { contains: { const: 1 } },
+      [[2, 1], 'a'],
+      [[[2], 'must hold at least one item that matches `contains`']],
+    ],
+    [
+      { contains: { const: 1 }, minContains: 2 },
+      [[1, 2, 1]],
+      [[[1, 2], 'must hold at least 2 items that match `contains`']],
+    ],
     [{ contains: { const: 1 }, minContains: 0 }, [[], [2]], []],
-    [{ contains: { const: 1 }, maxContains: 1 }, [[1, 2]], [[[1, 2, 1], 'must hold at most 1 items that match `contains`']]],
+    [
+      { contains: { const: 1 }, maxContains: 1 },
+      [[1, 2]],
+      [[[1, 2, 1], 'must hold at most 1 items that match `contains`']],
+    ],
     [
       { contains: { const: 1 }, minContains: 2, maxContains: 2 },
       [[1, 1]],
@@ -327,12 +404,32 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
         [3, 'must be at most 2'],
       ],
     ],
-    [{ allOf: [{ minimum: 3 }, { maximum: 2 }, { multipleOf: 2 }] }, ['a'], [[2.5, 'must be at least 3', 'must be at most 2', 'must be a multiple of 2']]],
-    [{ anyOf: [{ type: 'string' }, { minimum: 3 }] }, ['a', 3], [[2, 'must be a string, got a number, or must be at least 3']]],
+    [
+      { allOf: [{ minimum: 3 }, { maximum: 2 }, { multipleOf: 2 }] },
+      ['a'],
+      [[2.5, 'must be at least 3', 'must be at most 2', 'must be a multiple of 2']],
+    ],
+    [
+      { anyOf: [{ type: 'string' }, { minimum: 3 }] },
+      ['a', 3],
+      [[2, 'must be a string, got a number, or must be at least 3']],
+    ],
     [{ anyOf: [{ minimum: 3 }, { minimum: 3 }] }, [3], [[2, 'must be at least 3']]],
-    [{ anyOf: many(5).map((index) => ({ const: index })) }, [4], [[5, 'must match one of 5 allowed forms']]],
-    [{ anyOf: many(4).map((index) => ({ const: index })) }, [3], [[5, 'must be 0, or must be 1, or must be 2, or must be 3']]],
-    [{ anyOf: [{ properties: { a: { const: 1 } } }, { properties: { a: { const: 2 } } }] }, [{ a: 2 }], [[{ a: 3 }, 'must match one of 2 allowed forms']]],
+    [
+      { anyOf: many(5).map((index) => ({ const: index })) },
+      [4],
+      [[5, 'must match one of 5 allowed forms']],
+    ],
+    [
+      { anyOf: many(4).map((index) => ({ const: index })) },
+      [3],
+      [[5, 'must be 0, or must be 1, or must be 2, or must be 3']],
+    ],
+    [
+      { anyOf: [{ properties: { a: { const: 1 } } }, { properties: { a: { const: 2 } } }] },
+      [{ a: 2 }],
+      [[{ a: 3 }, 'must match one of 2 allowed forms']],
+    ],
     [
       { anyOf: [{ properties: { a: { const: 1 }, b: { const: 1 } } }, { type: 'string' }] },
       [{ a: 1 }, 'a'],
@@ -343,7 +440,11 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
       [{ a: 1 }, ''],
       [[{ a: 2, b: 1 }, 'must have at most 1 properties, or must be a string, got an object']],
     ],
-    [{ oneOf: [{ minimum: 3 }, { maximum: 4 }] }, [5, 2], [[3, 'must match exactly one of the allowed forms, matches several']]],
+    [
+      { oneOf: [{ minimum: 3 }, { maximum: 4 }] },
+      [5, 2],
+      [[3, 'must match exactly one of the allowed forms, matches several']],
+    ],
     [{ oneOf: [{ const: 1 }, { const: 2 }] }, [1, 2], [[3, 'must be 1, or must be 2']]],
     [{ not: { type: 'string' } }, [1], [['a', 'must not match the schema under `not`']]],
     [{ not: true }, [], [[1, 'must not match the schema under `not`']]],
@@ -360,10 +461,22 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
     [
       { properties: { a: true }, unevaluatedProperties: { type: 'number' } },
       [{ a: '', b: 1 }, [''], 'a', null],
-      [[{ a: '', b: '', c: '' }, '/b must be a number, got a string', '/c must be a number, got a string']],
+      [
+        [
+          { a: '', b: '', c: '' },
+          '/b must be a number, got a string',
+          '/c must be a number, got a string',
+        ],
+      ],
     ],
     [
-      { anyOf: [{ properties: { a: { const: 1 } }, required: ['a'] }, { patternProperties: { '^b': true } }], unevaluatedProperties: false },
+      {
+        anyOf: [
+          { properties: { a: { const: 1 } }, required: ['a'] },
+          { patternProperties: { '^b': true } },
+        ],
+        unevaluatedProperties: false,
+      },
       [{ a: 1 }, { b: 1 }, { bb: 1, a: 1 }],
       [
         [{ a: 2 }, '/a is not allowed here'],
@@ -385,18 +498,35 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
       ],
     ],
     [
-      { dependentSchemas: { a: { properties: { b: true } } }, properties: { a: true }, unevaluatedProperties: false },
+      {
+        dependentSchemas: { a: { properties: { b: true } } },
+        properties: { a: true },
+        unevaluatedProperties: false,
+      },
       [{ a: 1, b: 1 }],
       [[{ b: 1 }, '/b is not allowed here']],
     ],
     [{ allOf: [{ additionalProperties: true }], unevaluatedProperties: false }, [{ a: 1 }], []],
     [{ allOf: [{ unevaluatedProperties: true }], unevaluatedProperties: false }, [{ a: 1 }], []],
     [
-      { allOf: [{ prefixItems: [true, true] }, { prefixItems: [true] }], unevaluatedItems: { type: 'number' } },
+      {
+        allOf: [{ prefixItems: [true, true] }, { prefixItems: [true] }],
+        unevaluatedItems: { type: 'number' },
+      },
       [['', '', 1], { a: '' }],
-      [[['', '', '', ''], '/2 must be a number, got a string', '/3 must be a number, got a string']],
+      [
+        [
+          ['', '', '', ''],
+          '/2 must be a number, got a string',
+          '/3 must be a number, got a string',
+        ],
+      ],
     ],
-    [{ contains: { type: 'string' }, unevaluatedItems: false }, [['a', 'b']], [[['a', 1, 'b', 2], '/1 is not allowed here', '/3 is not allowed here']]],
+    [
+      { contains: { type: 'string' }, unevaluatedItems: false },
+      [['a', 'b']],
+      [[['a', 1, 'b', 2], '/1 is not allowed here', '/3 is not allowed here']],
+    ],
     [{ unevaluatedItems: false }, [[], {}, 'a'], [[[1], '/0 is not allowed here']]],
     [{ unevaluatedProperties: false }, [{}, [1], 'a'], [[{ a: 1 }, '/a is not allowed here']]],
     [{ allOf: [{ items: true }], unevaluatedItems: false }, [[1, 2]], []],
@@ -404,17 +534,25 @@ describe('each keyword refuses what is just beyond it, and says why', () => {
   ];
   test.each(table)('%j', (schema, fits, fails) => {
     for (const value of fits) expect(told(schema, value), JSON.stringify(value)).toBe(undefined);
-    for (const [value, ...messages] of fails) expect(told(schema, value), JSON.stringify(value)).toEqual(messages);
+    for (const [value, ...messages] of fails)
+      expect(told(schema, value), JSON.stringify(value)).toEqual(messages);
   });
 
-  test.each(table)('%j, also inside an object and inside a list, whose place is told', (schema, fits, fails) => {
-    const inside = { properties: { 'a/b': { items: { allOf: [schema, true, {}] } } } };
-    for (const value of fits) expect(told(inside, { 'a/b': [value] }), JSON.stringify(value)).toBe(undefined);
-    for (const [value, ...messages] of fails) {
-      const placed = messages.map((message) => `/a~1b/1${message.startsWith('/') ? '' : ' '}${message}`);
-      expect(told(inside, { 'a/b': [...fits.slice(0, 1), value] }), JSON.stringify(value)).toEqual(
-        fits.length === 0 ? placed.map((line) => line.replace('/1', '/0')) : placed,
-      );
-    }
-  });
+  test.each(table)(
+    '%j, also inside an object and inside a list, whose place is told',
+    (schema, fits, fails) => {
+      const inside = { properties: { 'a/b': { items: { allOf: [schema, true, {}] } } } };
+      for (const value of fits)
+        expect(told(inside, { 'a/b': [value] }), JSON.stringify(value)).toBe(undefined);
+      for (const [value, ...messages] of fails) {
+        const placed = messages.map(
+          (message) => `/a~1b/1${message.startsWith('/') ? '' : ' '}${message}`,
+        );
+        expect(
+          told(inside, { 'a/b': [...fits.slice(0, 1), value] }),
+          JSON.stringify(value),
+        ).toEqual(fits.length === 0 ? placed.map((line) => line.replace('/1', '/0')) : placed);
+      }
+    },
+  );
 });

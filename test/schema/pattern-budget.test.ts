@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { untrustedLimits } from '../../src/schema/gate.ts';
 import { walkSchema } from '../../src/schema/json-schema-check.ts';
-import { isNativePattern, type PatternBudget, type SharedPatterns } from '../../src/schema/pattern-budget.ts';
+import {
+  isNativePattern,
+  type PatternBudget,
+  type SharedPatterns,
+} from '../../src/schema/pattern-budget.ts';
 import { compilePattern } from '../../src/text/regex.ts';
 
 const budget = (more: Partial<PatternBudget> = {}): PatternBudget => ({
@@ -28,7 +32,8 @@ describe('the patterns of one schema', () => {
       [size - 1, /too complex altogether/],
     ] as const) {
       const schema = { allOf: [{ pattern: '^a+$' }, { pattern: 'b?' }] };
-      const walk = () => walkSchema(schema, { trusted: false, limits: { ...untrustedLimits, patternSize } });
+      const walk = () =>
+        walkSchema(schema, { trusted: false, limits: { ...untrustedLimits, patternSize } });
       if (says === undefined) expect(walk).not.toThrow();
       else expect(walk).toThrow(says);
     }
@@ -47,12 +52,22 @@ describe('the patterns of one schema', () => {
     expect(one.size - sizeOf(source)).toBe(more);
   });
 
-  test("of the host count by their size alone, and one beyond the linear engine is the host's affair", () => {
-    const one = budget({ trusted: true, limits: { patterns: 3, patternSize: Number.POSITIVE_INFINITY } });
-    expect([isNativePattern('\\p{L}', one), isNativePattern('^(?!x)', one)]).toEqual([false, true]);
-    expect(isNativePattern('^(?!x)', one)).toBe(true);
-    expect(one.size).toBe(sizeOf('\\p{L}'));
-  });
+  test(
+    "of the host count by their size alone, and one beyond the linear engine is the host's " +
+      'affair',
+    () => {
+      const one = budget({
+        trusted: true,
+        limits: { patterns: 3, patternSize: Number.POSITIVE_INFINITY },
+      });
+      expect([isNativePattern('\\p{L}', one), isNativePattern('^(?!x)', one)]).toEqual([
+        false,
+        true,
+      ]);
+      expect(isNativePattern('^(?!x)', one)).toBe(true);
+      expect(one.size).toBe(sizeOf('\\p{L}'));
+    },
+  );
 });
 
 describe('the patterns of several schemas that come together', () => {
@@ -65,7 +80,8 @@ describe('the patterns of several schemas that come together', () => {
     const together = /patterns of all schemas that came together/;
     expect(() => isNativePattern('^a+$', budget({ shared }))).toThrow(together);
     expect(shared.left).toBe(-size);
-    for (const source of ['(', '\\p{L}']) expect(() => isNativePattern(source, budget({ shared }))).toThrow(together);
+    for (const source of ['(', '\\p{L}'])
+      expect(() => isNativePattern(source, budget({ shared }))).toThrow(together);
     expect(shared.left).toBe(-size);
   });
 });

@@ -1,11 +1,28 @@
-/** One session's state never shows in another's, also with equal session ids; nor can one session's flood starve another. */
+/**
+ * One session's state never shows in another's, also with equal session ids; nor can one session's
+ * flood starve another.
+ */
 import { describe, expect, test, vi } from 'vitest';
-import { type AnyEvent, type ApprovalAnswer, defineTool, HostToolRegistry, type SessionOptions, type ToolResult, type ToolSession } from '../../src/index.ts';
+import {
+  type AnyEvent,
+  type ApprovalAnswer,
+  defineTool,
+  HostToolRegistry,
+  type SessionOptions,
+  type ToolResult,
+  type ToolSession,
+} from '../../src/index.ts';
 import { deferred, key, why } from '../approval/kit.ts';
 
 const anything = { type: 'object' } as const;
 const tool = (name: string, more: Record<string, unknown> = {}) =>
-  defineTool({ name, description: 'Is tried.', parameters: anything, handler: () => name, ...more } as never) as never;
+  defineTool({
+    name,
+    description: 'Is tried.',
+    parameters: anything,
+    handler: () => name,
+    ...more,
+  } as never) as never;
 
 interface Two {
   readonly registry: HostToolRegistry;
@@ -14,10 +31,14 @@ interface Two {
 }
 
 /** Two sessions of one registry that have the same id and the same principal. */
-function two(options: Partial<SessionOptions> = {}, tools: readonly never[] = [tool('shared')]): Two {
+function two(
+  options: Partial<SessionOptions> = {},
+  tools: readonly never[] = [tool('shared')],
+): Two {
   const registry = new HostToolRegistry({ approvals: { secret: key } });
   registry.registerAll(tools);
-  const open = (): ToolSession => registry.createSession({ sessionId: 'same', principal: 'ann', ...options });
+  const open = (): ToolSession =>
+    registry.createSession({ sessionId: 'same', principal: 'ann', ...options });
   return { registry, mine: open(), theirs: open() };
 }
 
@@ -32,10 +53,13 @@ describe('between two sessions of one id', () => {
     for (const name of ['secret_helper', 'secret_helpr']) {
       const result = await theirs.call(name, {});
       expect(why(result)?.[0]).toBe('tool_not_found');
-      if (name === 'secret_helpr') expect(JSON.stringify(result.error)).not.toContain('secret_helper');
+      if (name === 'secret_helpr')
+        expect(JSON.stringify(result.error)).not.toContain('secret_helper');
     }
     expect(JSON.stringify(await theirs.explain('secret_helpr'))).not.toContain('secret_helper');
-    const { results } = await theirs.executeBatch([{ id: 'a', name: 'secret_helper', arguments: {} }]);
+    const { results } = await theirs.executeBatch([
+      { id: 'a', name: 'secret_helper', arguments: {} },
+    ]);
     expect(results.map(({ result }) => why(result)?.[0])).toEqual(['tool_not_found']);
     // And the other way round, where it belongs.
     expect(JSON.stringify((await mine.call('secret_helpr', {})).error)).toContain('secret_helper');
@@ -50,7 +74,10 @@ describe('between two sessions of one id', () => {
   });
 
   test('facts, overrides and profiles are its own', async () => {
-    const { registry, mine, theirs } = two({}, [tool('gated', { requires: [{ fact: 'ready', equals: true }] }), tool('plain')]);
+    const { registry, mine, theirs } = two({}, [
+      tool('gated', { requires: [{ fact: 'ready', equals: true }] }),
+      tool('plain'),
+    ]);
     registry.defineProfile({ id: 'narrow', tools: ['gated'] });
     mine.setFacts({ ready: true });
     expect(mine.effectiveTools().names).toEqual(['gated', 'plain']);
@@ -78,7 +105,10 @@ describe('between two sessions of one id', () => {
   test('call ids are its own: one in flight here is free there', async () => {
     const gate = deferred();
     const { mine, theirs } = two({}, [tool('slow', { handler: () => gate.promise })]);
-    const calls = [mine.call('slow', {}, { callId: 'a' }), theirs.call('slow', {}, { callId: 'a' })];
+    const calls = [
+      mine.call('slow', {}, { callId: 'a' }),
+      theirs.call('slow', {}, { callId: 'a' }),
+    ];
     expect(why(await mine.call('slow', {}, { callId: 'a' }))?.[0]).toBe('duplicate_call_id');
     gate.resolve(1);
     for (const result of await Promise.all(calls)) expect(result.success).toBe(true);
@@ -103,7 +133,10 @@ describe('between two sessions of one id', () => {
 
   test('grants and waiting questions are its own', async () => {
     const questions: ((answer: ApprovalAnswer) => void)[] = [];
-    const { mine, theirs } = two({ approver: () => new Promise((resolve) => questions.push(resolve)) }, [tool('asks', { requiresApproval: true })]);
+    const { mine, theirs } = two(
+      { approver: () => new Promise((resolve) => questions.push(resolve)) },
+      [tool('asks', { requiresApproval: true })],
+    );
     const granted = mine.call('asks', {});
     const [question] = await mine.approvals.pending();
     expect(await theirs.approvals.pending()).toEqual([]);
@@ -121,9 +154,19 @@ describe('between two sessions of one id', () => {
   });
 
   test('suspended calls belong to the id and the principal, and nothing else sees them', async () => {
-    const { registry, mine, theirs } = two({ approvalMode: 'suspend' }, [tool('asks', { requiresApproval: true })]);
-    const bob = registry.createSession({ sessionId: 'same', principal: 'bob', approvalMode: 'suspend' });
-    const other = registry.createSession({ sessionId: 'other', principal: 'ann', approvalMode: 'suspend' });
+    const { registry, mine, theirs } = two({ approvalMode: 'suspend' }, [
+      tool('asks', { requiresApproval: true }),
+    ]);
+    const bob = registry.createSession({
+      sessionId: 'same',
+      principal: 'bob',
+      approvalMode: 'suspend',
+    });
+    const other = registry.createSession({
+      sessionId: 'other',
+      principal: 'ann',
+      approvalMode: 'suspend',
+    });
     await mine.call('asks', {});
     expect(await theirs.approvals.pending()).toHaveLength(1);
     expect(await bob.approvals.pending()).toEqual([]);
@@ -143,7 +186,11 @@ describe('between two sessions of one id', () => {
         },
       }),
     ]);
-    expect([(await mine.call('counter', {})).output, (await mine.call('counter', {})).output, (await theirs.call('counter', {})).output]).toEqual([
+    expect([
+      (await mine.call('counter', {})).output,
+      (await mine.call('counter', {})).output,
+      (await theirs.call('counter', {})).output,
+    ]).toEqual([
       [1, 1],
       [1, 2],
       [2, 1],
@@ -169,7 +216,8 @@ describe('between two sessions of one id', () => {
     for (let n = 0; n < 2; n++) await mine.call('shared', {});
     expect(why(await mine.call('shared', {}))?.[0]).toBe('loop_detected');
     expect(why(await mine.call('shared', { n: 1 }))).toEqual(['rate_limited', 'calls_per_minute']);
-    for (let n = 0; n < 2; n++) expect(await theirs.call('shared', {})).toMatchObject({ success: true });
+    for (let n = 0; n < 2; n++)
+      expect(await theirs.call('shared', {})).toMatchObject({ success: true });
   });
 
   test('what a handler does to its context and input shows in no other call', async () => {
@@ -178,7 +226,10 @@ describe('between two sessions of one id', () => {
       tool('spoils', {
         handler: (input: Record<string, unknown>, context: Record<string, unknown>) => {
           seen.push(JSON.stringify([input, context.metadata, context.environment]));
-          for (const target of [input, context, context.metadata, context.environment] as Record<string, unknown>[]) {
+          for (const target of [input, context, context.metadata, context.environment] as Record<
+            string,
+            unknown
+          >[]) {
             try {
               target.spoilt = true;
             } catch {
@@ -197,7 +248,8 @@ describe('between two sessions of one id', () => {
 });
 
 describe('a flood of one session', () => {
-  const settle = (calls: readonly Promise<ToolResult>[]): Promise<ToolResult[]> => Promise.all(calls);
+  const settle = (calls: readonly Promise<ToolResult>[]): Promise<ToolResult[]> =>
+    Promise.all(calls);
 
   test('of calls for a tool with few slots lets another session in at the next turn', async () => {
     const order: string[] = [];
@@ -240,12 +292,16 @@ describe('a flood of one session', () => {
   });
 
   test("of questions fills its own desk and nobody else's", async () => {
-    const { registry, mine, theirs } = two({ approver: () => new Promise(() => {}) }, [tool('asks', { requiresApproval: true })]);
+    const { registry, mine, theirs } = two({ approver: () => new Promise(() => {}) }, [
+      tool('asks', { requiresApproval: true }),
+    ]);
     const calls = Array.from({ length: 100 }, () => mine.call('asks', {}));
     const asked = theirs.call('asks', {});
     expect(await theirs.approvals.pending()).toHaveLength(1);
     await registry.close();
-    expect((await settle(calls)).filter((result) => why(result)?.[1] === 'too_many_approvals')).toHaveLength(80);
+    expect(
+      (await settle(calls)).filter((result) => why(result)?.[1] === 'too_many_approvals'),
+    ).toHaveLength(80);
     expect(why(await asked)?.[0]).toBe('session_closed');
   });
 
@@ -253,7 +309,9 @@ describe('a flood of one session', () => {
     ['another session id', { sessionId: 'other', principal: 'ann' }],
     ['the same session id for another principal', { sessionId: 'same', principal: 'bob' }],
   ])('of suspended calls leaves room for %s', async (_, options) => {
-    const { registry, mine } = two({ approvalMode: 'suspend' }, [tool('asks', { requiresApproval: true })]);
+    const { registry, mine } = two({ approvalMode: 'suspend' }, [
+      tool('asks', { requiresApproval: true }),
+    ]);
     const calm = registry.createSession({ approvalMode: 'suspend', ...options } as SessionOptions);
     const results = await settle(Array.from({ length: 100 }, () => mine.call('asks', {})));
     expect(results.filter((result) => why(result)?.[0] === 'approval_pending')).toHaveLength(20);
@@ -268,7 +326,10 @@ describe('a flood of one session', () => {
       throw new Error('slow and broken');
     });
     theirs.events.on('*', ({ type }) => void heard.push(type));
-    await Promise.all([...Array.from({ length: 100 }, () => mine.call('shared', {})), theirs.call('shared', {})]);
+    await Promise.all([
+      ...Array.from({ length: 100 }, () => mine.call('shared', {})),
+      theirs.call('shared', {}),
+    ]);
     expect(heard).toEqual(['tool:pre', 'policy:check', 'tool:post']);
   });
 });

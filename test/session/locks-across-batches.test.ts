@@ -1,14 +1,31 @@
-/** Resource keys hold wherever calls come from: groups, batches that overlap, direct calls, and with `locks: "registry"` other sessions. */
+/**
+ * Resource keys hold wherever calls come from: groups, batches that overlap, direct calls, and with
+ * `locks: "registry"` other sessions.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HostToolRegistry, type RegistryOptions, type ToolCall, type ToolSession } from '../../src/index.ts';
+import {
+  HostToolRegistry,
+  type RegistryOptions,
+  type ToolCall,
+  type ToolSession,
+} from '../../src/index.ts';
 import { gate, outcome, tool, turns, type World, world } from '../call/world.ts';
 
-const call = (id: string, name: string, args?: unknown): ToolCall => ({ id, name, arguments: args });
+const call = (id: string, name: string, args?: unknown): ToolCall => ({
+  id,
+  name,
+  arguments: args,
+});
 const byFile = { parallelSafe: true, resourceKey: ({ file }: { file: string }) => file };
 
 /** A tool that locks its `file`, and stays inside until its `id` is let go. */
-function doors(): { readonly inside: string[]; readonly went: string[]; readonly made: ReturnType<typeof tool>; open(id: string): Promise<void> } {
+function doors(): {
+  readonly inside: string[];
+  readonly went: string[];
+  readonly made: ReturnType<typeof tool>;
+  open(id: string): Promise<void>;
+} {
   const gates = new Map<string, ReturnType<typeof gate<void>>>();
   const inside: string[] = [];
   const went: string[] = [];
@@ -51,7 +68,10 @@ describe('inside one session', () => {
   test("a call's own key holds too: in its batch, over batches and for a direct call", async () => {
     const w = start();
     const one = w.session.executeBatch([{ ...edit('1', 'x'), resourceKey: 'mine' }]);
-    const two = w.session.executeBatch([{ ...edit('2', 'y'), resourceKey: 'mine' }, edit('3', 'q')]);
+    const two = w.session.executeBatch([
+      { ...edit('2', 'y'), resourceKey: 'mine' },
+      edit('3', 'q'),
+    ]);
     const direct = w.session.call('edit', { id: '4', file: 'z' }, { resourceKey: 'mine' });
     await turns(40);
     expect(w.inside).toEqual(['1', '3']);
@@ -60,7 +80,10 @@ describe('inside one session', () => {
     await w.open('2');
     await w.open('3');
     await w.open('4');
-    expect([(await one).results, (await two).results].flat().every(({ result }) => result.success) && (await direct).success).toBe(true);
+    expect(
+      [(await one).results, (await two).results].flat().every(({ result }) => result.success) &&
+        (await direct).success,
+    ).toBe(true);
     expect(w.went).toEqual(['1', '2', '3', '4']);
     // The tool's key is not left out: `5` waits for `6`, which holds the file.
     const six = w.session.call('edit', { id: '6', file: 'w' });
@@ -70,7 +93,9 @@ describe('inside one session', () => {
     await w.open('6');
     await w.open('5');
     expect((await six).success && (await five).results[0]?.result.success).toBe(true);
-    expect(await w.session.call('edit', { id: '7', file: 'z' }, { resourceKey: 1 as never })).toMatchObject({
+    expect(
+      await w.session.call('edit', { id: '7', file: 'z' }, { resourceKey: 1 as never }),
+    ).toMatchObject({
       error: { code: 'invalid_input', reason: 'invalid_option' },
     });
   });
@@ -90,7 +115,9 @@ describe('inside one session', () => {
     registry.register(free);
     const session = registry.createSession({ sessionId: 'free' });
     const direct = ['1', '2'].map(() => session.call('free', {}, { resourceKey: 'mine' }));
-    const batches = ['a', 'b'].map((id) => session.executeBatch([{ ...call(id, 'free', {}), resourceKey: 'mine' }]));
+    const batches = ['a', 'b'].map((id) =>
+      session.executeBatch([{ ...call(id, 'free', {}), resourceKey: 'mine' }]),
+    );
     await Promise.all([...direct, ...batches]);
     expect(most).toBe(1);
     await Promise.all(['1', '2'].map((resourceKey) => session.call('free', {}, { resourceKey })));
@@ -129,7 +156,12 @@ describe('inside one session', () => {
 
   test('inside one batch a conflict is a barrier, in order', async () => {
     const w = start();
-    const batch = w.session.executeBatch([edit('1', 'x'), edit('2', 'y'), edit('3', 'x'), edit('4', 'z')]);
+    const batch = w.session.executeBatch([
+      edit('1', 'x'),
+      edit('2', 'y'),
+      edit('3', 'x'),
+      edit('4', 'z'),
+    ]);
     await turns(40);
     expect(w.inside).toEqual(['1', '2']);
     await w.open('1');
@@ -184,7 +216,10 @@ describe('inside one session', () => {
   test('the lock is of the final input: what a hook changes counts', async () => {
     const w = start();
     w.session.use({
-      before: ({ callId, input }) => (callId === '2' ? { action: 'modify', input: { ...(input as object), file: 'x' } } : { action: 'continue' }),
+      before: ({ callId, input }) =>
+        callId === '2'
+          ? { action: 'modify', input: { ...(input as object), file: 'x' } }
+          : { action: 'continue' },
     });
     const one = w.session.executeBatch([edit('1', 'x')]);
     const two = w.session.executeBatch([edit('2', 'y')]);
@@ -228,48 +263,70 @@ describe('inside one session', () => {
       w.session.executeBatch([call('1', 'fails', { file: 'x' })]),
       w.session.executeBatch([call('2', 'fails', { file: 'x' })]),
     ]);
-    expect([...one.results, ...two.results].map(({ result }) => outcome(result))).toEqual(['handler_error', 'handler_error']);
+    expect([...one.results, ...two.results].map(({ result }) => outcome(result))).toEqual([
+      'handler_error',
+      'handler_error',
+    ]);
     await w.settle();
   });
 
-  test.each(['', '__proto__', 'constructor', 'x'.repeat(10_000)])('any text is a key: %j', async (key) => {
-    const w = start();
-    const one = w.session.executeBatch([edit('1', key)]);
-    const two = w.session.executeBatch([edit('2', key)]);
-    await turns(40);
-    expect(w.inside).toEqual(['1']);
-    await w.open('1');
-    await w.open('2');
-    await Promise.all([one, two]);
-    expect(w.session.plan([edit('1', key), edit('2', key)]).groups).toEqual([['1'], ['2']]);
-    await w.settle();
-  });
+  test.each(['', '__proto__', 'constructor', 'x'.repeat(10_000)])(
+    'any text is a key: %j',
+    async (key) => {
+      const w = start();
+      const one = w.session.executeBatch([edit('1', key)]);
+      const two = w.session.executeBatch([edit('2', key)]);
+      await turns(40);
+      expect(w.inside).toEqual(['1']);
+      await w.open('1');
+      await w.open('2');
+      await Promise.all([one, two]);
+      expect(w.session.plan([edit('1', key), edit('2', key)]).groups).toEqual([['1'], ['2']]);
+      await w.settle();
+    },
+  );
 });
 
 describe('over sessions', () => {
-  const start = (options: RegistryOptions): { readonly one: ToolSession; readonly two: ToolSession } & ReturnType<typeof doors> => {
+  const start = (
+    options: RegistryOptions,
+  ): { readonly one: ToolSession; readonly two: ToolSession } & ReturnType<typeof doors> => {
     const registry = new HostToolRegistry(options);
     const room = doors();
     registry.register(room.made);
-    return { one: registry.createSession({ sessionId: 'one' }), two: registry.createSession({ sessionId: 'two' }), ...room };
+    return {
+      one: registry.createSession({ sessionId: 'one' }),
+      two: registry.createSession({ sessionId: 'two' }),
+      ...room,
+    };
   };
 
   test.each([
     ['by default', {}],
     ['with `locks: "session"`', { locks: 'session' }],
-  ] as const)('%s two sessions hold one key at once: handlers that wait for one another both come through', async (_, options) => {
-    const { one, two, inside, open } = start(options);
-    const both = [one.executeBatch([edit('1', 'x')]), two.executeBatch([edit('2', 'x')])];
-    await turns(40);
-    expect(inside).toEqual(['1', '2']);
-    await open('1');
-    await open('2');
-    expect((await Promise.all(both)).flatMap(({ results }) => results.map(({ result }) => outcome(result)))).toEqual(['1', '2']);
-  });
+  ] as const)(
+    '%s two sessions hold one key at once: handlers that wait for one another both come through',
+    async (_, options) => {
+      const { one, two, inside, open } = start(options);
+      const both = [one.executeBatch([edit('1', 'x')]), two.executeBatch([edit('2', 'x')])];
+      await turns(40);
+      expect(inside).toEqual(['1', '2']);
+      await open('1');
+      await open('2');
+      expect(
+        (await Promise.all(both)).flatMap(({ results }) =>
+          results.map(({ result }) => outcome(result)),
+        ),
+      ).toEqual(['1', '2']);
+    },
+  );
 
   test('with `locks: "registry"` a key is held over all its sessions', async () => {
     const { one, two, inside, open } = start({ locks: 'registry' });
-    const both = [one.executeBatch([edit('1', 'x'), edit('1y', 'y')]), two.executeBatch([edit('2', 'x'), edit('2z', 'z')])];
+    const both = [
+      one.executeBatch([edit('1', 'x'), edit('1y', 'y')]),
+      two.executeBatch([edit('2', 'x'), edit('2z', 'z')]),
+    ];
     await turns(40);
     expect(inside).toEqual(['1', '1y', '2z']);
     await open('1');
@@ -280,10 +337,15 @@ describe('over sessions', () => {
 
   test('a session that closes lets go what it holds, and what waits in it does not run', async () => {
     const { one, two, inside, went, open } = start({ locks: 'registry' });
-    const batches = [two.executeBatch([edit('2', 'x')]), one.executeBatch([edit('1', 'x')])] as const;
+    const batches = [
+      two.executeBatch([edit('2', 'x')]),
+      one.executeBatch([edit('1', 'x')]),
+    ] as const;
     await turns(40);
     void one.close();
-    expect((await batches[1]).results.map(({ result }) => outcome(result))).toEqual(['session_closed']);
+    expect((await batches[1]).results.map(({ result }) => outcome(result))).toEqual([
+      'session_closed',
+    ]);
     await open('2');
     await batches[0];
     expect(inside).toEqual([]);
@@ -293,29 +355,42 @@ describe('over sessions', () => {
   test('property: whatever batches come, in whatever sessions, nothing that has one key overlaps', async () => {
     const files = fc.array(fc.constantFrom('x', 'y', 'z'), { maxLength: 6 });
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom('session', 'registry'), fc.array(fc.tuple(fc.boolean(), files), { maxLength: 5 }), async (locks, batches) => {
-        const registry = new HostToolRegistry({ locks });
-        const running = new Set<string>();
-        let clashes = 0;
-        registry.register(
-          tool(
-            async ({ file }: { file: string }, { sessionId }: { sessionId: string }) => {
-              const key = locks === 'session' ? `${sessionId} ${file}` : file;
-              if (running.has(key)) clashes++;
-              running.add(key);
-              await turns(3);
-              running.delete(key);
-            },
-            { name: 'edit', ...byFile } as never,
-          ),
-        );
-        const sessions = [registry.createSession({ sessionId: 'one' }), registry.createSession({ sessionId: 'two' })] as const;
-        const answers = await Promise.all(
-          batches.map(([second, names], batch) => sessions[second ? 1 : 0].executeBatch(names.map((file, index) => edit(`${batch}/${index}`, file)))),
-        );
-        expect(answers.flatMap(({ results }) => results).every(({ result }) => result.success)).toBe(true);
-        expect(clashes).toBe(0);
-      }),
+      fc.asyncProperty(
+        fc.constantFrom('session', 'registry'),
+        fc.array(fc.tuple(fc.boolean(), files), { maxLength: 5 }),
+        async (locks, batches) => {
+          const registry = new HostToolRegistry({ locks });
+          const running = new Set<string>();
+          let clashes = 0;
+          registry.register(
+            tool(
+              async ({ file }: { file: string }, { sessionId }: { sessionId: string }) => {
+                const key = locks === 'session' ? `${sessionId} ${file}` : file;
+                if (running.has(key)) clashes++;
+                running.add(key);
+                await turns(3);
+                running.delete(key);
+              },
+              { name: 'edit', ...byFile } as never,
+            ),
+          );
+          const sessions = [
+            registry.createSession({ sessionId: 'one' }),
+            registry.createSession({ sessionId: 'two' }),
+          ] as const;
+          const answers = await Promise.all(
+            batches.map(([second, names], batch) =>
+              sessions[second ? 1 : 0].executeBatch(
+                names.map((file, index) => edit(`${batch}/${index}`, file)),
+              ),
+            ),
+          );
+          expect(
+            answers.flatMap(({ results }) => results).every(({ result }) => result.success),
+          ).toBe(true);
+          expect(clashes).toBe(0);
+        },
+      ),
       { numRuns: 50 },
     );
   });

@@ -4,7 +4,8 @@ import { HostToolRegistry, type SessionOptions } from '../../src/index.ts';
 import { stateOf } from '../../src/session/session.ts';
 import { outcome, tool, world } from '../call/world.ts';
 
-const names = (session: { tools(): readonly { name: string }[] }): string[] => session.tools().map(({ name }) => name);
+const names = (session: { tools(): readonly { name: string }[] }): string[] =>
+  session.tools().map(({ name }) => name);
 
 describe('createSession: options are checked at once, naming the field', () => {
   test.each<[string, object]>([
@@ -37,32 +38,57 @@ describe('createSession: options are checked at once, naming the field', () => {
     ['principal', { approvalMode: 'suspend' }],
     ['unknownOption', { unknownOption: 1 }],
   ])('%s', (field, options) => {
-    const registry = new HostToolRegistry({ approvals: { secret: 'a key of thirty-two characters or more' } });
+    const registry = new HostToolRegistry({
+      approvals: { secret: 'a key of thirty-two characters or more' },
+    });
     expect(() => registry.createSession({ sessionId: 's', ...options } as SessionOptions)).toThrow(
-      expect.objectContaining({ name: 'MisuseError', message: expect.stringMatching(new RegExp(field === 'policies' ? 'policy' : field, 'i')) }),
+      expect.objectContaining({
+        name: 'MisuseError',
+        message: expect.stringMatching(new RegExp(field === 'policies' ? 'policy' : field, 'i')),
+      }),
     );
     expect(stateOf(registry.createSession({ sessionId: 's' })).registry.held.size).toBe(0);
   });
 
   test('suspend mode without a key throws', () => {
-    expect(() => new HostToolRegistry().createSession({ sessionId: 's', principal: 'ann', approvalMode: 'suspend' })).toThrow(/secret/);
+    expect(() =>
+      new HostToolRegistry().createSession({
+        sessionId: 's',
+        principal: 'ann',
+        approvalMode: 'suspend',
+      }),
+    ).toThrow(/secret/);
   });
 
   test('what was given is copied: later changes of the host change nothing', async () => {
     const registry = new HostToolRegistry();
     registry.register(
-      tool((_: never, context: { metadata: unknown; environment: unknown }) => ({ metadata: context.metadata, environment: context.environment }), {
-        name: 'a',
-      }),
+      tool(
+        (_: never, context: { metadata: unknown; environment: unknown }) => ({
+          metadata: context.metadata,
+          environment: context.environment,
+        }),
+        {
+          name: 'a',
+        },
+      ),
     );
     const metadata = { team: { name: 'core' } };
     const environment = { A: '1' };
     const disable: string[] = [];
-    const session = registry.createSession({ sessionId: 's', metadata, environment, overrides: { disable } });
+    const session = registry.createSession({
+      sessionId: 's',
+      metadata,
+      environment,
+      overrides: { disable },
+    });
     metadata.team.name = 'other';
     environment.A = '2';
     disable.push('a');
-    expect((await session.call('a')).output).toEqual({ metadata: { team: { name: 'core' } }, environment: { A: '1' } });
+    expect((await session.call('a')).output).toEqual({
+      metadata: { team: { name: 'core' } },
+      environment: { A: '1' },
+    });
   });
 });
 
@@ -78,38 +104,48 @@ describe('listing', () => {
     expect(names(registry.createSession({ sessionId: 't', profile: 'p' }))).toEqual(['b', 'c']);
   });
 
-  test('the same listing is the same frozen array until something changes, and its hash follows the content alone', () => {
-    const registry = new HostToolRegistry();
-    registry.registerAll(['a', 'b'].map((name) => tool(() => 1, { name })));
-    const session = registry.createSession({ sessionId: 's' });
-    const { hash } = session.effectiveTools();
-    expect(session.tools()).toBe(session.tools());
-    expect(Object.isFrozen(session.tools())).toBe(true);
-    expect(registry.createSession({ sessionId: 't' }).effectiveTools().hash).toBe(hash);
-    registry.unregister('b');
-    expect(session.effectiveTools().hash).not.toBe(hash);
-    registry.register(tool(() => 1, { name: 'b' }));
-    expect(session.effectiveTools().hash).toBe(hash);
-  });
+  test(
+    'the same listing is the same frozen array until something changes, and its hash follows ' +
+      'the content alone',
+    () => {
+      const registry = new HostToolRegistry();
+      registry.registerAll(['a', 'b'].map((name) => tool(() => 1, { name })));
+      const session = registry.createSession({ sessionId: 's' });
+      const { hash } = session.effectiveTools();
+      expect(session.tools()).toBe(session.tools());
+      expect(Object.isFrozen(session.tools())).toBe(true);
+      expect(registry.createSession({ sessionId: 't' }).effectiveTools().hash).toBe(hash);
+      registry.unregister('b');
+      expect(session.effectiveTools().hash).not.toBe(hash);
+      registry.register(tool(() => 1, { name: 'b' }));
+      expect(session.effectiveTools().hash).toBe(hash);
+    },
+  );
 
-  test('`tool()` gives what is effective, by name or definition; another definition of the same name is not it', () => {
-    const registry = new HostToolRegistry();
-    const a = tool(() => 1, { name: 'a' });
-    registry.register(a);
-    const session = registry.createSession({ sessionId: 's' });
-    expect(session.tool('a')?.name).toBe('a');
-    expect(session.tool(a)).toBe(session.tool('a'));
-    expect(session.tool(tool(() => 1, { name: 'a' }))).toBeUndefined();
-    session.setOverrides({ disable: ['a'] });
-    expect(session.tool('a')).toBeUndefined();
-  });
+  test(
+    '`tool()` gives what is effective, by name or definition; another definition of the same ' +
+      'name is not it',
+    () => {
+      const registry = new HostToolRegistry();
+      const a = tool(() => 1, { name: 'a' });
+      registry.register(a);
+      const session = registry.createSession({ sessionId: 's' });
+      expect(session.tool('a')?.name).toBe('a');
+      expect(session.tool(a)).toBe(session.tool('a'));
+      expect(session.tool(tool(() => 1, { name: 'a' }))).toBeUndefined();
+      session.setOverrides({ disable: ['a'] });
+      expect(session.tool('a')).toBeUndefined();
+    },
+  );
 
   test('createSessionTools is the short form, and throws as createSession does', async () => {
     const registry = new HostToolRegistry();
     registry.register(tool(() => 'ran', { name: 'a' }));
     const [first] = registry.createSessionTools('s', { cwd: '/work' });
     expect(outcome(await (first as NonNullable<typeof first>).execute({}))).toBe('ran');
-    expect(() => registry.createSessionTools('', {})).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+    expect(() => registry.createSessionTools('', {})).toThrow(
+      expect.objectContaining({ code: 'invalid_option' }),
+    );
     await registry.close();
     expect(outcome(await (first as NonNullable<typeof first>).execute({}))).toBe('session_closed');
   });
@@ -127,7 +163,10 @@ describe('while it lives', () => {
     registry.defineProfile({ id: 'q', tools: ['extra'] });
     const session = registry.createSession({ sessionId: 's', profile: 'p' });
     const seen: object[] = [];
-    session.events.on('tools:changed', ({ added, removed, modified }) => void seen.push({ added, removed, modified }));
+    session.events.on(
+      'tools:changed',
+      ({ added, removed, modified }) => void seen.push({ added, removed, modified }),
+    );
     return { registry, session, seen };
   };
 
@@ -141,7 +180,11 @@ describe('while it lives', () => {
       ],
       prerequisites: [{ tool: 'open', fact: 'ready', unlocks: ['work'] }],
     });
-    expect((await session.call('work')).error).toMatchObject({ code: 'tool_not_available', reason: 'fact_unmet', details: { fact: 'ready' } });
+    expect((await session.call('work')).error).toMatchObject({
+      code: 'tool_not_available',
+      reason: 'fact_unmet',
+      details: { fact: 'ready' },
+    });
     session.setFacts({ ready: true, other: 1 });
     session.setFacts({ other: 2 });
     expect(outcome(await session.call('work'))).toBe(1);
@@ -155,7 +198,9 @@ describe('while it lives', () => {
 
   test('a profile can be switched and redefined; an unknown one changes nothing', async () => {
     const { registry, session, seen } = gated();
-    expect(() => session.setProfile('nobody')).toThrow(expect.objectContaining({ code: 'unknown_profile' }));
+    expect(() => session.setProfile('nobody')).toThrow(
+      expect.objectContaining({ code: 'unknown_profile' }),
+    );
     session.setProfile('q');
     expect(names(session)).toEqual(['extra']);
     registry.defineProfile({ id: 'q', tools: ['open', 'extra'] });
@@ -170,7 +215,9 @@ describe('while it lives', () => {
     const { session } = gated();
     session.setOverrides({ enable: ['extra'] });
     expect(names(session)).toEqual(['open', 'extra']);
-    expect(() => session.setOverrides({ disable: ['open', 'nobody'] })).toThrow(expect.objectContaining({ code: 'unknown_tool' }));
+    expect(() => session.setOverrides({ disable: ['open', 'nobody'] })).toThrow(
+      expect.objectContaining({ code: 'unknown_tool' }),
+    );
     expect(names(session)).toEqual(['open', 'extra']);
     session.setOverrides({ disable: ['open'] });
     expect(names(session)).toEqual([]);
@@ -232,11 +279,24 @@ describe('explain', () => {
       source: 'session',
       code: 'policy_denied',
     });
-    expect(await w.session.explain('deploy', { env: 'stage' })).toMatchObject({ decision: { effect: 'ask' }, ruleId: 'ask-stage' });
-    expect((await w.session.explain('deploy', { env: 'dev' })).decision).toEqual({ effect: 'allow' });
+    expect(await w.session.explain('deploy', { env: 'stage' })).toMatchObject({
+      decision: { effect: 'ask' },
+      ruleId: 'ask-stage',
+    });
+    expect((await w.session.explain('deploy', { env: 'dev' })).decision).toEqual({
+      effect: 'allow',
+    });
     expect(await w.session.explain('deploy', { env: 3 })).toMatchObject({ code: 'invalid_input' });
-    expect(await w.session.explain('work')).toMatchObject({ visible: false, hiddenBy: 'fact_unmet:ready', unlockedBy: ['open'], code: 'tool_not_available' });
-    expect(await w.session.explain('nobody')).toMatchObject({ visible: false, code: 'tool_not_found' });
+    expect(await w.session.explain('work')).toMatchObject({
+      visible: false,
+      hiddenBy: 'fact_unmet:ready',
+      unlockedBy: ['open'],
+      code: 'tool_not_available',
+    });
+    expect(await w.session.explain('nobody')).toMatchObject({
+      visible: false,
+      code: 'tool_not_found',
+    });
     expect(handler).not.toHaveBeenCalled();
     expect(w.events.filter(({ type }) => type !== 'tools:changed')).toEqual([]);
     expect(w.session.metrics()).toMatchObject({ calls: 0 });
@@ -269,7 +329,12 @@ describe('metrics', () => {
       denyRate: 0.2,
       lateSettles: 0,
       byTool: { a: expect.objectContaining({ calls: 3, succeeded: 1, failed: 1, rejected: 1 }) },
-      byReason: expect.objectContaining({ not_one: 1, handler_error: 1, tool_not_found: 1, cancelled: 1 }),
+      byReason: expect.objectContaining({
+        not_one: 1,
+        handler_error: 1,
+        tool_not_found: 1,
+        cancelled: 1,
+      }),
     });
   });
 });
@@ -280,7 +345,9 @@ describe('closing by time', () => {
 
   test('`idleTimeoutMs` closes a session that had no call for so long and none in flight', async () => {
     const registry = new HostToolRegistry();
-    registry.register(tool(() => new Promise((resolve) => setTimeout(resolve, 500)), { name: 'slow' }));
+    registry.register(
+      tool(() => new Promise((resolve) => setTimeout(resolve, 500)), { name: 'slow' }),
+    );
     const session = registry.createSession({ sessionId: 's', idleTimeoutMs: 100 });
     const closed = (): boolean => stateOf(session).closed;
     await vi.advanceTimersByTimeAsync(90);
@@ -335,6 +402,11 @@ describe('many sessions', () => {
       if (count % 10 === 0) await session.call('a');
     }
     const { registry: state } = stateOf(registry.createSession({ sessionId: 'last' }));
-    expect([state.held.size, state.watchers.size, state.deadlines.size, state.calls]).toEqual([0, 0, 0, undefined]);
+    expect([state.held.size, state.watchers.size, state.deadlines.size, state.calls]).toEqual([
+      0,
+      0,
+      0,
+      undefined,
+    ]);
   });
 });

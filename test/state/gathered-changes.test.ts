@@ -6,9 +6,21 @@ describe('changes of tools that are told as one', () => {
     ['none', [], undefined],
     ['what came', [{ added: ['a', 'b'] }], { added: ['a', 'b'], removed: [], modified: [] }],
     ['what came and went was never there', [{ added: ['a'] }, { removed: ['a'] }], undefined],
-    ['what came and was replaced came', [{ added: ['a'] }, { modified: ['a'] }], { added: ['a'], removed: [], modified: [] }],
-    ['what was replaced and went went', [{ modified: ['a'] }, { removed: ['a'] }], { added: [], removed: ['a'], modified: [] }],
-    ['what went and came again is another', [{ removed: ['a'] }, { added: ['a'] }], { added: [], removed: [], modified: ['a'] }],
+    [
+      'what came and was replaced came',
+      [{ added: ['a'] }, { modified: ['a'] }],
+      { added: ['a'], removed: [], modified: [] },
+    ],
+    [
+      'what was replaced and went went',
+      [{ modified: ['a'] }, { removed: ['a'] }],
+      { added: [], removed: ['a'], modified: [] },
+    ],
+    [
+      'what went and came again is another',
+      [{ removed: ['a'] }, { added: ['a'] }],
+      { added: [], removed: [], modified: ['a'] },
+    ],
   ])('%s', (_, changes, told) => {
     const gathered = createGathered();
     for (const change of changes) gathered.add(change);

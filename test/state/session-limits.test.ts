@@ -6,37 +6,69 @@ import { admitRate, boundSlots, lacksSlot, locksOf } from '../../src/state/sessi
 import type { SessionState } from '../../src/state/session-state.ts';
 
 /** What the limits read of a registry, of a session and of a call. */
-const registryOf = (more: object = {}) => ({ waits: createWaitGraph(), calls: undefined as Call | undefined, locks: undefined, limitsRate: false, ...more });
-const sessionOf = (limits: SessionState['limits'] = {}, registry: object = registryOf()): SessionState =>
-  ({ registry, limits, inFlight: 0, slots: undefined, rate: undefined, locks: undefined }) as unknown as SessionState;
+const registryOf = (more: object = {}) => ({
+  waits: createWaitGraph(),
+  calls: undefined as Call | undefined,
+  locks: undefined,
+  limitsRate: false,
+  ...more,
+});
+const sessionOf = (
+  limits: SessionState['limits'] = {},
+  registry: object = registryOf(),
+): SessionState =>
+  ({
+    registry,
+    limits,
+    inFlight: 0,
+    slots: undefined,
+    rate: undefined,
+    locks: undefined,
+  }) as unknown as SessionState;
 
 /** A call under way, the newest one of its registry. */
-function callOf(session: SessionState, more: { state?: Call['state']; parent?: Call; holds?: Semaphore[] } = {}): Call {
+function callOf(
+  session: SessionState,
+  more: { state?: Call['state']; parent?: Call; holds?: Semaphore[] } = {},
+): Call {
   const { state = 'running' as Call['state'], parent, holds } = more;
-  const call = { session, owner: session, state, parent, waitingFor: undefined, next: session.registry.calls, more: { holds }, extra: undefined };
+  const call = {
+    session,
+    owner: session,
+    state,
+    parent,
+    waitingFor: undefined,
+    next: session.registry.calls,
+    more: { holds },
+    extra: undefined,
+  };
   session.registry.calls = call as unknown as Call;
   session.inFlight++;
   return call as unknown as Call;
 }
 
 describe('the slots of a session', () => {
-  test('are made when its limits first say so, and stay, without a bound where there is no limit any more', () => {
-    const session = sessionOf();
-    boundSlots(session);
-    expect(session.slots).toBeUndefined();
-    session.limits = { maxConcurrentCalls: 2 };
-    boundSlots(session);
-    const { slots } = session;
-    expect(slots?.capacity).toBe(2);
-    session.limits = {};
-    boundSlots(session);
-    expect(session.slots).toBe(slots);
-    expect(slots?.capacity).toBe(Number.POSITIVE_INFINITY);
-    session.limits = { maxConcurrentCalls: 0 };
-    boundSlots(session);
-    expect(session.slots).toBe(slots);
-    expect(slots?.capacity).toBe(0);
-  });
+  test(
+    'are made when its limits first say so, and stay, without a bound where there is no limit ' +
+      'any more',
+    () => {
+      const session = sessionOf();
+      boundSlots(session);
+      expect(session.slots).toBeUndefined();
+      session.limits = { maxConcurrentCalls: 2 };
+      boundSlots(session);
+      const { slots } = session;
+      expect(slots?.capacity).toBe(2);
+      session.limits = {};
+      boundSlots(session);
+      expect(session.slots).toBe(slots);
+      expect(slots?.capacity).toBe(Number.POSITIVE_INFINITY);
+      session.limits = { maxConcurrentCalls: 0 };
+      boundSlots(session);
+      expect(session.slots).toBe(slots);
+      expect(slots?.capacity).toBe(0);
+    },
+  );
 
   test('are taken by what runs already, but not by calls of others nor by those still at the gates', () => {
     const registry = registryOf();
@@ -49,7 +81,10 @@ describe('the slots of a session', () => {
     boundSlots(session);
     expect(session.slots).toMatchObject({ held: 2, capacity: 1 });
     for (const call of [oldest, newest]) expect(call.more.holds).toEqual([session.slots]);
-    expect([registry.calls?.next?.more.holds, registry.calls?.next?.next?.more.holds]).toEqual([undefined, undefined]);
+    expect([registry.calls?.next?.more.holds, registry.calls?.next?.next?.more.holds]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 
   test('are taken by one call that runs, beside what it holds', () => {
@@ -72,11 +107,17 @@ describe('the slots of a session', () => {
   test('are lacked by a call that passed before there were any', () => {
     const session = sessionOf();
     const call = callOf(session, { state: 'gates' });
-    const lacks = (holds?: readonly (Semaphore | undefined)[]): boolean => lacksSlot({ ...call, extra: holds && { holds } } as unknown as Call);
+    const lacks = (holds?: readonly (Semaphore | undefined)[]): boolean =>
+      lacksSlot({ ...call, extra: holds && { holds } } as unknown as Call);
     expect([lacks(), lacks([undefined]), lacks([new Semaphore(1)])]).toEqual([false, false, false]);
     session.limits = { maxConcurrentCalls: 1 };
     boundSlots(session);
-    expect([lacks(), lacks([]), lacks([new Semaphore(1)]), lacks([new Semaphore(1), session.slots])]).toEqual([true, true, true, false]);
+    expect([
+      lacks(),
+      lacks([]),
+      lacks([new Semaphore(1)]),
+      lacks([new Semaphore(1), session.slots]),
+    ]).toEqual([true, true, true, false]);
   });
 });
 
@@ -99,7 +140,13 @@ describe('the locks that resource keys name', () => {
 describe('calls a minute', () => {
   test('are counted, and of one too many is said how long it has to wait', () => {
     const session = sessionOf({ callsPerMinute: 2 });
-    expect([0, 10_000, 20_000, 60_000, 60_001].map((now) => admitRate(session, now))).toEqual([undefined, undefined, 40_000, undefined, 9_999]);
+    expect([0, 10_000, 20_000, 60_000, 60_001].map((now) => admitRate(session, now))).toEqual([
+      undefined,
+      undefined,
+      40_000,
+      undefined,
+      9_999,
+    ]);
   });
 
   test('count under a limit that came later, was another one, or had been left away', () => {

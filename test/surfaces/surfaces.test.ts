@@ -12,17 +12,29 @@ import { dispatchGemini } from '../../src/surfaces/gemini/index.ts';
 import { dispatchLangChain } from '../../src/surfaces/langchain/index.ts';
 import { dispatchOpenAI } from '../../src/surfaces/openai/index.ts';
 import type { SurfaceAnswer } from '../../src/testing/index.ts';
-import { type SurfaceFeature, type SurfaceUnderTest, surfaceConformance } from '../../src/testing/index.ts';
+import {
+  type SurfaceFeature,
+  type SurfaceUnderTest,
+  surfaceConformance,
+} from '../../src/testing/index.ts';
 
 /** A part in anybody's words, as text: what is no text is named as `serializeOutput` names it. */
 function partText(part: unknown): string {
-  const { text, type, mimeType, mime_type, source, image_url, mediaType } = part as Record<string, never>;
+  const { text, type, mimeType, mime_type, source, image_url, mediaType } = part as Record<
+    string,
+    never
+  >;
   if (typeof text === 'string') return text;
   const media: unknown =
-    mimeType ?? mime_type ?? mediaType ?? (source as { media_type?: string } | undefined)?.media_type ?? /^data:([^;]+)/.exec(String(image_url ?? ''))?.[1];
+    mimeType ??
+    mime_type ??
+    mediaType ??
+    (source as { media_type?: string } | undefined)?.media_type ??
+    /^data:([^;]+)/.exec(String(image_url ?? ''))?.[1];
   return `[${String(type).includes('audio') ? 'audio' : 'image'}: ${String(media)}]`;
 }
-const textOf = (content: unknown): string => (typeof content === 'string' ? content : (content as unknown[]).map(partText).join('\n'));
+const textOf = (content: unknown): string =>
+  typeof content === 'string' ? content : (content as unknown[]).map(partText).join('\n');
 
 interface McpAnswer {
   content: unknown[];
@@ -35,12 +47,23 @@ const mcpAnswer = ({ content, isError = false, _meta }: McpAnswer): SurfaceAnswe
   code: _meta?.['host-tools/error']?.code,
 });
 
-async function mcpOverHttp(session: ToolSession, era: 'legacy' | 'modern'): Promise<SurfaceUnderTest> {
+async function mcpOverHttp(
+  session: ToolSession,
+  era: 'legacy' | 'modern',
+): Promise<SurfaceUnderTest> {
   const handler = createMcpHandler(session);
-  const client = new Client({ name: 'test', version: '1' }, era === 'legacy' ? {} : { versionNegotiation: { mode: { pin: '2026-07-28' } } });
-  await client.connect(new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), { fetch: (url, init) => handler.fetch(new Request(url, init)) }));
+  const client = new Client(
+    { name: 'test', version: '1' },
+    era === 'legacy' ? {} : { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+  );
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), {
+      fetch: (url, init) => handler.fetch(new Request(url, init)),
+    }),
+  );
   return {
-    call: async (name, input, { signal }) => mcpAnswer((await client.callTool({ name, arguments: input as never }, { signal })) as never),
+    call: async (name, input, { signal }) =>
+      mcpAnswer((await client.callTool({ name, arguments: input as never }, { signal })) as never),
     close: async () => {
       await client.close();
       await handler.close();
@@ -54,7 +77,8 @@ async function mcpOverStdio(session: ToolSession): Promise<SurfaceUnderTest> {
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(new StdioServerTransport(toClient, toServer) as never);
   return {
-    call: async (name, input, { signal }) => mcpAnswer((await client.callTool({ name, arguments: input as never }, { signal })) as never),
+    call: async (name, input, { signal }) =>
+      mcpAnswer((await client.callTool({ name, arguments: input as never }, { signal })) as never),
     close: async () => {
       await client.close();
       await served.close();
@@ -63,15 +87,31 @@ async function mcpOverStdio(session: ToolSession): Promise<SurfaceUnderTest> {
 }
 
 const surfaces: Readonly<
-  Record<string, { readonly make: (session: ToolSession) => SurfaceUnderTest | Promise<SurfaceUnderTest>; readonly lacks?: readonly SurfaceFeature[] }>
+  Record<
+    string,
+    {
+      readonly make: (session: ToolSession) => SurfaceUnderTest | Promise<SurfaceUnderTest>;
+      readonly lacks?: readonly SurfaceFeature[];
+    }
+  >
 > = {
   'MCP over stdio': { make: mcpOverStdio, lacks: ['notObjects'] },
-  'MCP over HTTP, 2025-11-25': { make: (session) => mcpOverHttp(session, 'legacy'), lacks: ['notObjects'] },
-  'MCP over HTTP, 2026-07-28': { make: (session) => mcpOverHttp(session, 'modern'), lacks: ['notObjects'] },
+  'MCP over HTTP, 2025-11-25': {
+    make: (session) => mcpOverHttp(session, 'legacy'),
+    lacks: ['notObjects'],
+  },
+  'MCP over HTTP, 2026-07-28': {
+    make: (session) => mcpOverHttp(session, 'modern'),
+    lacks: ['notObjects'],
+  },
   'OpenAI chat': {
     make: (session) => ({
       call: async (name, input, { signal }) => {
-        const [answer] = await dispatchOpenAI(session, [{ id: 'c', type: 'function', function: { name, arguments: JSON.stringify(input) } }], { signal });
+        const [answer] = await dispatchOpenAI(
+          session,
+          [{ id: 'c', type: 'function', function: { name, arguments: JSON.stringify(input) } }],
+          { signal },
+        );
         return { text: textOf(answer?.content), isError: false };
       },
     }),
@@ -82,7 +122,13 @@ const surfaces: Readonly<
       call: async (name, input, { signal }) => {
         const [answer] = await dispatchOpenAI(
           session,
-          { output: [{ type: 'function_call', call_id: 'c', name, arguments: JSON.stringify(input) } as { type: string }] },
+          {
+            output: [
+              { type: 'function_call', call_id: 'c', name, arguments: JSON.stringify(input) } as {
+                type: string;
+              },
+            ],
+          },
           { signal },
         );
         return { text: textOf(answer?.output), isError: false };
@@ -93,7 +139,11 @@ const surfaces: Readonly<
   Anthropic: {
     make: (session) => ({
       call: async (name, input, { signal }) => {
-        const [answer] = await dispatchAnthropic(session, { content: [{ type: 'tool_use', id: 'c', name, input }] } as never, { signal });
+        const [answer] = await dispatchAnthropic(
+          session,
+          { content: [{ type: 'tool_use', id: 'c', name, input }] } as never,
+          { signal },
+        );
         return { text: textOf(answer?.content), isError: answer?.is_error === true };
       },
     }),
@@ -102,9 +152,13 @@ const surfaces: Readonly<
   Gemini: {
     make: (session) => ({
       call: async (name, input, { signal }) => {
-        const [part] = await dispatchGemini(session, [{ name, args: input as never }], { signal, media: false });
+        const [part] = await dispatchGemini(session, [{ name, args: input as never }], {
+          signal,
+          media: false,
+        });
         const response = part?.functionResponse.response;
-        if (response !== undefined && 'error' in response) return { text: response.error.message, isError: true, code: response.error.code };
+        if (response !== undefined && 'error' in response)
+          return { text: response.error.message, isError: true, code: response.error.code };
         return { text: String(response?.output), isError: false };
       },
     }),
@@ -116,9 +170,17 @@ const surfaces: Readonly<
           execute(input: unknown, call: object): Promise<{ error?: { code: string } }>;
           toModelOutput(answer: object): { type: string; value: unknown };
         };
-        const output = await tool.execute(input, { toolCallId: 'c', messages: [], abortSignal: signal });
+        const output = await tool.execute(input, {
+          toolCallId: 'c',
+          messages: [],
+          abortSignal: signal,
+        });
         const { type, value } = tool.toModelOutput({ output });
-        return { text: type === 'json' ? JSON.stringify(value) : textOf(value), isError: type === 'error-text', code: output.error?.code };
+        return {
+          text: type === 'json' ? JSON.stringify(value) : textOf(value),
+          isError: type === 'error-text',
+          code: output.error?.code,
+        };
       },
     }),
     lacks: ['unlisted'],
@@ -126,8 +188,16 @@ const surfaces: Readonly<
   LangChain: {
     make: (session) => ({
       call: async (name, input, { signal }) => {
-        const [message] = await dispatchLangChain(session, { tool_calls: [{ id: 'c', name, args: input }] }, { signal });
-        const { content, status, artifact } = message as unknown as { content: unknown; status: string; artifact: { error?: { code: string } } };
+        const [message] = await dispatchLangChain(
+          session,
+          { tool_calls: [{ id: 'c', name, args: input }] },
+          { signal },
+        );
+        const { content, status, artifact } = message as unknown as {
+          content: unknown;
+          status: string;
+          artifact: { error?: { code: string } };
+        };
         return { text: textOf(content), isError: status === 'error', code: artifact.error?.code };
       },
     }),
@@ -135,11 +205,16 @@ const surfaces: Readonly<
 };
 
 describe.each(Object.entries(surfaces))('%s', (_, { make, lacks = [] }) => {
-  for (const rule of surfaceConformance(make, { features: Object.fromEntries(lacks.map((feature) => [feature, false])) })) test(rule.name, rule.run);
+  for (const rule of surfaceConformance(make, {
+    features: Object.fromEntries(lacks.map((feature) => [feature, false])),
+  }))
+    test(rule.name, rule.run);
 });
 
 test('the table in docs has a row for each surface that is tested here', () => {
   const page = readFileSync(new URL('../../docs/surfaces.md', import.meta.url), 'utf8');
-  const rows = [...page.matchAll(/^\| ([^|]+?) \|/gm)].map((match) => match[1]).filter((row) => row !== 'surface');
+  const rows = [...page.matchAll(/^\| ([^|]+?) \|/gm)]
+    .map((match) => match[1])
+    .filter((row) => row !== 'surface');
   expect(rows).toEqual(['direct call', 'mount', ...Object.keys(surfaces)]);
 });

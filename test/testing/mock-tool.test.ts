@@ -1,6 +1,13 @@
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { z } from 'zod';
-import { defineTool, fail, HostToolRegistry, isMisuseError, ok, type ToolContext } from '../../src/index.ts';
+import {
+  defineTool,
+  fail,
+  HostToolRegistry,
+  isMisuseError,
+  ok,
+  type ToolContext,
+} from '../../src/index.ts';
 import { createTestSession, mockTool, recordEvents } from '../../src/testing/index.ts';
 
 describe('a mock is a definition like any other', () => {
@@ -15,7 +22,12 @@ describe('a mock is a definition like any other', () => {
   });
 
   test('its spies are no part of its identity', () => {
-    const plain = defineTool({ name: 'read', description: 'Mock tool: read', parameters: { type: 'object' }, handler: () => 'Success' });
+    const plain = defineTool({
+      name: 'read',
+      description: 'Mock tool: read',
+      parameters: { type: 'object' },
+      handler: () => 'Success',
+    });
     expect(mockTool({ name: 'read' }).fingerprint).toBe(plain.fingerprint);
     expect(Object.keys(mockTool({ name: 'read' }))).toEqual(Object.keys(plain));
   });
@@ -28,10 +40,17 @@ describe('a mock is a definition like any other', () => {
       requiresApproval: true,
       parameters: z.object({ message: z.string().min(1) }),
     });
-    const session = createTestSession({ tools: [mock], approver: ({ input }) => (input.message === 'good' ? 'allow_once' : 'reject_once') });
+    const session = createTestSession({
+      tools: [mock],
+      approver: ({ input }) => (input.message === 'good' ? 'allow_once' : 'reject_once'),
+    });
     expect(mock).toMatchObject({ description: 'Commits.', tags: ['vcs'] });
-    expect(await session.call(mock, { message: '' })).toMatchObject({ error: { code: 'invalid_input' } });
-    expect(await session.call(mock, { message: 'bad' })).toMatchObject({ error: { code: 'approval_denied' } });
+    expect(await session.call(mock, { message: '' })).toMatchObject({
+      error: { code: 'invalid_input' },
+    });
+    expect(await session.call(mock, { message: 'bad' })).toMatchObject({
+      error: { code: 'approval_denied' },
+    });
     expect(mock.callCount).toBe(0);
     expect(await session.call(mock, { message: 'good' })).toMatchObject({ success: true });
     expect(mock.callCount).toBe(1);
@@ -59,17 +78,39 @@ describe('what it answers', () => {
   });
 
   test('an error text fails the call', async () => {
-    const session = createTestSession({ tools: [mockTool({ name: 'read', error: 'No such file.' })] });
-    expect(await session.call('read')).toMatchObject({ success: false, error: { code: 'handler_error', message: 'No such file.' } });
+    const session = createTestSession({
+      tools: [mockTool({ name: 'read', error: 'No such file.' })],
+    });
+    expect(await session.call('read')).toMatchObject({
+      success: false,
+      error: { code: 'handler_error', message: 'No such file.' },
+    });
   });
 
   test('an error object fails it with its reason', async () => {
-    const session = createTestSession({ tools: [mockTool({ name: 'read', error: { message: 'Dirty.', reason: 'dirty_worktree', retryable: true } })] });
-    expect(await session.call('read')).toMatchObject({ error: { code: 'handler_error', message: 'Dirty.', reason: 'dirty_worktree', retryable: true } });
+    const session = createTestSession({
+      tools: [
+        mockTool({
+          name: 'read',
+          error: { message: 'Dirty.', reason: 'dirty_worktree', retryable: true },
+        }),
+      ],
+    });
+    expect(await session.call('read')).toMatchObject({
+      error: {
+        code: 'handler_error',
+        message: 'Dirty.',
+        reason: 'dirty_worktree',
+        retryable: true,
+      },
+    });
   });
 
   test('an Error is thrown', async () => {
-    const session = createTestSession({ tools: [mockTool({ name: 'read', error: new RangeError('too far') })], exposeErrors: 'masked' });
+    const session = createTestSession({
+      tools: [mockTool({ name: 'read', error: new RangeError('too far') })],
+      exposeErrors: 'masked',
+    });
     const log = recordEvents(session);
     expect((await session.call('read')).error?.message).not.toContain('too far');
     expect(log.of('tool:error')[0]?.error.message).toBe('too far');
@@ -79,10 +120,13 @@ describe('what it answers', () => {
     const add = mockTool({
       name: 'add',
       parameters: z.object({ a: z.number(), b: z.number().default(1) }),
-      handler: ({ a, b }, { sessionId }) => (a < 0 ? fail({ message: 'Negative.', reason: 'negative' }) : ok({ sum: a + b, sessionId })),
+      handler: ({ a, b }, { sessionId }) =>
+        a < 0 ? fail({ message: 'Negative.', reason: 'negative' }) : ok({ sum: a + b, sessionId }),
     });
     const session = createTestSession({ tools: [add] });
-    expect(await session.call(add, { a: 1 })).toMatchObject({ output: { sum: 2, sessionId: 'test-session' } });
+    expect(await session.call(add, { a: 1 })).toMatchObject({
+      output: { sum: 2, sessionId: 'test-session' },
+    });
     expect(await session.call(add, { a: -1 })).toMatchObject({ error: { reason: 'negative' } });
     expect(add.calls.map(({ input }) => input)).toEqual([
       { a: 1, b: 1 },
@@ -128,7 +172,9 @@ describe('what it remembers', () => {
 describe('a delay', () => {
   test('runs on timers that can be faked', async () => {
     vi.useFakeTimers();
-    const session = createTestSession({ tools: [mockTool({ name: 'slow', delayMs: 1_000, output: 'late' })] });
+    const session = createTestSession({
+      tools: [mockTool({ name: 'slow', delayMs: 1_000, output: 'late' })],
+    });
     let settled = false;
     const call = session.call('slow').finally(() => {
       settled = true;
@@ -153,7 +199,9 @@ describe('a delay', () => {
 
   test('ends when the call is cancelled, and the outcome is never computed', async () => {
     const handler = vi.fn(() => 'done');
-    const session = createTestSession({ tools: [mockTool({ name: 'slow', delayMs: 60_000, handler })] });
+    const session = createTestSession({
+      tools: [mockTool({ name: 'slow', delayMs: 60_000, handler })],
+    });
     const controller = new AbortController();
     const call = session.call('slow', {}, { signal: controller.signal });
     controller.abort();
@@ -187,7 +235,10 @@ describe('a delay', () => {
     const log = recordEvents(session);
     const calls = [session.call('fails'), session.call('steps')];
     await vi.advanceTimersByTimeAsync(10);
-    expect(await Promise.all(calls)).toMatchObject([{ error: { message: 'no' } }, { output: 'all' }]);
+    expect(await Promise.all(calls)).toMatchObject([
+      { error: { message: 'no' } },
+      { output: 'all' },
+    ]);
     expect(log.of('tool:progress')).toMatchObject([{ done: 1, total: 2 }]);
   });
 });
@@ -213,16 +264,30 @@ describe("a test's mistake throws at once", () => {
 });
 
 test('types follow the configuration', () => {
-  const typed = mockTool({ name: 'sum', parameters: z.object({ a: z.number(), b: z.number().default(1) }), output: { sum: 1 } });
+  const typed = mockTool({
+    name: 'sum',
+    parameters: z.object({ a: z.number(), b: z.number().default(1) }),
+    output: { sum: 1 },
+  });
   expectTypeOf(typed.name).toEqualTypeOf<'sum'>();
   expectTypeOf(typed.lastInput).toEqualTypeOf<{ a: number; b: number } | undefined>();
   const session = createTestSession({ tools: [typed] });
-  expectTypeOf(session.call(typed, { a: 1 })).resolves.toExtend<{ success: boolean; output?: { sum: number } | undefined }>();
+  expectTypeOf(session.call(typed, { a: 1 })).resolves.toExtend<{
+    success: boolean;
+    output?: { sum: number } | undefined;
+  }>();
   // @ts-expect-error `a` is missing.
   void session.call(typed, {});
-  const withServices = mockTool({ name: 'query', handler: (_input, context: ToolContext<{ db: string }, unknown>) => context.services.db });
-  expectTypeOf(createTestSession({ tools: [withServices], services: { db: 'x' } }).sessionId).toBeString();
-  expectTypeOf(createTestSession({ tools: [typed, withServices], services: { db: 'x' } }).registry).toEqualTypeOf<HostToolRegistry<{ db: string }>>();
+  const withServices = mockTool({
+    name: 'query',
+    handler: (_input, context: ToolContext<{ db: string }, unknown>) => context.services.db,
+  });
+  expectTypeOf(
+    createTestSession({ tools: [withServices], services: { db: 'x' } }).sessionId,
+  ).toBeString();
+  expectTypeOf(
+    createTestSession({ tools: [typed, withServices], services: { db: 'x' } }).registry,
+  ).toEqualTypeOf<HostToolRegistry<{ db: string }>>();
   // @ts-expect-error The tools need services.
   createTestSession({ tools: [withServices] });
 });

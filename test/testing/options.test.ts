@@ -17,7 +17,11 @@ const never = (): never => {
 };
 
 test.each<[string, () => unknown, string]>([
-  ['createTestSession', () => createTestSession({ tool: [] } as never), 'createTestSession: unknown option `tool`; did you mean `tools`?'],
+  [
+    'createTestSession',
+    () => createTestSession({ tool: [] } as never),
+    'createTestSession: unknown option `tool`; did you mean `tools`?',
+  ],
   [
     'createTestSession, of a session',
     () => createTestSession({ approvalmode: 'ask' } as never),
@@ -28,10 +32,26 @@ test.each<[string, () => unknown, string]>([
     () => createTestSession({ middleware: [] } as never),
     'createTestSession: unknown option `middleware`; did you mean `hooks`?',
   ],
-  ['createTestSession, no object', () => createTestSession(5 as never), 'createTestSession: expected an object of options, got `5` (number).'],
-  ['mockTool', () => mockTool({ name: 'a', outptu: 1 } as never), 'mockTool: unknown field `outptu`; did you mean `output`?'],
-  ['mockTool, of a definition', () => mockTool({ name: 'a', require: [] } as never), 'mockTool: unknown field `require`; did you mean `requires`?'],
-  ['scriptedModel', () => scriptedModel([{ txt: 'x' }] as never), 'scriptedModel: turn 1: unknown field `txt`; did you mean `text`?'],
+  [
+    'createTestSession, no object',
+    () => createTestSession(5 as never),
+    'createTestSession: expected an object of options, got `5` (number).',
+  ],
+  [
+    'mockTool',
+    () => mockTool({ name: 'a', outptu: 1 } as never),
+    'mockTool: unknown field `outptu`; did you mean `output`?',
+  ],
+  [
+    'mockTool, of a definition',
+    () => mockTool({ name: 'a', require: [] } as never),
+    'mockTool: unknown field `require`; did you mean `requires`?',
+  ],
+  [
+    'scriptedModel',
+    () => scriptedModel([{ txt: 'x' }] as never),
+    'scriptedModel: turn 1: unknown field `txt`; did you mean `text`?',
+  ],
   [
     'scriptedModel, a call',
     () => scriptedModel(['x', { toolCalls: [{ name: 'a', args: {} }] }] as never),
@@ -47,14 +67,26 @@ test.each<[string, () => unknown, string]>([
     () => coordinatorConformance(never, { features: { mount: false } } as never),
     'coordinatorConformance: unknown feature `mount`; did you mean `mounts`?',
   ],
-  ['surfaceConformance', () => surfaceConformance(never, { feature: {} } as never), 'surfaceConformance: unknown option `feature`; did you mean `features`?'],
+  [
+    'surfaceConformance',
+    () => surfaceConformance(never, { feature: {} } as never),
+    'surfaceConformance: unknown option `feature`; did you mean `features`?',
+  ],
   [
     'surfaceConformance, a feature',
     () => surfaceConformance(never, { features: { code: false } } as never),
     'surfaceConformance: unknown feature `code`; did you mean `codes`?',
   ],
-  ['TestCoordinator', () => new TestCoordinator({ modes: 'sync' } as never), 'TestCoordinator: unknown option `modes`; did you mean `mode`?'],
-  ['createTestNodeBinding', () => createTestNodeBinding({ hook: never } as never), 'createTestNodeBinding: unknown option `hook`; did you mean `hooks`?'],
+  [
+    'TestCoordinator',
+    () => new TestCoordinator({ modes: 'sync' } as never),
+    'TestCoordinator: unknown option `modes`; did you mean `mode`?',
+  ],
+  [
+    'createTestNodeBinding',
+    () => createTestNodeBinding({ hook: never } as never),
+    'createTestNodeBinding: unknown option `hook`; did you mean `hooks`?',
+  ],
   [
     'fromNodeBinding',
     () => fromNodeBinding(createTestNodeBinding(), { asyncHandler: 'pass' } as never),
@@ -65,7 +97,11 @@ test.each<[string, () => unknown, string]>([
     () => fromNodeBinding(createTestNodeBinding(), { asyncHandlers: 'allow' } as never),
     'fromNodeBinding: expected `asyncHandlers` to be "deny" or "pass", got `allow` (string).',
   ],
-  ['createModule', () => createModule([], { rule: [] } as never), 'createModule: unknown option `rule`; did you mean `rules`?'],
+  [
+    'createModule',
+    () => createModule([], { rule: [] } as never),
+    'createModule: unknown option `rule`; did you mean `rules`?',
+  ],
 ])('%s says which option is unknown, and which one was probably meant', (_, make, message) => {
   try {
     make();
@@ -78,7 +114,9 @@ test.each<[string, () => unknown, string]>([
 
 test('the configuration of a module says it in the same way', async () => {
   const { mount } = createModule([]);
-  await expect(mount(new TestCoordinator(), { profil: 'reader' })).rejects.toThrow('Module config: unknown key `profil`; did you mean `profile`?');
+  await expect(mount(new TestCoordinator(), { profil: 'reader' })).rejects.toThrow(
+    'Module config: unknown key `profil`; did you mean `profile`?',
+  );
 });
 
 const prototype = Object.prototype as Record<string, unknown>;

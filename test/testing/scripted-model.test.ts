@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { isMisuseError } from '../../src/index.ts';
-import { createTestSession, mockTool, type ScriptedRequest, scriptedModel } from '../../src/testing/index.ts';
+import {
+  createTestSession,
+  mockTool,
+  type ScriptedRequest,
+  scriptedModel,
+} from '../../src/testing/index.ts';
 import type { Message } from '../../src/workflow/index.ts';
 
 const request = (more: Partial<ScriptedRequest> = {}): ScriptedRequest => ({
@@ -29,15 +34,23 @@ describe('scriptedModel', () => {
         { id: 'mine', name: 'read' },
       ],
     });
-    expect(await model(request())).toEqual({ text: 'Looking.', toolCalls: [{ id: 'call-2', name: 'read' }] });
+    expect(await model(request())).toEqual({
+      text: 'Looking.',
+      toolCalls: [{ id: 'call-2', name: 'read' }],
+    });
     expect(model.remaining).toBe(1);
     expect(await model(request())).toEqual({ text: 'Done.' });
     expect(model.remaining).toBe(0);
   });
 
   test('a turn may depend on what the model is told', async () => {
-    const model = scriptedModel([({ toolNames }) => `I have ${toolNames.join(' and ')}.`, async ({ messages }) => ({ text: messages.at(-1)?.content })]);
-    expect(await model(request({ toolNames: ['read', 'write'] }))).toEqual({ text: 'I have read and write.' });
+    const model = scriptedModel([
+      ({ toolNames }) => `I have ${toolNames.join(' and ')}.`,
+      async ({ messages }) => ({ text: messages.at(-1)?.content }),
+    ]);
+    expect(await model(request({ toolNames: ['read', 'write'] }))).toEqual({
+      text: 'I have read and write.',
+    });
     expect(await model(request())).toEqual({ text: 'Hi' });
   });
 
@@ -61,16 +74,22 @@ describe('scriptedModel', () => {
   test('beyond the script it rejects, and says how long the script is', async () => {
     const model = scriptedModel(['only']);
     await model(request());
-    await expect(model(request())).rejects.toThrow('the script is exhausted: it has 1 turn(s), and turn 2 was asked for');
+    await expect(model(request())).rejects.toThrow(
+      'the script is exhausted: it has 1 turn(s), and turn 2 was asked for',
+    );
     await expect(model(request())).rejects.toSatisfy(isMisuseError);
     await expect(scriptedModel([])(request())).rejects.toThrow('exhausted');
   });
 
   test('an aborted request rejects with its reason, and takes no turn', async () => {
     const model = scriptedModel(['only']);
-    await expect(model(request({ signal: AbortSignal.abort(new Error('stopped')) }))).rejects.toThrow('stopped');
+    await expect(
+      model(request({ signal: AbortSignal.abort(new Error('stopped')) })),
+    ).rejects.toThrow('stopped');
     expect(model.remaining).toBe(1);
-    expect(await model(request({ signal: new AbortController().signal }))).toEqual({ text: 'only' });
+    expect(await model(request({ signal: new AbortController().signal }))).toEqual({
+      text: 'only',
+    });
   });
 
   test('an Error is a provider that fails, once', async () => {
@@ -98,14 +117,22 @@ describe('scriptedModel', () => {
   test('drives a session to its end', async () => {
     const read = mockTool({ name: 'read', output: 'text' });
     const session = createTestSession({ tools: [read] });
-    const model = scriptedModel([{ toolCalls: [{ name: 'read', arguments: { path: 'a' } }] }, ({ messages }) => `It says: ${messages.at(-1)?.content}`]);
+    const model = scriptedModel([
+      { toolCalls: [{ name: 'read', arguments: { path: 'a' } }] },
+      ({ messages }) => `It says: ${messages.at(-1)?.content}`,
+    ]);
     const messages: Message[] = [{ role: 'user', content: 'What does it say?' }];
     let text: string | undefined;
-    for (let turn = await model(request({ messages })); ; turn = await model(request({ messages }))) {
+    for (
+      let turn = await model(request({ messages }));
+      ;
+      turn = await model(request({ messages }))
+    ) {
       text = turn.text;
       if (turn.toolCalls === undefined) break;
       const { results } = await session.executeBatch(turn.toolCalls);
-      for (const { callId, result } of results) messages.push({ role: 'tool', toolCallId: callId, content: String(result.output) });
+      for (const { callId, result } of results)
+        messages.push({ role: 'tool', toolCallId: callId, content: String(result.output) });
     }
     expect(text).toBe('It says: text');
     expect(read.lastInput).toEqual({ path: 'a' });

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { HostToolRegistry, isMisuseError, mount } from '../../src/index.ts';
-import { createTestSession, fixedClock, mockTool, recordEvents, sequentialIds, TestCoordinator } from '../../src/testing/index.ts';
+import {
+  createTestSession,
+  fixedClock,
+  mockTool,
+  recordEvents,
+  sequentialIds,
+  TestCoordinator,
+} from '../../src/testing/index.ts';
 
 describe('createTestSession', () => {
   test('needs nothing', () => {
@@ -11,7 +18,9 @@ describe('createTestSession', () => {
   });
 
   test('registers the tools, in order', () => {
-    const session = createTestSession({ tools: [mockTool({ name: 'b' }), mockTool({ name: 'a' })] });
+    const session = createTestSession({
+      tools: [mockTool({ name: 'b' }), mockTool({ name: 'a' })],
+    });
     expect(session.registry.listNames()).toEqual(['b', 'a']);
     expect(session.effectiveTools().names).toEqual(['b', 'a']);
   });
@@ -19,7 +28,11 @@ describe('createTestSession', () => {
   test('counts call ids from 1, in each session anew', async () => {
     for (let round = 0; round < 2; round++) {
       const session = createTestSession({ tools: [mockTool({ name: 'a' })] });
-      const ids = [await session.call('a'), await session.call('missing'), await session.call('a')].map(({ metadata }) => metadata.callId);
+      const ids = [
+        await session.call('a'),
+        await session.call('missing'),
+        await session.call('a'),
+      ].map(({ metadata }) => metadata.callId);
       expect(ids).toEqual(['call-1', 'call-2', 'call-3']);
     }
   });
@@ -38,12 +51,16 @@ describe('createTestSession', () => {
     });
     const log = recordEvents(session);
     expect(await session.call('a')).toMatchObject({ success: true, metadata: { callId: 'n-1' } });
-    expect(log.of('approval:required')).toMatchObject([{ sessionId: 'mine', at: 1_000, request: { principal: 'ada' } }]);
+    expect(log.of('approval:required')).toMatchObject([
+      { sessionId: 'mine', at: 1_000, request: { principal: 'ada' } },
+    ]);
   });
 
   test('a profile is given by itself, or by the id of one of `profiles`', () => {
     const tools = [mockTool({ name: 'a' }), mockTool({ name: 'b' })];
-    expect(createTestSession({ tools, profile: { id: 'one', tools: ['b'] } }).effectiveTools().names).toEqual(['b']);
+    expect(
+      createTestSession({ tools, profile: { id: 'one', tools: ['b'] } }).effectiveTools().names,
+    ).toEqual(['b']);
     const session = createTestSession({
       tools,
       profiles: [
@@ -58,18 +75,34 @@ describe('createTestSession', () => {
   });
 
   test("rules are the session's: another session of the registry has none of them", async () => {
-    const session = createTestSession({ tools: [mockTool({ name: 'a' })], rules: [{ effect: 'deny', tools: 'a' }] });
-    expect(await session.call('a')).toMatchObject({ error: { code: 'policy_denied', source: 'session' } });
-    expect(await session.registry.createSession({ sessionId: 'other' }).call('a')).toMatchObject({ success: true });
+    const session = createTestSession({
+      tools: [mockTool({ name: 'a' })],
+      rules: [{ effect: 'deny', tools: 'a' }],
+    });
+    expect(await session.call('a')).toMatchObject({
+      error: { code: 'policy_denied', source: 'session' },
+    });
+    expect(await session.registry.createSession({ sessionId: 'other' }).call('a')).toMatchObject({
+      success: true,
+    });
   });
 
   test('is a session: it mounts', async () => {
     const coordinator = new TestCoordinator();
-    expect((await mount(createTestSession({ tools: [mockTool({ name: 'a' })] }), coordinator)).mounted).toEqual(['a']);
+    expect(
+      (await mount(createTestSession({ tools: [mockTool({ name: 'a' })] }), coordinator)).mounted,
+    ).toEqual(['a']);
   });
 
   test('an option that is explicitly undefined is its default', async () => {
-    const session = createTestSession({ tools: undefined, sessionId: undefined, newId: undefined, now: undefined, profile: undefined, approver: undefined });
+    const session = createTestSession({
+      tools: undefined,
+      sessionId: undefined,
+      newId: undefined,
+      now: undefined,
+      profile: undefined,
+      approver: undefined,
+    });
     expect((await session.call('x')).metadata.callId).toBe('call-1');
   });
 
@@ -128,10 +161,13 @@ describe('fixedClock', () => {
     expect(new Date(fixedClock().now()).toISOString()).toBe('2026-01-01T00:00:00.000Z');
   });
 
-  test.each([Number.NaN, Number.POSITIVE_INFINITY, '5' as never, null as never])('refuses %s', (value) => {
-    expect(() => fixedClock(value)).toThrow(expect.toSatisfy(isMisuseError));
-    expect(() => fixedClock().advance(value)).toThrow(expect.toSatisfy(isMisuseError));
-  });
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, '5' as never, null as never])(
+    'refuses %s',
+    (value) => {
+      expect(() => fixedClock(value)).toThrow(expect.toSatisfy(isMisuseError));
+      expect(() => fixedClock().advance(value)).toThrow(expect.toSatisfy(isMisuseError));
+    },
+  );
 
   test('lets what expires expire', async () => {
     const clock = fixedClock();
@@ -145,7 +181,9 @@ describe('fixedClock', () => {
     await session.call('a');
     const [pending] = await session.approvals.pending();
     clock.advance(1_001);
-    expect(await session.approvals.resume(pending?.token ?? '', 'allow_once')).toMatchObject({ error: { code: 'approval_timeout' } });
+    expect(await session.approvals.resume(pending?.token ?? '', 'allow_once')).toMatchObject({
+      error: { code: 'approval_timeout' },
+    });
   });
 });
 

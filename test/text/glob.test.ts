@@ -8,7 +8,11 @@ describe('compileGlob', () => {
     ['*', ['', 'git', '.shell', 'host/exec', 'a\nb', '\u0000', '🔧'], []],
     ['git*', ['git', 'git_push', 'git\n', 'git/x'], ['Git', 'agit', 'gi']],
     ['*shell', ['shell', '.shell', 'a\nshell', 'host/shell'], ['shell ', 'shells']],
-    ['host*exec', ['hostexec', 'host/exec', 'host\nexec', 'host.exec'], ['host/exec2', 'ghost/exec']],
+    [
+      'host*exec',
+      ['hostexec', 'host/exec', 'host\nexec', 'host.exec'],
+      ['host/exec2', 'ghost/exec'],
+    ],
     ['a*b*c', ['abc', 'axbxc', 'abbcc'], ['acb', 'ab', 'ac']],
     ['a*b*b', ['abb', 'axbxb'], ['ab', 'b', 'axb']],
     ['*ab*ba*', ['abba', 'xabxbax'], ['aba', 'baab']],
@@ -38,7 +42,10 @@ describe('compileGlob', () => {
   });
 
   test('agrees with the regular expression of the same meaning', () => {
-    const glob = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?', '\n', '🔧', '.'), maxLength: 8 });
+    const glob = fc.string({
+      unit: fc.constantFrom('a', 'b', '*', '?', '\n', '🔧', '.'),
+      maxLength: 8,
+    });
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '🔧', '.'), maxLength: 10 });
     fc.assert(
       fc.property(glob, text, (source, value) => {
@@ -49,23 +56,34 @@ describe('compileGlob', () => {
     );
   });
 
-  test.each([`${'*a'.repeat(20)}*b`, `${'*a?'.repeat(20)}b`, `${'a*'.repeat(40)}b`])('no glob backtracks: %s', (glob) => {
-    const tally = { steps: 0 };
-    expect(compileGlob(glob)('a'.repeat(200_000), tally)).toBe(false);
-    expect(tally.steps).toBeLessThanOrEqual(600_000);
-  });
+  test.each([`${'*a'.repeat(20)}*b`, `${'*a?'.repeat(20)}b`, `${'a*'.repeat(40)}b`])(
+    'no glob backtracks: %s',
+    (glob) => {
+      const tally = { steps: 0 };
+      expect(compileGlob(glob)('a'.repeat(200_000), tally)).toBe(false);
+      expect(tally.steps).toBeLessThanOrEqual(600_000);
+    },
+  );
 
-  test('a text that is not large is always told for sure, and a large one that was made for its glob is not', () => {
-    const hostile = compileGlob(`*${'a'.repeat(500)}b*`);
-    expect(hostile('a'.repeat(19_000))).toBe(false);
-    expect(hostile('a'.repeat(20_000))).toBe('over_budget');
-    expect(hostile(`${'-'.repeat(20_000)}${'a'.repeat(500)}b`)).toBe(true);
-  });
+  test(
+    'a text that is not large is always told for sure, and a large one that was made for its ' +
+      'glob is not',
+    () => {
+      const hostile = compileGlob(`*${'a'.repeat(500)}b*`);
+      expect(hostile('a'.repeat(19_000))).toBe(false);
+      expect(hostile('a'.repeat(20_000))).toBe('over_budget');
+      expect(hostile(`${'-'.repeat(20_000)}${'a'.repeat(500)}b`)).toBe(true);
+    },
+  );
 
   test.each([
     ['one with a `?`', `*?${'a'.repeat(500)}b`, 'a'.repeat(900_000)],
     ['one with `*` alone', `*bb${'ab'.repeat(250)}*c`, 'ab'.repeat(450_000)],
-    ['one with a lone surrogate', `*\ud83d${'a'.repeat(500)}*`, `\ud83d${'a'.repeat(499)}\ud83d`.repeat(1_800)],
+    [
+      'one with a lone surrogate',
+      `*\ud83d${'a'.repeat(500)}*`,
+      `\ud83d${'a'.repeat(499)}\ud83d`.repeat(1_800),
+    ],
     ['one with many parts', `*${`${'a'.repeat(20)}?b*`.repeat(40)}`, 'a'.repeat(900_000)],
   ])('steps stay within the budget of the text, whatever the glob: %s', (_, glob, text) => {
     const tally = { steps: 0 };
@@ -116,13 +134,20 @@ describe('a step is one look at a sign and a character', () => {
     expect(tally.steps).toBe(6);
   });
 
-  test('there are 10 000 for any text, and eight for each of its characters; what takes one more is not decided', () => {
-    expect([globBudget(0), globBudget(1), globBudget(1_000)]).toEqual([10_000, 10_008, 18_000]);
-    const glob = compileGlob(`*?${'a'.repeat(70)}b`);
-    const [last, over] = [{ steps: 0 }, { steps: 0 }];
-    expect([glob('a'.repeat(235), last), last.steps]).toEqual([false, globBudget(235)]);
-    expect([glob('a'.repeat(236), over), over.steps]).toEqual(['over_budget', globBudget(236) + 1]);
-  });
+  test(
+    'there are 10 000 for any text, and eight for each of its characters; what takes one more ' +
+      'is not decided',
+    () => {
+      expect([globBudget(0), globBudget(1), globBudget(1_000)]).toEqual([10_000, 10_008, 18_000]);
+      const glob = compileGlob(`*?${'a'.repeat(70)}b`);
+      const [last, over] = [{ steps: 0 }, { steps: 0 }];
+      expect([glob('a'.repeat(235), last), last.steps]).toEqual([false, globBudget(235)]);
+      expect([glob('a'.repeat(236), over), over.steps]).toEqual([
+        'over_budget',
+        globBudget(236) + 1,
+      ]);
+    },
+  );
 
   test('the engine searches where both lengths multiplied are ten million at most', () => {
     const glob = compileGlob(`*${'a'.repeat(497)}b*`);
@@ -130,7 +155,14 @@ describe('a step is one look at a sign and a character', () => {
   });
 });
 
-test.each([true, false])('who needs a yes or a no says what a text over the budget counts as: %s', (overBudget) => {
-  const matches = globTest(`*?${'a'.repeat(70)}b`, overBudget);
-  expect([matches('a'.repeat(71)), matches(`a${'a'.repeat(70)}b`), matches('a'.repeat(236))]).toEqual([false, true, overBudget]);
-});
+test.each([true, false])(
+  'who needs a yes or a no says what a text over the budget counts as: %s',
+  (overBudget) => {
+    const matches = globTest(`*?${'a'.repeat(70)}b`, overBudget);
+    expect([
+      matches('a'.repeat(71)),
+      matches(`a${'a'.repeat(70)}b`),
+      matches('a'.repeat(236)),
+    ]).toEqual([false, true, overBudget]);
+  },
+);

@@ -30,10 +30,14 @@ describe('the values of a text', () => {
 
   test('are never fewer than there are, nor more than twice as many and four for each key', () => {
     const count = (value: unknown): number =>
-      1 + (typeof value === 'object' && value !== null ? Object.values(value).reduce((sum: number, one) => sum + count(one), 0) : 0);
+      1 +
+      (typeof value === 'object' && value !== null
+        ? Object.values(value).reduce((sum: number, one) => sum + count(one), 0)
+        : 0);
     const keysOf = (value: unknown): number =>
       typeof value === 'object' && value !== null
-        ? (Array.isArray(value) ? 0 : Object.keys(value).length) + Object.values(value).reduce((sum: number, one) => sum + keysOf(one), 0)
+        ? (Array.isArray(value) ? 0 : Object.keys(value).length) +
+          Object.values(value).reduce((sum: number, one) => sum + keysOf(one), 0)
         : 0;
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
@@ -58,11 +62,16 @@ describe('the depth of a text', () => {
   });
 });
 
-test.each(['"', '"\\', '"a\\"', '', ':::', ']]]]'])('a text that is no JSON and ends anywhere has an end: %j', (text) => {
-  expect(excessOf(text, { maxDepth: 1, maxValues: 100 })).toBe(undefined);
-});
+test.each(['"', '"\\', '"a\\"', '', ':::', ']]]]'])(
+  'a text that is no JSON and ends anywhere has an end: %j',
+  (text) => {
+    expect(excessOf(text, { maxDepth: 1, maxValues: 100 })).toBe(undefined);
+  },
+);
 
 test('a text is looked at no further than to where it passes a bound', () => {
   // The rest would be too deep.
-  expect(excessOf(`[${'1,'.repeat(20)}${'['.repeat(20)}`, { maxDepth: 10, maxValues: 10 })).toBe('values');
+  expect(excessOf(`[${'1,'.repeat(20)}${'['.repeat(20)}`, { maxDepth: 10, maxValues: 10 })).toBe(
+    'values',
+  );
 });

@@ -77,7 +77,10 @@ describe('checkToolName', () => {
       thrown = error;
     }
     expect(thrown).toBeInstanceOf(MisuseError);
-    expect(thrown).toMatchObject({ code: 'invalid_definition', message: expect.stringMatching(message) });
+    expect(thrown).toMatchObject({
+      code: 'invalid_definition',
+      message: expect.stringMatching(message),
+    });
   });
 
   test('a refusal is one short visible line whatever the name is', () => {
@@ -141,14 +144,26 @@ describe('nameSkeleton', () => {
         const skeleton = nameSkeleton(name);
         expect(nameSkeleton(skeleton)).toBe(skeleton);
         expect(nameSkeleton(name.normalize('NFKC'))).toBe(skeleton);
-        expect(nameSkeleton(name.replaceAll('-', '_').replace(/[a-z]/g, (letter) => letter.toUpperCase()))).toBe(skeleton);
+        expect(
+          nameSkeleton(
+            name.replaceAll('-', '_').replace(/[a-z]/g, (letter) => letter.toUpperCase()),
+          ),
+        ).toBe(skeleton);
       }),
     );
   });
 });
 
 describe('nearestNames', () => {
-  const tools = ['git_status', 'git_commit', 'read_file', 'write_file', 'search_files', 'fetch_status', 'ls'];
+  const tools = [
+    'git_status',
+    'git_commit',
+    'read_file',
+    'write_file',
+    'search_files',
+    'fetch_status',
+    'ls',
+  ];
 
   test.each<[name: string, expected: string[]]>([
     ['git_statsu', ['git_status']],
@@ -168,7 +183,10 @@ describe('nearestNames', () => {
   });
 
   test('does not depend on the order of the candidates, repeats none, and keeps to max', () => {
-    expect(nearestNames('file', [...tools, ...tools].reverse(), 2)).toEqual(['read_file', 'search_files']);
+    expect(nearestNames('file', [...tools, ...tools].reverse(), 2)).toEqual([
+      'read_file',
+      'search_files',
+    ]);
     expect(nearestNames('file', tools, 0)).toEqual([]);
   });
 
@@ -177,28 +195,49 @@ describe('nearestNames', () => {
     const alike = Array.from({ length: 10_000 }, (_, index) => `${'a'.repeat(1018)}${index}`);
     // Each of the 3 000 000 comparisons that a search may cost reads at most three characters.
     const most = 9_000_000;
-    expect(charactersRead(() => expect(nearestNames('a'.repeat(1_000_000), ordinary)).toEqual([]))).toBeLessThan(1_000);
-    expect(charactersRead(() => expect(nearestNames('tool_77', ordinary)[0]).toBe('tool_77'))).toBeLessThan(most);
-    expect(charactersRead(() => expect(nearestNames('a'.repeat(1022), alike).length).toBeLessThanOrEqual(3))).toBeLessThan(most);
-    expect(charactersRead(() => expect(nearestNames('tool', ['x'.repeat(1_000_000)])).toEqual([]))).toBeLessThan(1_000);
+    expect(
+      charactersRead(() => expect(nearestNames('a'.repeat(1_000_000), ordinary)).toEqual([])),
+    ).toBeLessThan(1_000);
+    expect(
+      charactersRead(() => expect(nearestNames('tool_77', ordinary)[0]).toBe('tool_77')),
+    ).toBeLessThan(most);
+    expect(
+      charactersRead(() =>
+        expect(nearestNames('a'.repeat(1022), alike).length).toBeLessThanOrEqual(3),
+      ),
+    ).toBeLessThan(most);
+    expect(
+      charactersRead(() => expect(nearestNames('tool', ['x'.repeat(1_000_000)])).toEqual([])),
+    ).toBeLessThan(1_000);
   });
 
   test('agrees with the whole distance table', () => {
     const distance = (a: string, b: string): number => {
       const table = Array.from({ length: a.length + 1 }, (_, row) =>
-        Array.from({ length: b.length + 1 }, (_, column) => (row === 0 ? column : column === 0 ? row : 0)),
+        Array.from({ length: b.length + 1 }, (_, column) =>
+          row === 0 ? column : column === 0 ? row : 0,
+        ),
       );
       const cell = (row: number, column: number): number => table[row]![column]!;
       for (let row = 1; row <= a.length; row++) {
         for (let column = 1; column <= b.length; column++) {
-          let cost = Math.min(cell(row - 1, column) + 1, cell(row, column - 1) + 1, cell(row - 1, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1));
-          if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) cost = Math.min(cost, cell(row - 2, column - 2) + 1);
+          let cost = Math.min(
+            cell(row - 1, column) + 1,
+            cell(row, column - 1) + 1,
+            cell(row - 1, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1),
+          );
+          if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1])
+            cost = Math.min(cost, cell(row - 2, column - 2) + 1);
           table[row]![column] = cost;
         }
       }
       return cell(a.length, b.length);
     };
-    const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 9, maxLength: 14 });
+    const letters = fc.string({
+      unit: fc.constantFrom('a', 'b', 'c'),
+      minLength: 9,
+      maxLength: 14,
+    });
     fc.assert(
       fc.property(letters, fc.array(letters, { maxLength: 5 }), (name, candidates) => {
         const near = new Set(nearestNames(name, candidates, 10));

@@ -1,10 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type AnyTool, defineTool, HostToolRegistry, isMisuseError, MisuseError } from '../../src/index.ts';
+import {
+  type AnyTool,
+  defineTool,
+  HostToolRegistry,
+  isMisuseError,
+  MisuseError,
+} from '../../src/index.ts';
 import { thrownBy } from '../call/define.ts';
 
-const good = { name: 'my_tool', description: 'Does it.', parameters: { type: 'object' }, handler: () => 1 } as const;
-const make = (more: Record<string, unknown> = {}): AnyTool<unknown> => defineTool({ ...good, ...more } as never) as AnyTool<unknown>;
+const good = {
+  name: 'my_tool',
+  description: 'Does it.',
+  parameters: { type: 'object' },
+  handler: () => 1,
+} as const;
+const make = (more: Record<string, unknown> = {}): AnyTool<unknown> =>
+  defineTool({ ...good, ...more } as never) as AnyTool<unknown>;
 
 describe('each field’s bad values throw a MisuseError that names tool, field, expected and got', () => {
   const notText: unknown[] = [null, 7, true, [], {}];
@@ -25,7 +37,18 @@ describe('each field’s bad values throw a MisuseError that names tool, field, 
     ['events', lists],
     ['uses', lists],
     ['annotations', [null, 'x', { readOnly: 'yes' }, { destructive: 1 }]],
-    ['requiresApproval', [null, 'yes', 1, {}, { title: '' }, { title: 'x', risk: 'extreme' }, { title: 'x', message: 7 }]],
+    [
+      'requiresApproval',
+      [
+        null,
+        'yes',
+        1,
+        {},
+        { title: '' },
+        { title: 'x', risk: 'extreme' },
+        { title: 'x', message: 7 },
+      ],
+    ],
     ['policy', [null, 7, 'x', true]],
     ['policy.check', [{ policy: { check: true } }]],
     [
@@ -52,41 +75,88 @@ describe('each field’s bad values throw a MisuseError that names tool, field, 
     ['parameters', [undefined, null, 'object', 7, () => 1, []]],
     ['outputSchema', [null, 'object', 7]],
   ];
-  test.each(table.flatMap(([field, bad]) => bad.map((value) => ({ field, value, shown: typeof value === 'object' ? JSON.stringify(value) : String(value) }))))(
-    '$field: $shown',
-    ({ field, value }) => {
-      const thrown = thrownBy(() => make(field === 'policy.check' ? (value as Record<string, unknown>) : { [field]: value }));
-      expect(thrown).toBeInstanceOf(MisuseError);
-      const { message, code } = thrown as MisuseError;
-      expect(code).toBe(field === 'parameters' || field === 'outputSchema' ? 'invalid_schema' : 'invalid_definition');
-      expect(message).toContain('`my_tool`');
-      expect(message).toContain(field);
-      expect(message).toMatch(/expected/i);
-      expect(message).toMatch(/, got /);
-    },
-  );
+  test.each(
+    table.flatMap(([field, bad]) =>
+      bad.map((value) => ({
+        field,
+        value,
+        shown: typeof value === 'object' ? JSON.stringify(value) : String(value),
+      })),
+    ),
+  )('$field: $shown', ({ field, value }) => {
+    const thrown = thrownBy(() =>
+      make(field === 'policy.check' ? (value as Record<string, unknown>) : { [field]: value }),
+    );
+    expect(thrown).toBeInstanceOf(MisuseError);
+    const { message, code } = thrown as MisuseError;
+    expect(code).toBe(
+      field === 'parameters' || field === 'outputSchema' ? 'invalid_schema' : 'invalid_definition',
+    );
+    expect(message).toContain('`my_tool`');
+    expect(message).toContain(field);
+    expect(message).toMatch(/expected/i);
+    expect(message).toMatch(/, got /);
+  });
 
   test.each<[string, Record<string, unknown>, RegExp]>([
-    ['no way to run', { handler: undefined }, /exactly one of `handler`, `create` or `executor`, got none/],
-    ['two ways to run', { create: () => ({ handler: () => 1 }) }, /exactly one.*got handler and create/],
-    ['create that is no function', { handler: undefined, create: {} }, /`create` to be a function, got an object/],
-    ['an executor without execute', { handler: undefined, executor: { kind: 'worker' } }, /`executor`.*`execute`/],
+    [
+      'no way to run',
+      { handler: undefined },
+      /exactly one of `handler`, `create` or `executor`, got none/,
+    ],
+    [
+      'two ways to run',
+      { create: () => ({ handler: () => 1 }) },
+      /exactly one.*got handler and create/,
+    ],
+    [
+      'create that is no function',
+      { handler: undefined, create: {} },
+      /`create` to be a function, got an object/,
+    ],
+    [
+      'an executor without execute',
+      { handler: undefined, executor: { kind: 'worker' } },
+      /`executor`.*`execute`/,
+    ],
     [
       'an executor that is never freed',
-      { handler: undefined, executor: { kind: 'worker', execute: async () => 1, dispos: () => {} } },
+      {
+        handler: undefined,
+        executor: { kind: 'worker', execute: async () => 1, dispos: () => {} },
+      },
       /`dispos`; did you mean `dispose`/,
     ],
     ['session scope with a handler', { scope: 'session' }, /`create` with `scope: "session"`/],
-    ['global scope with create', { handler: undefined, create: () => ({ handler: () => 1 }), scope: 'global' }, /`handler` with `scope: "global"`/],
-    ['a field that nobody knows', { timeout: 5 }, /unknown field `timeout`; did you mean `timeoutMs`\?$/],
-    ['a policy field that nobody knows', { policy: { chek: () => 1 } }, /policy: unknown field `chek`; did you mean `check`\?$/],
+    [
+      'global scope with create',
+      { handler: undefined, create: () => ({ handler: () => 1 }), scope: 'global' },
+      /`handler` with `scope: "global"`/,
+    ],
+    [
+      'a field that nobody knows',
+      { timeout: 5 },
+      /unknown field `timeout`; did you mean `timeoutMs`\?$/,
+    ],
+    [
+      'a policy field that nobody knows',
+      { policy: { chek: () => 1 } },
+      /policy: unknown field `chek`; did you mean `check`\?$/,
+    ],
     ['knobs that are no schema', { policy: { knobs: 7 } }, /`policy.knobs`.*got `7` \(number\)/],
-    ['an annotation that nobody knows', { annotations: { readonly: true } }, /annotations: unknown field `readonly`; did you mean `readOnly`\?$/],
+    [
+      'an annotation that nobody knows',
+      { annotations: { readonly: true } },
+      /annotations: unknown field `readonly`; did you mean `readOnly`\?$/,
+    ],
     ['something else in uses', { uses: [{ name: 'x' }] }, /`uses`.*definitions/],
   ])('%s', (_, more, message) => {
     expect(thrownBy(() => make(more))).toMatchObject({
       name: 'MisuseError',
-      code: 'invalid_definition'.replace('definition', more.policy !== undefined && 'knobs' in (more.policy as object) ? 'schema' : 'definition'),
+      code: 'invalid_definition'.replace(
+        'definition',
+        more.policy !== undefined && 'knobs' in (more.policy as object) ? 'schema' : 'definition',
+      ),
       message: expect.stringMatching(message),
     });
   });
@@ -108,11 +178,24 @@ describe('each field’s bad values throw a MisuseError that names tool, field, 
     ['__proto__', '__proto__'],
   ])('name: %s is refused, not mended', (_, name) => {
     const thrown = thrownBy(() => make({ name }));
-    expect(thrown).toMatchObject({ code: 'invalid_definition', message: expect.stringMatching(/`name`.*, got /s) });
+    expect(thrown).toMatchObject({
+      code: 'invalid_definition',
+      message: expect.stringMatching(/`name`.*, got /s),
+    });
     expect((thrown as Error).message).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
   });
 
-  test.each(['x', 'a b', 'a.b/c-d_e', 'Ärger', '日本語', 'constructor', 'toString', 'x'.repeat(1_024), '😀'])('name: `%s` is one', (name) => {
+  test.each([
+    'x',
+    'a b',
+    'a.b/c-d_e',
+    'Ärger',
+    '日本語',
+    'constructor',
+    'toString',
+    'x'.repeat(1_024),
+    '😀',
+  ])('name: `%s` is one', (name) => {
     expect(make({ name }).name).toBe(name);
   });
 
@@ -121,7 +204,9 @@ describe('each field’s bad values throw a MisuseError that names tool, field, 
   });
 
   test('limits are taken at their edges', () => {
-    expect(() => make({ timeoutMs: 0.5, idleTimeoutMs: 2 ** 31 - 1, maxOutputChars: 1, maxConcurrency: 1 })).not.toThrow();
+    expect(() =>
+      make({ timeoutMs: 0.5, idleTimeoutMs: 2 ** 31 - 1, maxOutputChars: 1, maxConcurrency: 1 }),
+    ).not.toThrow();
   });
 });
 
@@ -138,24 +223,42 @@ describe('a definition is opaque and frozen', () => {
     requires: [{ fact: 'f', equals: 1 }],
   });
 
-  test('it shows name, description, schemas as JSON Schema, annotations, tags, version and fingerprint', () => {
-    expect(definition).toMatchObject({
-      name: 'my_tool',
-      description: 'Does it.',
-      title: 'My tool',
-      version: '1.2',
-      category: 'x',
-      tags: ['a'],
-      annotations: { readOnly: true },
-    });
-    expect(definition.parameters).toEqual({ type: 'object' });
-    expect(definition.outputSchema).toMatchObject({ type: 'object', properties: { ok: { type: 'boolean' } } });
-    expect(definition.fingerprint).toMatch(/^sha256:[0-9a-f]{64}$/);
-  });
+  test(
+    'it shows name, description, schemas as JSON Schema, annotations, tags, version and ' +
+      'fingerprint',
+    () => {
+      expect(definition).toMatchObject({
+        name: 'my_tool',
+        description: 'Does it.',
+        title: 'My tool',
+        version: '1.2',
+        category: 'x',
+        tags: ['a'],
+        annotations: { readOnly: true },
+      });
+      expect(definition.parameters).toEqual({ type: 'object' });
+      expect(definition.outputSchema).toMatchObject({
+        type: 'object',
+        properties: { ok: { type: 'boolean' } },
+      });
+      expect(definition.fingerprint).toMatch(/^sha256:[0-9a-f]{64}$/);
+    },
+  );
 
   test('it shows nothing that runs or decides', () => {
     const shown = definition as unknown as Record<string, unknown>;
-    for (const key of ['handler', 'create', 'executor', 'policy', 'check', 'requiresApproval', 'requires', 'uses', 'resourceKey', 'execute'])
+    for (const key of [
+      'handler',
+      'create',
+      'executor',
+      'policy',
+      'check',
+      'requiresApproval',
+      'requires',
+      'uses',
+      'resourceKey',
+      'execute',
+    ])
       expect(shown[key], key).toBeUndefined();
     expect(Object.values(shown).some((value) => typeof value === 'function')).toBe(false);
   });
@@ -197,12 +300,16 @@ describe('a definition is opaque and frozen', () => {
 describe('the fingerprint', () => {
   const of = (more: Record<string, unknown> = {}) => make(more).fingerprint;
 
-  test('is the same for the same name, description, schemas, annotations and version, in whatever order keys stand', () => {
-    expect(of({ parameters: { type: 'object', properties: { a: { type: 'string' }, b: {} } } })).toBe(
-      of({ parameters: { properties: { b: {}, a: { type: 'string' } }, type: 'object' } }),
-    );
-    expect(of({ annotations: {} })).toBe(of());
-  });
+  test(
+    'is the same for the same name, description, schemas, annotations and version, in whatever ' +
+      'order keys stand',
+    () => {
+      expect(
+        of({ parameters: { type: 'object', properties: { a: { type: 'string' }, b: {} } } }),
+      ).toBe(of({ parameters: { properties: { b: {}, a: { type: 'string' } }, type: 'object' } }));
+      expect(of({ annotations: {} })).toBe(of());
+    },
+  );
 
   test.each<[string, Record<string, unknown>]>([
     ['the name', { name: 'other' }],
@@ -227,7 +334,9 @@ describe('the fingerprint', () => {
 
   test('is the same by whichever kind the same schema was given', () => {
     expect(of({ parameters: z.object({ a: z.string() }) })).toBe(
-      of({ parameters: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } }),
+      of({
+        parameters: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+      }),
     );
   });
 });
@@ -235,7 +344,11 @@ describe('the fingerprint', () => {
 describe('a definition of another installed copy is refused with that reason', () => {
   test('anything that bears the brand and is not ours', () => {
     const registry = new HostToolRegistry();
-    const foreign = { name: 'theirs', description: 'd', [Symbol.for('host-tools.definition')]: true };
+    const foreign = {
+      name: 'theirs',
+      description: 'd',
+      [Symbol.for('host-tools.definition')]: true,
+    };
     for (const act of [
       () => registry.register(foreign as never),
       () => registry.registerAll([foreign as never]),
@@ -244,7 +357,10 @@ describe('a definition of another installed copy is refused with that reason', (
       () => registry.scope('x').register(foreign as never),
       () => registry.scope('y', { prefix: 'p_' }).register(foreign as never),
     ]) {
-      expect(thrownBy(act)).toMatchObject({ code: 'foreign_definition', message: expect.stringMatching(/`theirs`.*another installed copy.*Deduplicate/s) });
+      expect(thrownBy(act)).toMatchObject({
+        code: 'foreign_definition',
+        message: expect.stringMatching(/`theirs`.*another installed copy.*Deduplicate/s),
+      });
     }
     expect(registry.count).toBe(0);
   });
@@ -257,5 +373,11 @@ describe('a definition of another installed copy is refused with that reason', (
 });
 
 test('defineTool.for<Services>() is the same function', () => {
-  expect(defineTool.for<{ db: string }>()({ ...good, name: 'served', handler: (_, { services }) => services.db }).name).toBe('served');
+  expect(
+    defineTool.for<{ db: string }>()({
+      ...good,
+      name: 'served',
+      handler: (_, { services }) => services.db,
+    }).name,
+  ).toBe('served');
 });

@@ -8,7 +8,11 @@ const bind = (more: Record<string, unknown> = {}) => {
   const w = world();
   const handler = vi.fn((input: unknown) => input);
   w.add(tool(handler as never, { name: 'a', ...more }));
-  return { w, handler, host: w.session.tool('a') as NonNullable<ReturnType<typeof w.session.tool>> };
+  return {
+    w,
+    handler,
+    host: w.session.tool('a') as NonNullable<ReturnType<typeof w.session.tool>>,
+  };
 };
 
 describe('a host tool', () => {
@@ -31,7 +35,10 @@ describe('a host tool', () => {
       requiresApproval: false,
       fingerprint: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
     });
-    expect(host.inputSchema).toMatchObject({ type: 'object', properties: { n: { type: 'number' } } });
+    expect(host.inputSchema).toMatchObject({
+      type: 'object',
+      properties: { n: { type: 'number' } },
+    });
     expect(host.parameters).toBe(host.inputSchema);
     expect(host.getSchema()).toBe(host.inputSchema);
     expect(host.outputSchema).toMatchObject({ type: 'object' });
@@ -40,11 +47,17 @@ describe('a host tool', () => {
   test('is deeply frozen, plain, not callable, and holds no handler', () => {
     const { host, handler } = bind({ parameters: z.object({ n: z.object({ m: z.number() }) }) });
     const walk = (value: unknown, seen = new Set<unknown>()): void => {
-      if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) return;
+      if (
+        (typeof value !== 'object' && typeof value !== 'function') ||
+        value === null ||
+        seen.has(value)
+      )
+        return;
       seen.add(value);
       expect(value).not.toBe(handler);
       expect(Object.isFrozen(value)).toBe(true);
-      for (const key of Reflect.ownKeys(value)) walk((value as Record<PropertyKey, unknown>)[key], seen);
+      for (const key of Reflect.ownKeys(value))
+        walk((value as Record<PropertyKey, unknown>)[key], seen);
     };
     walk(host);
     expect(typeof host).toBe('object');
@@ -65,8 +78,12 @@ describe('a host tool', () => {
   });
 
   test('a `_tool_call_id` that the schema declares is an argument', async () => {
-    const { host } = bind({ parameters: { type: 'object', properties: { _tool_call_id: { type: 'string' } } } });
-    expect(outcome(await (host as Loose).execute({ _tool_call_id: 'x' }))).toEqual({ _tool_call_id: 'x' });
+    const { host } = bind({
+      parameters: { type: 'object', properties: { _tool_call_id: { type: 'string' } } },
+    });
+    expect(outcome(await (host as Loose).execute({ _tool_call_id: 'x' }))).toEqual({
+      _tool_call_id: 'x',
+    });
   });
 
   test('execute never throws and never rejects, whatever it is given', async () => {
@@ -98,7 +115,9 @@ describe('a host tool', () => {
   });
 
   test('every gate holds for it as for a call by name', async () => {
-    const registry = new HostToolRegistry({ rules: [{ effect: 'deny', tools: 'a', when: { n: 1 }, reason: 'no' }] });
+    const registry = new HostToolRegistry({
+      rules: [{ effect: 'deny', tools: 'a', when: { n: 1 }, reason: 'no' }],
+    });
     registry.register(tool(() => 'ran', { name: 'a' }));
     const session = registry.createSession({ sessionId: 's' });
     const host = session.tool('a') as Loose;

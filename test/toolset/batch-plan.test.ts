@@ -20,7 +20,11 @@ const groups = (...texts: string[]): unknown => planBatch(calls(...texts), tools
 describe('planBatch', () => {
   test.each([
     ['calls that are parallel-safe share a group', ['read', 'read', 'read'], [['1', '2', '3']]],
-    ['one that is not is a group of its own, and a barrier', ['read', 'write', 'read'], [['1'], ['2'], ['3']]],
+    [
+      'one that is not is a group of its own, and a barrier',
+      ['read', 'write', 'read'],
+      [['1'], ['2'], ['3']],
+    ],
     ['a tool that says nothing is not parallel-safe', ['plain', 'plain'], [['1'], ['2']]],
     [
       'a key that is in the group already opens a new one',
@@ -30,7 +34,11 @@ describe('planBatch', () => {
         ['3', '4'],
       ],
     ],
-    ["a call's own key beats its spec's", ['locks', 'locks:other', 'locks:third'], [['1', '2', '3']]],
+    [
+      "a call's own key beats its spec's",
+      ['locks', 'locks:other', 'locks:third'],
+      [['1', '2', '3']],
+    ],
     ['own keys conflict', ['read:x', 'read:y', 'read:x'], [['1', '2'], ['3']]],
     ['unknown calls split nothing', ['read', 'nobody', 'read'], [['1', '3']]],
     ['nothing', [], []],
@@ -63,12 +71,24 @@ describe('planBatch', () => {
   });
 
   test('two specs of one name are refused', () => {
-    expect(() => planBatch(calls('read'), [...tools, { name: 'read' }])).toThrow(expect.objectContaining({ code: 'duplicate_name' }));
+    expect(() => planBatch(calls('read'), [...tools, { name: 'read' }])).toThrow(
+      expect.objectContaining({ code: 'duplicate_name' }),
+    );
   });
 
-  test('a key lasts as long as its group: a barrier forgets it, also a barrier of a tool that is alone', () => {
-    expect(groups('read:x', 'write', 'read:x', 'read:y', 'write:x', 'read:x')).toEqual([['1'], ['2'], ['3', '4'], ['5'], ['6']]);
-  });
+  test(
+    'a key lasts as long as its group: a barrier forgets it, also a barrier of a tool that is ' +
+      'alone',
+    () => {
+      expect(groups('read:x', 'write', 'read:x', 'read:y', 'write:x', 'read:x')).toEqual([
+        ['1'],
+        ['2'],
+        ['3', '4'],
+        ['5'],
+        ['6'],
+      ]);
+    },
+  );
 
   test('names and ids that every object has are like others', () => {
     const hostile = ['__proto__', 'constructor', 'toString'];
@@ -78,23 +98,34 @@ describe('planBatch', () => {
       hostile,
     );
     expect(plan.groups).toEqual([hostile]);
-    expect(planBatch([{ id: '1', name: '__proto__' }], tools).calls[0]?.code).toBe('tool_not_found');
+    expect(planBatch([{ id: '1', name: '__proto__' }], tools).calls[0]?.code).toBe(
+      'tool_not_found',
+    );
   });
 
   test('an empty effective list lets nothing through; without one every tool given is let through', () => {
-    expect(planBatch(calls('read'), tools, [])).toMatchObject({ groups: [], calls: [{ code: 'tool_not_available' }] });
+    expect(planBatch(calls('read'), tools, [])).toMatchObject({
+      groups: [],
+      calls: [{ code: 'tool_not_available' }],
+    });
     expect(planBatch(calls('read'), tools)).toMatchObject({ groups: [['1']] });
   });
 
-  test('the hash is of the groups and the verdicts: arguments and the order of keys are nothing to it', () => {
-    const one = planBatch([{ id: '1', name: 'read', arguments: { a: 1 } }], tools);
-    expect(one.hash).toMatch(/^sha256:[0-9a-f]{64}$/);
-    expect(planBatch([{ arguments: { b: [2] }, name: 'read', id: '1' }], tools).hash).toBe(one.hash);
-    expect(planBatch([{ id: '1', name: 'read', resourceKey: 'x' }], tools).hash).toBe(one.hash);
-    expect(planBatch([{ id: '2', name: 'read' }], tools).hash).not.toBe(one.hash);
-    expect(planBatch([{ id: '1', name: 'write' }], tools).hash).not.toBe(one.hash);
-    expect(planBatch([{ id: '1', name: 'read' }], tools, []).hash).not.toBe(one.hash);
-  });
+  test(
+    'the hash is of the groups and the verdicts: arguments and the order of keys are nothing to ' +
+      'it',
+    () => {
+      const one = planBatch([{ id: '1', name: 'read', arguments: { a: 1 } }], tools);
+      expect(one.hash).toMatch(/^sha256:[0-9a-f]{64}$/);
+      expect(planBatch([{ arguments: { b: [2] }, name: 'read', id: '1' }], tools).hash).toBe(
+        one.hash,
+      );
+      expect(planBatch([{ id: '1', name: 'read', resourceKey: 'x' }], tools).hash).toBe(one.hash);
+      expect(planBatch([{ id: '2', name: 'read' }], tools).hash).not.toBe(one.hash);
+      expect(planBatch([{ id: '1', name: 'write' }], tools).hash).not.toBe(one.hash);
+      expect(planBatch([{ id: '1', name: 'read' }], tools, []).hash).not.toBe(one.hash);
+    },
+  );
 
   test('a plan is plain JSON, with its hash', () => {
     const plan = planBatch(calls('read', 'nobody'), tools);
@@ -108,57 +139,93 @@ describe('planBatch', () => {
     });
   });
 
-  test('work grows with the calls alone: each is looked up once, however many tools and groups there are', () => {
-    let looks = 0;
-    const table = new Map<string, ToolSpec>(Array.from({ length: 1_000 }, (_, index) => [`tool_${index}`, { name: `tool_${index}`, resourceKey: `${index}` }]));
-    const counted = {
-      get: (name: string) => {
-        looks++;
-        return table.get(name);
-      },
-    } as unknown as ReadonlyMap<string, ToolSpec>;
-    let asked = 0;
-    const effective = {
-      has: (name: string) => {
-        asked++;
-        return table.has(name);
-      },
-    };
-    const many = [...table.keys()].map((name, index) => ({ id: `${index}`, name }));
-    expect(planBatch(many, counted, effective).groups).toHaveLength(1_000);
-    expect([looks, asked]).toEqual([1_000, 1_000]);
-  });
+  test(
+    'work grows with the calls alone: each is looked up once, however many tools and groups ' +
+      'there are',
+    () => {
+      let looks = 0;
+      const table = new Map<string, ToolSpec>(
+        Array.from({ length: 1_000 }, (_, index) => [
+          `tool_${index}`,
+          { name: `tool_${index}`, resourceKey: `${index}` },
+        ]),
+      );
+      const counted = {
+        get: (name: string) => {
+          looks++;
+          return table.get(name);
+        },
+      } as unknown as ReadonlyMap<string, ToolSpec>;
+      let asked = 0;
+      const effective = {
+        has: (name: string) => {
+          asked++;
+          return table.has(name);
+        },
+      };
+      const many = [...table.keys()].map((name, index) => ({ id: `${index}`, name }));
+      expect(planBatch(many, counted, effective).groups).toHaveLength(1_000);
+      expect([looks, asked]).toEqual([1_000, 1_000]);
+    },
+  );
 
-  test('property: order is kept, each accepted call stands once, and no two of a group may not run side by side', () => {
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom('read', 'write', 'plain', 'locks', 'read:x', 'read:y', 'nobody'), { maxLength: 20 }), (texts) => {
-        const given = calls(...texts);
-        const before = JSON.stringify([given, tools]);
-        const plan = planBatch(given, tools);
-        expect(JSON.stringify([given, tools])).toBe(before);
-        expect(planBatch(given, [...tools].reverse())).toEqual(plan);
-        expect(planBatch(structuredClone(given), new Map(tools.map((tool) => [tool.name, tool])))).toEqual(plan);
-        const accepted = plan.calls.filter((call) => call.accepted).map(({ id }) => id);
-        expect(plan.groups.flat()).toEqual(accepted);
-        expect(plan.calls.map(({ id }) => id)).toEqual(given.map(({ id }) => id));
-        for (const group of plan.groups) {
-          const members = group.map((id) => given[Number(id) - 1]);
-          const keys = members
-            .map((call) => call?.resourceKey ?? tools.find(({ name }) => name === call?.name)?.resourceKey)
-            .filter((key) => key !== undefined);
-          expect(new Set(keys).size).toBe(keys.length);
-          if (members.length > 1) for (const call of members) expect(tools.find(({ name }) => name === call?.name)?.parallelSafe).toBe(true);
-        }
-      }),
-    );
-  });
+  test(
+    'property: order is kept, each accepted call stands once, and no two of a group may not run ' +
+      'side by side',
+    () => {
+      fc.assert(
+        fc.property(
+          fc.array(
+            fc.constantFrom('read', 'write', 'plain', 'locks', 'read:x', 'read:y', 'nobody'),
+            {
+              maxLength: 20,
+            },
+          ),
+          (texts) => {
+            const given = calls(...texts);
+            const before = JSON.stringify([given, tools]);
+            const plan = planBatch(given, tools);
+            expect(JSON.stringify([given, tools])).toBe(before);
+            expect(planBatch(given, [...tools].reverse())).toEqual(plan);
+            expect(
+              planBatch(structuredClone(given), new Map(tools.map((tool) => [tool.name, tool]))),
+            ).toEqual(plan);
+            const accepted = plan.calls.filter((call) => call.accepted).map(({ id }) => id);
+            expect(plan.groups.flat()).toEqual(accepted);
+            expect(plan.calls.map(({ id }) => id)).toEqual(given.map(({ id }) => id));
+            for (const group of plan.groups) {
+              const members = group.map((id) => given[Number(id) - 1]);
+              const keys = members
+                .map(
+                  (call) =>
+                    call?.resourceKey ?? tools.find(({ name }) => name === call?.name)?.resourceKey,
+                )
+                .filter((key) => key !== undefined);
+              expect(new Set(keys).size).toBe(keys.length);
+              if (members.length > 1)
+                for (const call of members)
+                  expect(tools.find(({ name }) => name === call?.name)?.parallelSafe).toBe(true);
+            }
+          },
+        ),
+      );
+    },
+  );
 });
 
-test.each([['text'], [undefined], [[{ name: 'a' }]], [[null]], [[{ id: 'a', name: 1 }]], [new Array(1)], [[{ id: 'a', name: 'a', resourceKey: 1 }]]])(
-  'what is no list of calls is refused: %j',
-  (calls) => {
-    expect(() => planBatch(calls as never, [{ name: 'a' }])).toThrow(
-      expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(/^planBatch: .*`calls/) }),
-    );
-  },
-);
+test.each([
+  ['text'],
+  [undefined],
+  [[{ name: 'a' }]],
+  [[null]],
+  [[{ id: 'a', name: 1 }]],
+  [new Array(1)],
+  [[{ id: 'a', name: 'a', resourceKey: 1 }]],
+])('what is no list of calls is refused: %j', (calls) => {
+  expect(() => planBatch(calls as never, [{ name: 'a' }])).toThrow(
+    expect.objectContaining({
+      code: 'invalid_option',
+      message: expect.stringMatching(/^planBatch: .*`calls/),
+    }),
+  );
+});

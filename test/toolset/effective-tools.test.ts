@@ -1,7 +1,18 @@
-/** What a session shows its model: computed by one function, stable to the byte, kept until something changes, and told with the reason when it does. */
+/**
+ * What a session shows its model: computed by one function, stable to the byte, kept until
+ * something changes, and told with the reason when it does.
+ */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type AnyTool, defineTool, type HostTool, HostToolRegistry, mount, type SessionOptions, type ToolSession } from '../../src/index.ts';
+import {
+  type AnyTool,
+  defineTool,
+  type HostTool,
+  HostToolRegistry,
+  mount,
+  type SessionOptions,
+  type ToolSession,
+} from '../../src/index.ts';
 import { stateOf } from '../../src/session/session.ts';
 import { createTestSession, TestCoordinator } from '../../src/testing/index.ts';
 import { planBatch } from '../../src/toolset/batch-plan.ts';
@@ -9,30 +20,47 @@ import { computeEffective, type ToolSpec } from '../../src/workflow/index.ts';
 import { outcome, tool } from '../call/world.ts';
 
 const ready = { fact: 'host.ready', equals: true } as const;
-const named = (name: string, more: Record<string, unknown> = {}): AnyTool<unknown> => tool(() => name, { name, ...more });
+const named = (name: string, more: Record<string, unknown> = {}): AnyTool<unknown> =>
+  tool(() => name, { name, ...more });
 
 /** Six tools that differ in all that listings and plans look at. */
 const kit = (): AnyTool<unknown>[] => [
   named('open', { provides: ['host.ready'] }),
-  named('read', { requires: [ready], annotations: { readOnly: true }, parameters: z.object({ path: z.string(), deep: z.boolean().default(false) }) }),
+  named('read', {
+    requires: [ready],
+    annotations: { readOnly: true },
+    parameters: z.object({ path: z.string(), deep: z.boolean().default(false) }),
+  }),
   named('write', { requires: [ready], resourceKey: 'disk' }),
-  named('edit', { parallelSafe: true, resourceKey: ({ file }: { file: string }) => file, parameters: z.object({ file: z.string() }) }),
+  named('edit', {
+    parallelSafe: true,
+    resourceKey: ({ file }: { file: string }) => file,
+    parameters: z.object({ file: z.string() }),
+  }),
   named('search', { parallelSafe: true }),
   named('deploy', { policy: { knobs: z.object({ env: z.string() }) } }),
 ];
-const start = (options: Partial<SessionOptions> = {}): { readonly registry: HostToolRegistry; readonly session: ToolSession } => {
+const start = (
+  options: Partial<SessionOptions> = {},
+): { readonly registry: HostToolRegistry; readonly session: ToolSession } => {
   const registry = new HostToolRegistry();
   registry.registerAll(kit());
   return { registry, session: registry.createSession({ sessionId: 's', ...options }) };
 };
 
 /** What a model is given, to the byte. */
-const bytesOf = (tools: readonly HostTool[]): string[] => tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }));
+const bytesOf = (tools: readonly HostTool[]): string[] =>
+  tools.map(({ name, description, inputSchema }) =>
+    JSON.stringify({ name, description, inputSchema }),
+  );
 const listing = (session: ToolSession): string[] => bytesOf(session.effectiveTools().tools);
 /** What `tools:changed` tells of a session from now on. */
 const heard = (session: ToolSession): object[] => {
   const told: object[] = [];
-  session.events.on('tools:changed', ({ type: _type, at: _at, ...rest }: { type?: string; at: number }) => void told.push(rest));
+  session.events.on(
+    'tools:changed',
+    ({ type: _type, at: _at, ...rest }: { type?: string; at: number }) => void told.push(rest),
+  );
   return told;
 };
 
@@ -51,11 +79,23 @@ describe('a session shows what computeEffective and planBatch say, and nothing e
     ['a profile', { profile: 'p' }, ['search', 'read', 'open']],
     [
       'a profile, facts and overrides',
-      { profile: 'p', facts: { 'host.ready': true }, overrides: { enable: ['write', 'edit'], disable: ['open'] } },
+      {
+        profile: 'p',
+        facts: { 'host.ready': true },
+        overrides: { enable: ['write', 'edit'], disable: ['open'] },
+      },
       ['search', 'read', 'open'],
     ],
-    ['force, which beats no gate', { profile: 'none', overrides: { force: ['write', 'search'] } }, []],
-    ['disable, which beats all', { overrides: { disable: ['open', 'search'], force: ['search'] } }, undefined],
+    [
+      'force, which beats no gate',
+      { profile: 'none', overrides: { force: ['write', 'search'] } },
+      [],
+    ],
+    [
+      'disable, which beats all',
+      { overrides: { disable: ['open', 'search'], force: ['search'] } },
+      undefined,
+    ],
   ])('%s', (_, options, profile) => {
     const registry = new HostToolRegistry();
     registry.registerAll(kit());
@@ -78,13 +118,17 @@ describe('a session shows what computeEffective and planBatch say, and nothing e
       { id: `${name} 2`, name, arguments: { file: 'x' } },
     ]);
     // The one key that comes from an input, and is none where the input is invalid.
-    const keyed = calls.map((call) => (call.id === 'edit 2' ? { ...call, resourceKey: 'x' } : call));
+    const keyed = calls.map((call) =>
+      call.id === 'edit 2' ? { ...call, resourceKey: 'x' } : call,
+    );
     expect(session.plan(calls)).toEqual(planBatch(keyed, specs, names));
   });
 
   test('`executeBatch` runs the plan that `plan` shows', async () => {
     const { session } = start({ facts: { 'host.ready': true } });
-    const calls = ['search', 'edit', 'write', 'nobody', 'edit', 'deploy', 'search'].map((name, index) => ({ id: `${index}`, name, arguments: { file: 'x' } }));
+    const calls = ['search', 'edit', 'write', 'nobody', 'edit', 'deploy', 'search'].map(
+      (name, index) => ({ id: `${index}`, name, arguments: { file: 'x' } }),
+    );
     const before = session.plan(calls);
     const { plan } = await session.executeBatch(calls);
     expect(plan).toEqual(before);
@@ -102,9 +146,17 @@ describe('a session shows what computeEffective and planBatch say, and nothing e
 
   test('names that every object has are tools and facts like others', async () => {
     const registry = new HostToolRegistry();
-    registry.registerAll(['constructor', 'toString', 'hasOwnProperty'].map((name) => named(name, { requires: [{ fact: name, equals: 1 }] })));
+    registry.registerAll(
+      ['constructor', 'toString', 'hasOwnProperty'].map((name) =>
+        named(name, { requires: [{ fact: name, equals: 1 }] }),
+      ),
+    );
     const session = registry.createSession({ sessionId: 's' });
-    expect(session.effectiveTools().dropped.map(({ code }) => code)).toEqual(['fact_unmet:constructor', 'fact_unmet:toString', 'fact_unmet:hasOwnProperty']);
+    expect(session.effectiveTools().dropped.map(({ code }) => code)).toEqual([
+      'fact_unmet:constructor',
+      'fact_unmet:toString',
+      'fact_unmet:hasOwnProperty',
+    ]);
     session.setFacts(JSON.parse('{"constructor":1,"__proto__":1}') as never);
     expect(session.effectiveTools().names).toEqual(['constructor']);
     const { plan, results } = await session.executeBatch([
@@ -113,51 +165,106 @@ describe('a session shows what computeEffective and planBatch say, and nothing e
       { id: 'toString', name: 'toString' },
     ]);
     expect(plan.groups).toEqual([['__proto__']]);
-    expect(results.map(({ result }) => outcome(result))).toEqual(['constructor', 'tool_not_found', 'tool_not_available']);
+    expect(results.map(({ result }) => outcome(result))).toEqual([
+      'constructor',
+      'tool_not_found',
+      'tool_not_available',
+    ]);
   });
 
   test.each([
-    ['an override', (session: ToolSession) => session.setOverrides({ enable: ['search', 'serch'] }), 'unknown_tool', /`serch`.*`search`/],
-    ['a choice of profile', (session: ToolSession) => session.setProfile('pp'), 'unknown_profile', /`p`.*`pp`/],
     [
-      "a profile's tools",
-      (_: ToolSession, registry: HostToolRegistry) => registry.defineProfile({ id: 'p', tools: ['serch'] }),
+      'an override',
+      (session: ToolSession) => session.setOverrides({ enable: ['search', 'serch'] }),
       'unknown_tool',
       /`serch`.*`search`/,
     ],
-  ])('an unknown name in %s throws, names the nearest, and changes nothing', (_, change, code, message) => {
-    const { registry, session } = start({ overrides: { disable: ['search'] } });
-    registry.defineProfile({ id: 'p', tools: ['open'] });
-    const told = heard(session);
-    const before = session.effectiveTools();
-    expect(() => change(session, registry)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
-    expect(session.effectiveTools()).toEqual(before);
-    expect(session.effectiveTools().names).toBe(before.names);
-    expect(registry.profile('p')).toEqual({ id: 'p', tools: ['open'] });
-    expect(told).toEqual([]);
-  });
+    [
+      'a choice of profile',
+      (session: ToolSession) => session.setProfile('pp'),
+      'unknown_profile',
+      /`p`.*`pp`/,
+    ],
+    [
+      "a profile's tools",
+      (_: ToolSession, registry: HostToolRegistry) =>
+        registry.defineProfile({ id: 'p', tools: ['serch'] }),
+      'unknown_tool',
+      /`serch`.*`search`/,
+    ],
+  ])(
+    'an unknown name in %s throws, names the nearest, and changes nothing',
+    (_, change, code, message) => {
+      const { registry, session } = start({ overrides: { disable: ['search'] } });
+      registry.defineProfile({ id: 'p', tools: ['open'] });
+      const told = heard(session);
+      const before = session.effectiveTools();
+      expect(() => change(session, registry)).toThrow(
+        expect.objectContaining({ code, message: expect.stringMatching(message) }),
+      );
+      expect(session.effectiveTools()).toEqual(before);
+      expect(session.effectiveTools().names).toBe(before.names);
+      expect(registry.profile('p')).toEqual({ id: 'p', tools: ['open'] });
+      expect(told).toEqual([]);
+    },
+  );
 });
 
 describe('a live session follows', () => {
-  const changes: readonly (readonly [reason: string, what: string, change: (registry: HostToolRegistry, session: ToolSession) => unknown, told: object])[] = [
-    ['facts', 'a fact', (_, session) => session.setFacts({ 'host.ready': true }), { added: ['read', 'write'], removed: [], modified: [] }],
-    ['profile', 'another profile', (_, session) => session.setProfile('p'), { added: [], removed: ['open', 'edit'], modified: [] }],
+  const changes: readonly (readonly [
+    reason: string,
+    what: string,
+    change: (registry: HostToolRegistry, session: ToolSession) => unknown,
+    told: object,
+  ])[] = [
+    [
+      'facts',
+      'a fact',
+      (_, session) => session.setFacts({ 'host.ready': true }),
+      { added: ['read', 'write'], removed: [], modified: [] },
+    ],
+    [
+      'profile',
+      'another profile',
+      (_, session) => session.setProfile('p'),
+      { added: [], removed: ['open', 'edit'], modified: [] },
+    ],
     [
       'profile',
       'a profile of another content',
       (registry) => registry.defineProfile({ id: 'all', tools: ['open'] }),
       { added: [], removed: ['edit', 'search'], modified: [] },
     ],
-    ['overrides', 'overrides', (_, session) => session.setOverrides({ disable: ['open'] }), { added: [], removed: ['open'], modified: [] }],
-    ['registry', 'a tool that goes', (registry) => registry.unregister('search'), { added: [], removed: ['search'], modified: [] }],
+    [
+      'overrides',
+      'overrides',
+      (_, session) => session.setOverrides({ disable: ['open'] }),
+      { added: [], removed: ['open'], modified: [] },
+    ],
+    [
+      'registry',
+      'a tool that goes',
+      (registry) => registry.unregister('search'),
+      { added: [], removed: ['search'], modified: [] },
+    ],
     [
       'registry',
       'a tool that is replaced',
       (registry) => registry.registerOrReplace(named('search', { description: 'New.' })),
       { added: [], removed: [], modified: ['search'] },
     ],
-    ['session', 'a tool of its own', (_, session) => session.register(named('mine')), { added: ['mine'], removed: [], modified: [] }],
-    ['rules', 'a rule that hides', (registry) => registry.addRules([{ effect: 'deny', tools: 'edit' }]), { added: [], removed: ['edit'], modified: [] }],
+    [
+      'session',
+      'a tool of its own',
+      (_, session) => session.register(named('mine')),
+      { added: ['mine'], removed: [], modified: [] },
+    ],
+    [
+      'rules',
+      'a rule that hides',
+      (registry) => registry.addRules([{ effect: 'deny', tools: 'edit' }]),
+      { added: [], removed: ['edit'], modified: [] },
+    ],
   ];
   const live = (): ReturnType<typeof start> => {
     const { registry } = start();
@@ -173,7 +280,9 @@ describe('a live session follows', () => {
     change(registry, session);
     expect(events).toEqual([{ ...told, reason }]);
     const { added, removed } = told as { added: string[]; removed: string[] };
-    expect([...session.effectiveTools().names].sort()).toEqual([...before.filter((name) => !removed.includes(name)), ...added].sort());
+    expect([...session.effectiveTools().names].sort()).toEqual(
+      [...before.filter((name) => !removed.includes(name)), ...added].sort(),
+    );
   });
 
   test('a change that shows nothing is not told', () => {
@@ -217,12 +326,30 @@ describe('a live session follows', () => {
       return { visible, hiddenBy, unlockedBy, code };
     };
     expect(await why('open')).toEqual({ visible: true });
-    expect(await why('read')).toEqual({ visible: false, hiddenBy: 'fact_unmet:host.ready', unlockedBy: ['open'], code: 'tool_not_available' });
-    expect(await why('edit')).toEqual({ visible: false, hiddenBy: 'disabled', code: 'tool_not_available' });
-    expect(await why('search')).toEqual({ visible: false, hiddenBy: 'denied', code: 'policy_denied' });
-    expect(await why('other')).toEqual({ visible: false, hiddenBy: 'not_in_profile', code: 'tool_not_available' });
+    expect(await why('read')).toEqual({
+      visible: false,
+      hiddenBy: 'fact_unmet:host.ready',
+      unlockedBy: ['open'],
+      code: 'tool_not_available',
+    });
+    expect(await why('edit')).toEqual({
+      visible: false,
+      hiddenBy: 'disabled',
+      code: 'tool_not_available',
+    });
+    expect(await why('search')).toEqual({
+      visible: false,
+      hiddenBy: 'denied',
+      code: 'policy_denied',
+    });
+    expect(await why('other')).toEqual({
+      visible: false,
+      hiddenBy: 'not_in_profile',
+      code: 'tool_not_available',
+    });
     expect((await session.explain('search')).ruleId).toBe('no-search');
-    for (const { name, code } of session.effectiveTools().dropped) expect((await session.explain(name)).hiddenBy).toBe(code);
+    for (const { name, code } of session.effectiveTools().dropped)
+      expect((await session.explain(name)).hiddenBy).toBe(code);
     session.setFacts({ 'host.ready': true });
     expect(await why('read')).toMatchObject({ visible: true });
   });
@@ -235,82 +362,127 @@ describe('a live session follows', () => {
   });
 });
 
-describe('prompt caches hold: a tool that did not change keeps its place among the others and its bytes', () => {
-  const without = (lines: readonly string[], name: string): string[] => lines.filter((line) => (JSON.parse(line) as { name: string }).name !== name);
+describe(
+  'prompt caches hold: a tool that did not change keeps its place among the others and its ' +
+    'bytes',
+  () => {
+    const without = (lines: readonly string[], name: string): string[] =>
+      lines.filter((line) => (JSON.parse(line) as { name: string }).name !== name);
 
-  test('another tool is replaced: it keeps its place, and the rest is byte for byte the same', () => {
-    const { registry, session } = start();
-    const before = listing(session);
-    registry.registerOrReplace(named('edit', { description: 'Another.', parameters: z.object({ quite: z.number() }) }));
-    const after = listing(session);
-    expect(without(after, 'edit')).toEqual(without(before, 'edit'));
-    expect(after.findIndex((line) => line.includes('"edit"'))).toBe(before.findIndex((line) => line.includes('"edit"')));
-    expect(after).not.toEqual(before);
-  });
-
-  test('the same definition again, equal but made anew, is the same bytes', () => {
-    const { registry, session } = start();
-    const before = listing(session);
-    for (const definition of kit().reverse()) registry.registerOrReplace(definition);
-    expect(listing(session)).toEqual(before);
-  });
-
-  test('facts, overrides and rules that come and go', () => {
-    const { registry, session } = start();
-    const before = listing(session);
-    session.setFacts({ 'host.ready': true, other: [1, { b: 1, a: 2 }] });
-    const more = listing(session);
-    expect(more.filter((line) => before.includes(line))).toEqual(before);
-    session.setFacts({ 'host.ready': null, other: null });
-    expect(listing(session)).toEqual(before);
-    session.setOverrides({ disable: ['open', 'search'] });
-    expect(listing(session)).toEqual(before.filter((line) => !/"name":"(open|search)"/.test(line)));
-    session.setOverrides({});
-    const remove = registry.addRules([{ effect: 'deny', tools: '*' }]);
-    expect(listing(session)).toEqual([]);
-    remove();
-    expect(listing(session)).toEqual(before);
-  });
-
-  test('a tool that comes stands last, one that goes leaves the rest as it was', () => {
-    const { registry, session } = start();
-    const before = listing(session);
-    registry.register(named('aaa'));
-    expect(listing(session).slice(0, -1)).toEqual(before);
-    registry.unregister('aaa');
-    registry.unregister('open');
-    expect(listing(session)).toEqual(without(before, 'open'));
-  });
-
-  test('another session, another registry, other order of facts and overrides: the same bytes and the same hash', () => {
-    const facts = { 'host.ready': true, b: 1, a: { y: 1, x: 2 } };
-    const { registry, session } = start({ facts, overrides: { enable: ['search', 'open'], disable: ['edit'] } });
-    const wanted = { bytes: listing(session), hash: session.effectiveTools().hash };
-    const other = { a: { x: 2, y: 1 }, b: 1, 'host.ready': true };
-    const again = registry.createSession({ sessionId: 'again', facts: other, overrides: { disable: ['edit'], enable: ['open', 'search'] } });
-    const elsewhere = start({ facts: other, overrides: { disable: ['edit'] } }).session;
-    for (const one of [again, elsewhere]) expect({ bytes: listing(one), hash: one.effectiveTools().hash }).toEqual(wanted);
-  });
-
-  test('a profile gives the order, whatever the order of registration', () => {
-    const listed = [kit(), kit().reverse()].map((definitions) => {
-      const registry = new HostToolRegistry();
-      registry.registerAll(definitions);
-      registry.defineProfile({ id: 'p', tools: ['search', 'open', 'edit'] });
-      return listing(registry.createSession({ sessionId: 's', profile: 'p', overrides: { enable: ['write', 'read'] }, facts: { 'host.ready': true } }));
+    test('another tool is replaced: it keeps its place, and the rest is byte for byte the same', () => {
+      const { registry, session } = start();
+      const before = listing(session);
+      registry.registerOrReplace(
+        named('edit', { description: 'Another.', parameters: z.object({ quite: z.number() }) }),
+      );
+      const after = listing(session);
+      expect(without(after, 'edit')).toEqual(without(before, 'edit'));
+      expect(after.findIndex((line) => line.includes('"edit"'))).toBe(
+        before.findIndex((line) => line.includes('"edit"')),
+      );
+      expect(after).not.toEqual(before);
     });
-    expect(listed[1]).toEqual(listed[0]);
-    expect(listed[0]?.map((line) => (JSON.parse(line) as { name: string }).name)).toEqual(['search', 'open', 'edit', 'read', 'write']);
-  });
 
-  test('what is listed is frozen: nobody changes another’s bytes', () => {
-    const { session } = start();
-    const set = session.effectiveTools();
-    for (const part of [set, set.names, set.tools, set.dropped, set.dropped[0], set.prerequisites, set.prerequisites[0], set.prerequisites[0]?.unlocks])
-      expect(Object.isFrozen(part)).toBe(true);
-    expect(Object.isFrozen(set.tools[1]?.inputSchema)).toBe(true);
-  });
-});
+    test('the same definition again, equal but made anew, is the same bytes', () => {
+      const { registry, session } = start();
+      const before = listing(session);
+      for (const definition of kit().reverse()) registry.registerOrReplace(definition);
+      expect(listing(session)).toEqual(before);
+    });
+
+    test('facts, overrides and rules that come and go', () => {
+      const { registry, session } = start();
+      const before = listing(session);
+      session.setFacts({ 'host.ready': true, other: [1, { b: 1, a: 2 }] });
+      const more = listing(session);
+      expect(more.filter((line) => before.includes(line))).toEqual(before);
+      session.setFacts({ 'host.ready': null, other: null });
+      expect(listing(session)).toEqual(before);
+      session.setOverrides({ disable: ['open', 'search'] });
+      expect(listing(session)).toEqual(
+        before.filter((line) => !/"name":"(open|search)"/.test(line)),
+      );
+      session.setOverrides({});
+      const remove = registry.addRules([{ effect: 'deny', tools: '*' }]);
+      expect(listing(session)).toEqual([]);
+      remove();
+      expect(listing(session)).toEqual(before);
+    });
+
+    test('a tool that comes stands last, one that goes leaves the rest as it was', () => {
+      const { registry, session } = start();
+      const before = listing(session);
+      registry.register(named('aaa'));
+      expect(listing(session).slice(0, -1)).toEqual(before);
+      registry.unregister('aaa');
+      registry.unregister('open');
+      expect(listing(session)).toEqual(without(before, 'open'));
+    });
+
+    test(
+      'another session, another registry, other order of facts and overrides: the same bytes and ' +
+        'the same hash',
+      () => {
+        const facts = { 'host.ready': true, b: 1, a: { y: 1, x: 2 } };
+        const { registry, session } = start({
+          facts,
+          overrides: { enable: ['search', 'open'], disable: ['edit'] },
+        });
+        const wanted = { bytes: listing(session), hash: session.effectiveTools().hash };
+        const other = { a: { x: 2, y: 1 }, b: 1, 'host.ready': true };
+        const again = registry.createSession({
+          sessionId: 'again',
+          facts: other,
+          overrides: { disable: ['edit'], enable: ['open', 'search'] },
+        });
+        const elsewhere = start({ facts: other, overrides: { disable: ['edit'] } }).session;
+        for (const one of [again, elsewhere])
+          expect({ bytes: listing(one), hash: one.effectiveTools().hash }).toEqual(wanted);
+      },
+    );
+
+    test('a profile gives the order, whatever the order of registration', () => {
+      const listed = [kit(), kit().reverse()].map((definitions) => {
+        const registry = new HostToolRegistry();
+        registry.registerAll(definitions);
+        registry.defineProfile({ id: 'p', tools: ['search', 'open', 'edit'] });
+        return listing(
+          registry.createSession({
+            sessionId: 's',
+            profile: 'p',
+            overrides: { enable: ['write', 'read'] },
+            facts: { 'host.ready': true },
+          }),
+        );
+      });
+      expect(listed[1]).toEqual(listed[0]);
+      expect(listed[0]?.map((line) => (JSON.parse(line) as { name: string }).name)).toEqual([
+        'search',
+        'open',
+        'edit',
+        'read',
+        'write',
+      ]);
+    });
+
+    test('what is listed is frozen: nobody changes another’s bytes', () => {
+      const { session } = start();
+      const set = session.effectiveTools();
+      for (const part of [
+        set,
+        set.names,
+        set.tools,
+        set.dropped,
+        set.dropped[0],
+        set.prerequisites,
+        set.prerequisites[0],
+        set.prerequisites[0]?.unlocks,
+      ])
+        expect(Object.isFrozen(part)).toBe(true);
+      expect(Object.isFrozen(set.tools[1]?.inputSchema)).toBe(true);
+    });
+  },
+);
 
 describe('listings are kept', () => {
   test('while nothing changes the same frozen arrays come back, whatever is called meanwhile', async () => {
@@ -337,18 +509,22 @@ describe('listings are kept', () => {
     expect(session.tools()).toBe(tools);
   });
 
-  test('after a change there is a new list, in which tools that did not change are the same objects', () => {
-    const { registry, session } = start();
-    const before = session.tools();
-    registry.registerOrReplace(named('edit', { description: 'New.' }));
-    const after = session.tools();
-    expect(after).not.toBe(before);
-    for (const [index, one] of after.entries()) {
-      if (one.name === 'edit') expect(one).not.toBe(before[index]);
-      else expect(one).toBe(before[index]);
-    }
-    expect(before.find(({ name }) => name === 'edit')?.description).not.toBe('New.');
-  });
+  test(
+    'after a change there is a new list, in which tools that did not change are the same ' +
+      'objects',
+    () => {
+      const { registry, session } = start();
+      const before = session.tools();
+      registry.registerOrReplace(named('edit', { description: 'New.' }));
+      const after = session.tools();
+      expect(after).not.toBe(before);
+      for (const [index, one] of after.entries()) {
+        if (one.name === 'edit') expect(one).not.toBe(before[index]);
+        else expect(one).toBe(before[index]);
+      }
+      expect(before.find(({ name }) => name === 'edit')?.description).not.toBe('New.');
+    },
+  );
 
   test('it is worked out once for all sessions that see the same, and anew after a change', () => {
     const { registry, session } = start({ facts: { a: 1, b: 2 } });
@@ -369,13 +545,25 @@ describe('listings are kept', () => {
 
   test('sessions with many different facts do not pile up listings', () => {
     const { registry } = start();
-    const sessions = Array.from({ length: 300 }, (_, number) => registry.createSession({ sessionId: `${number}`, facts: { number } }));
-    for (const session of sessions) expect(session.effectiveTools().names).toEqual(['open', 'edit', 'search']);
+    const sessions = Array.from({ length: 300 }, (_, number) =>
+      registry.createSession({ sessionId: `${number}`, facts: { number } }),
+    );
+    for (const session of sessions)
+      expect(session.effectiveTools().names).toEqual(['open', 'edit', 'search']);
     expect(sessions[0]?.tools()).toBe(sessions[0]?.tools());
   });
 
   test('a test session lists by the same rules', () => {
-    const session = createTestSession({ tools: [defineTool({ name: 'one', description: 'One.', parameters: { type: 'object' }, handler: () => 1 })] });
+    const session = createTestSession({
+      tools: [
+        defineTool({
+          name: 'one',
+          description: 'One.',
+          parameters: { type: 'object' },
+          handler: () => 1,
+        }),
+      ],
+    });
     expect(session.effectiveTools().names).toEqual(['one']);
   });
 });

@@ -8,24 +8,44 @@ const ready = { fact: 'host.ready', equals: true } as const;
 
 describe('computeEffective', () => {
   test('without a profile every tool given is effective, in the order given', () => {
-    expect(computeEffective({ tools: abc })).toMatchObject({ names: ['a', 'b', 'c'], dropped: [], prerequisites: [] });
-  });
-
-  test('a profile chooses and orders; `[]` chooses none', () => {
-    expect(computeEffective({ tools: abc, profile: ['c', 'a'] })).toMatchObject({ names: ['c', 'a'], dropped: [{ name: 'b', code: 'not_in_profile' }] });
-    expect(computeEffective({ tools: abc, profile: [] }).names).toEqual([]);
-  });
-
-  test('enabled = profile, enable and force, minus disable, over both scopes; extras follow by code unit', () => {
-    const tools = ['z', 'y', 'B', 'a', 'x'].map((name) => spec(name));
-    expect(computeEffective({ tools, profile: ['z'], overrides: { session: { enable: ['y', 'a'] }, run: { force: ['B'], disable: ['y'] } } })).toMatchObject({
-      names: ['z', 'B', 'a'],
+    expect(computeEffective({ tools: abc })).toMatchObject({
+      names: ['a', 'b', 'c'],
+      dropped: [],
+      prerequisites: [],
     });
   });
 
+  test('a profile chooses and orders; `[]` chooses none', () => {
+    expect(computeEffective({ tools: abc, profile: ['c', 'a'] })).toMatchObject({
+      names: ['c', 'a'],
+      dropped: [{ name: 'b', code: 'not_in_profile' }],
+    });
+    expect(computeEffective({ tools: abc, profile: [] }).names).toEqual([]);
+  });
+
+  test(
+    'enabled = profile, enable and force, minus disable, over both scopes; extras follow by ' +
+      'code unit',
+    () => {
+      const tools = ['z', 'y', 'B', 'a', 'x'].map((name) => spec(name));
+      expect(
+        computeEffective({
+          tools,
+          profile: ['z'],
+          overrides: { session: { enable: ['y', 'a'] }, run: { force: ['B'], disable: ['y'] } },
+        }),
+      ).toMatchObject({
+        names: ['z', 'B', 'a'],
+      });
+    },
+  );
+
   test('disable beats all: profile, enable, force, and the other scope', () => {
     const overrides = { session: { disable: ['a'] }, run: { enable: ['a'], force: ['a'] } };
-    expect(computeEffective({ tools: abc, profile: ['a'], overrides }).dropped).toContainEqual({ name: 'a', code: 'disabled' });
+    expect(computeEffective({ tools: abc, profile: ['a'], overrides }).dropped).toContainEqual({
+      name: 'a',
+      code: 'disabled',
+    });
   });
 
   test('force never beats a gate', () => {
@@ -47,39 +67,72 @@ describe('computeEffective', () => {
     ['an absent fact', ready, {}, false],
     ['a fact of every object', { fact: 'toString', equals: 'x' }, {}, false],
   ] as const)('facts: %s', (_, rule, facts, holds) => {
-    expect(computeEffective({ tools: [spec('a', { requires: [rule] })], facts }).names).toEqual(holds ? ['a'] : []);
+    expect(computeEffective({ tools: [spec('a', { requires: [rule] })], facts }).names).toEqual(
+      holds ? ['a'] : [],
+    );
   });
 
   test('the first code that applies is told, in the order of the list', () => {
-    const everything: ToolSpec = spec('a', { requires: [ready], blocked: ['disabled', 'denied', 'not_registered', 'knobs_missing'] });
+    const everything: ToolSpec = spec('a', {
+      requires: [ready],
+      blocked: ['disabled', 'denied', 'not_registered', 'knobs_missing'],
+    });
     const code = (tool: ToolSpec, profile: string[] = ['a'], facts = {}): string | undefined =>
       computeEffective({ tools: [tool], profile, facts }).dropped[0]?.code;
     expect(code(everything, [])).toBe('disabled');
-    expect(code({ ...everything, blocked: ['denied', 'not_registered', 'knobs_missing'] }, [])).toBe('denied');
-    expect(code({ ...everything, blocked: ['not_registered', 'knobs_missing'] }, [])).toBe('not_in_profile');
-    expect(code({ ...everything, blocked: ['not_registered', 'knobs_missing'] })).toBe('fact_unmet:host.ready');
-    expect(code({ ...everything, blocked: ['knobs_missing', 'not_registered'] }, ['a'], { 'host.ready': true })).toBe('not_registered');
-    expect(code({ ...everything, blocked: ['knobs_missing'] }, ['a'], { 'host.ready': true })).toBe('knobs_missing');
+    expect(
+      code({ ...everything, blocked: ['denied', 'not_registered', 'knobs_missing'] }, []),
+    ).toBe('denied');
+    expect(code({ ...everything, blocked: ['not_registered', 'knobs_missing'] }, [])).toBe(
+      'not_in_profile',
+    );
+    expect(code({ ...everything, blocked: ['not_registered', 'knobs_missing'] })).toBe(
+      'fact_unmet:host.ready',
+    );
+    expect(
+      code({ ...everything, blocked: ['knobs_missing', 'not_registered'] }, ['a'], {
+        'host.ready': true,
+      }),
+    ).toBe('not_registered');
+    expect(code({ ...everything, blocked: ['knobs_missing'] }, ['a'], { 'host.ready': true })).toBe(
+      'knobs_missing',
+    );
   });
 
-  test('budgets: required tools are kept first and count; one over the token budget is skipped, smaller ones after it still fit', () => {
-    const tools = [spec('big', { tokens: 80 }), spec('small', { tokens: 10 }), spec('must', { tokens: 50 }), spec('tiny', { tokens: 40 })];
-    expect(computeEffective({ tools, budget: { maxTokens: 100, required: ['must'] } })).toMatchObject({
-      names: ['small', 'must', 'tiny'],
-      dropped: [{ name: 'big', code: 'token_budget' }],
-    });
-    expect(computeEffective({ tools, budget: { maxTools: 2, required: ['must'] } })).toMatchObject({
-      names: ['big', 'must'],
-      dropped: [
-        { name: 'small', code: 'tool_budget' },
-        { name: 'tiny', code: 'tool_budget' },
-      ],
-    });
-  });
+  test(
+    'budgets: required tools are kept first and count; one over the token budget is skipped, ' +
+      'smaller ones after it still fit',
+    () => {
+      const tools = [
+        spec('big', { tokens: 80 }),
+        spec('small', { tokens: 10 }),
+        spec('must', { tokens: 50 }),
+        spec('tiny', { tokens: 40 }),
+      ];
+      expect(
+        computeEffective({ tools, budget: { maxTokens: 100, required: ['must'] } }),
+      ).toMatchObject({
+        names: ['small', 'must', 'tiny'],
+        dropped: [{ name: 'big', code: 'token_budget' }],
+      });
+      expect(
+        computeEffective({ tools, budget: { maxTools: 2, required: ['must'] } }),
+      ).toMatchObject({
+        names: ['big', 'must'],
+        dropped: [
+          { name: 'small', code: 'tool_budget' },
+          { name: 'tiny', code: 'tool_budget' },
+        ],
+      });
+    },
+  );
 
   test("without `tokens` a tool costs a quarter of its JSON's characters", () => {
     const tool = spec('a', { description: 'd'.repeat(400), parameters: { type: 'object' } });
-    const cost = Math.ceil(JSON.stringify({ name: 'a', description: tool.description, parameters: tool.parameters }).length / 4);
+    const cost = Math.ceil(
+      JSON.stringify({ name: 'a', description: tool.description, parameters: tool.parameters })
+        .length / 4,
+    );
     expect(computeEffective({ tools: [tool], budget: { maxTokens: cost } }).names).toEqual(['a']);
     expect(computeEffective({ tools: [tool], budget: { maxTokens: cost - 1 } }).names).toEqual([]);
   });
@@ -91,7 +144,9 @@ describe('computeEffective', () => {
       spec('b', { requires: [ready] }),
       spec('hidden', { provides: ['host.ready'], blocked: ['denied'] }),
     ];
-    expect(computeEffective({ tools }).prerequisites).toEqual([{ tool: 'open', fact: 'host.ready', unlocks: ['a', 'b'] }]);
+    expect(computeEffective({ tools }).prerequisites).toEqual([
+      { tool: 'open', fact: 'host.ready', unlocks: ['a', 'b'] },
+    ]);
     expect(computeEffective({ tools, facts: { 'host.ready': true } }).prerequisites).toEqual([]);
   });
 
@@ -102,13 +157,19 @@ describe('computeEffective', () => {
     ['required', { budget: { required: ['nobody'] } }],
     ['a name of every object', { profile: ['constructor'] }],
   ])('an unknown name throws `unknown_tool`: %s', (_, more) => {
-    expect(() => computeEffective({ tools: abc, ...more })).toThrow(expect.objectContaining({ code: 'unknown_tool' }));
+    expect(() => computeEffective({ tools: abc, ...more })).toThrow(
+      expect.objectContaining({ code: 'unknown_tool' }),
+    );
   });
 
   test('an unknown name is told with the nearest known one', () => {
     const tools = [spec('read_file'), spec('write_file')];
-    expect(() => computeEffective({ tools, profile: ['read_fle'] })).toThrow(/`profile`.*`read_fle`.*Did you mean `read_file`/);
-    expect(() => computeEffective({ tools, overrides: { run: { disable: ['write_fiel'] } } })).toThrow(/`overrides\.run\.disable`.*`write_file`/);
+    expect(() => computeEffective({ tools, profile: ['read_fle'] })).toThrow(
+      /`profile`.*`read_fle`.*Did you mean `read_file`/,
+    );
+    expect(() =>
+      computeEffective({ tools, overrides: { run: { disable: ['write_fiel'] } } }),
+    ).toThrow(/`overrides\.run\.disable`.*`write_file`/);
   });
 
   test('two specs of one name are refused: which one would count is nobody’s guess', () => {
@@ -129,31 +190,56 @@ describe('computeEffective', () => {
 
   test('names that every object has are names like others, as tools and as facts', () => {
     const hostile = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
-    const tools = hostile.map((name) => spec(name, { requires: [{ fact: name, equals: 'yes' }], provides: [name] }));
-    expect(computeEffective({ tools }).dropped).toEqual(hostile.map((name) => ({ name, code: `fact_unmet:${name}` })));
-    const facts = JSON.parse(`{${hostile.map((name) => `${JSON.stringify(name)}:"yes"`).join()}}`) as Record<string, string>;
-    expect(computeEffective({ tools, facts, profile: hostile, overrides: { run: { enable: hostile } } }).names).toEqual(hostile);
+    const tools = hostile.map((name) =>
+      spec(name, { requires: [{ fact: name, equals: 'yes' }], provides: [name] }),
+    );
+    expect(computeEffective({ tools }).dropped).toEqual(
+      hostile.map((name) => ({ name, code: `fact_unmet:${name}` })),
+    );
+    const facts = JSON.parse(
+      `{${hostile.map((name) => `${JSON.stringify(name)}:"yes"`).join()}}`,
+    ) as Record<string, string>;
+    expect(
+      computeEffective({ tools, facts, profile: hostile, overrides: { run: { enable: hostile } } })
+        .names,
+    ).toEqual(hostile);
     expect(({} as Record<string, unknown>).yes).toBeUndefined();
   });
 
   test('a required tool counts beyond every limit, but no gate lets it through', () => {
-    const tools = [spec('a', { tokens: 50 }), spec('b', { tokens: 50 }), spec('c', { tokens: 1 }), spec('gated', { requires: [ready] })];
-    expect(computeEffective({ tools, budget: { maxTools: 1, maxTokens: 60, required: ['b', 'a', 'gated'] } })).toMatchObject({
+    const tools = [
+      spec('a', { tokens: 50 }),
+      spec('b', { tokens: 50 }),
+      spec('c', { tokens: 1 }),
+      spec('gated', { requires: [ready] }),
+    ];
+    expect(
+      computeEffective({
+        tools,
+        budget: { maxTools: 1, maxTokens: 60, required: ['b', 'a', 'gated'] },
+      }),
+    ).toMatchObject({
       names: ['a', 'b'],
       dropped: [
         { name: 'gated', code: 'fact_unmet:host.ready' },
         { name: 'c', code: 'tool_budget' },
       ],
     });
-    expect(computeEffective({ tools, budget: { maxTokens: 100, required: ['b', 'a'] } }).dropped).toContainEqual({ name: 'c', code: 'token_budget' });
+    expect(
+      computeEffective({ tools, budget: { maxTokens: 100, required: ['b', 'a'] } }).dropped,
+    ).toContainEqual({ name: 'c', code: 'token_budget' });
   });
 
   test('where both limits refuse a tool, it is `tool_budget`; a limit of 0 lets nothing through', () => {
-    expect(computeEffective({ tools: [spec('a', { tokens: 2 })], budget: { maxTools: 0, maxTokens: 0 } }).dropped).toEqual([
-      { name: 'a', code: 'tool_budget' },
-    ]);
+    expect(
+      computeEffective({ tools: [spec('a', { tokens: 2 })], budget: { maxTools: 0, maxTokens: 0 } })
+        .dropped,
+    ).toEqual([{ name: 'a', code: 'tool_budget' }]);
     const free = [spec('free', { tokens: 0 }), spec('a', { tokens: 1 })];
-    expect(computeEffective({ tools: free, budget: { maxTokens: 0 } })).toMatchObject({ names: ['free'], dropped: [{ name: 'a', code: 'token_budget' }] });
+    expect(computeEffective({ tools: free, budget: { maxTokens: 0 } })).toMatchObject({
+      names: ['free'],
+      dropped: [{ name: 'a', code: 'token_budget' }],
+    });
   });
 
   test.each([
@@ -162,33 +248,59 @@ describe('computeEffective', () => {
     ['maxTokens', { maxTokens: -1 }],
     ['a text', { maxTokens: '100' as never }],
   ])('a limit that is none throws `invalid_option`: %s', (_, budget) => {
-    expect(() => computeEffective({ tools: abc, budget })).toThrow(expect.objectContaining({ code: 'invalid_option' }));
-  });
-
-  test.each([-1, Number.NaN, '5' as never])('a cost that is none throws `invalid_option`: %s', (tokens) => {
-    expect(() => computeEffective({ tools: [spec('a', { tokens })], budget: { maxTokens: 10 } })).toThrow(
-      expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('`tools[0].tokens`') }),
+    expect(() => computeEffective({ tools: abc, budget })).toThrow(
+      expect.objectContaining({ code: 'invalid_option' }),
     );
   });
 
-  test('a tool that a budget drops unlocks nothing; of several providers each is told, in effective order', () => {
-    const tools = [
-      spec('a', { requires: [ready] }),
-      spec('second', { provides: ['host.ready', 'host.ready'], tokens: 1 }),
-      spec('first', { provides: ['host.ready'], tokens: 1 }),
-      spec('dear', { provides: ['host.ready'], tokens: 99 }),
-    ];
-    expect(computeEffective({ tools, profile: ['first', 'second', 'dear', 'a'], budget: { maxTokens: 10 } }).prerequisites).toEqual([
-      { tool: 'first', fact: 'host.ready', unlocks: ['a'] },
-      { tool: 'second', fact: 'host.ready', unlocks: ['a'] },
-    ]);
-  });
+  test.each([-1, Number.NaN, '5' as never])(
+    'a cost that is none throws `invalid_option`: %s',
+    (tokens) => {
+      expect(() =>
+        computeEffective({ tools: [spec('a', { tokens })], budget: { maxTokens: 10 } }),
+      ).toThrow(
+        expect.objectContaining({
+          code: 'invalid_option',
+          message: expect.stringContaining('`tools[0].tokens`'),
+        }),
+      );
+    },
+  );
+
+  test(
+    'a tool that a budget drops unlocks nothing; of several providers each is told, in ' +
+      'effective order',
+    () => {
+      const tools = [
+        spec('a', { requires: [ready] }),
+        spec('second', { provides: ['host.ready', 'host.ready'], tokens: 1 }),
+        spec('first', { provides: ['host.ready'], tokens: 1 }),
+        spec('dear', { provides: ['host.ready'], tokens: 99 }),
+      ];
+      expect(
+        computeEffective({
+          tools,
+          profile: ['first', 'second', 'dear', 'a'],
+          budget: { maxTokens: 10 },
+        }).prerequisites,
+      ).toEqual([
+        { tool: 'first', fact: 'host.ready', unlocks: ['a'] },
+        { tool: 'second', fact: 'host.ready', unlocks: ['a'] },
+      ]);
+    },
+  );
 
   test('a tool that waits for several facts is told by the first; the others come as these hold', () => {
     const tools = [spec('a', { requires: [ready, { fact: 'os', in: ['linux'] }] })];
-    expect(computeEffective({ tools }).dropped).toEqual([{ name: 'a', code: 'fact_unmet:host.ready' }]);
-    expect(computeEffective({ tools, facts: { 'host.ready': true } }).dropped).toEqual([{ name: 'a', code: 'fact_unmet:os' }]);
-    expect(computeEffective({ tools, facts: { os: 'linux', 'host.ready': true } }).names).toEqual(['a']);
+    expect(computeEffective({ tools }).dropped).toEqual([
+      { name: 'a', code: 'fact_unmet:host.ready' },
+    ]);
+    expect(computeEffective({ tools, facts: { 'host.ready': true } }).dropped).toEqual([
+      { name: 'a', code: 'fact_unmet:os' },
+    ]);
+    expect(computeEffective({ tools, facts: { os: 'linux', 'host.ready': true } }).names).toEqual([
+      'a',
+    ]);
   });
 
   test('the hash is of names, dropped and prerequisites, and of nothing else', () => {
@@ -196,7 +308,9 @@ describe('computeEffective', () => {
     expect(hash({ facts: { unrelated: 1 } })).toBe(hash({}));
     expect(hash({ profile: ['a', 'b', 'c'] })).toBe(hash({}));
     expect(hash({ profile: ['b', 'a', 'c'] })).not.toBe(hash({}));
-    expect(hash({ profile: ['a', 'b'] })).not.toBe(hash({ overrides: { run: { disable: ['c'] } } }));
+    expect(hash({ profile: ['a', 'b'] })).not.toBe(
+      hash({ overrides: { run: { disable: ['c'] } } }),
+    );
   });
 
   const names = ['a', 'b', 'c', 'd', 'e'];
@@ -216,25 +330,38 @@ describe('computeEffective', () => {
       ),
     ),
     profile: fc.option(some, { nil: undefined as never }),
-    overrides: fc.record({ session: fc.record({ enable: some, disable: some, force: some }), run: fc.record({ enable: some, disable: some, force: some }) }),
+    overrides: fc.record({
+      session: fc.record({ enable: some, disable: some, force: some }),
+      run: fc.record({ enable: some, disable: some, force: some }),
+    }),
     facts: fc.constantFrom({}, { 'host.ready': true }),
-    budget: fc.record({ maxTools: fc.integer({ min: 0, max: 5 }), maxTokens: fc.integer({ min: 0, max: 30 }), required: fc.constant([]) }),
+    budget: fc.record({
+      maxTools: fc.integer({ min: 0, max: 5 }),
+      maxTokens: fc.integer({ min: 0, max: 30 }),
+      required: fc.constant([]),
+    }),
   });
 
-  test('property: pure and deterministic; every tool is either named or dropped, once; what is disabled is never named', () => {
-    fc.assert(
-      fc.property(input, (given) => {
-        const before = JSON.stringify(given);
-        const set = computeEffective(given);
-        expect(computeEffective(structuredClone(given))).toEqual(set);
-        expect(JSON.stringify(given)).toBe(before);
-        expect([...set.names, ...set.dropped.map(({ name }) => name)].sort()).toEqual(names);
-        for (const scope of ['session', 'run'] as const) for (const name of given.overrides[scope].disable) expect(set.names).not.toContain(name);
-        expect(set.names.length).toBeLessThanOrEqual(given.budget.maxTools);
-        expect(set.hash).toMatch(/^sha256:[0-9a-f]{64}$/);
-      }),
-    );
-  });
+  test(
+    'property: pure and deterministic; every tool is either named or dropped, once; what is ' +
+      'disabled is never named',
+    () => {
+      fc.assert(
+        fc.property(input, (given) => {
+          const before = JSON.stringify(given);
+          const set = computeEffective(given);
+          expect(computeEffective(structuredClone(given))).toEqual(set);
+          expect(JSON.stringify(given)).toBe(before);
+          expect([...set.names, ...set.dropped.map(({ name }) => name)].sort()).toEqual(names);
+          for (const scope of ['session', 'run'] as const)
+            for (const name of given.overrides[scope].disable)
+              expect(set.names).not.toContain(name);
+          expect(set.names.length).toBeLessThanOrEqual(given.budget.maxTools);
+          expect(set.hash).toMatch(/^sha256:[0-9a-f]{64}$/);
+        }),
+      );
+    },
+  );
 
   /** The same value with the keys of every object in another order. */
   const shuffledKeys = (value: unknown): unknown =>
@@ -248,29 +375,39 @@ describe('computeEffective', () => {
           )
         : value;
 
-  test('property: the order of keys and of the names in an override or `required` changes nothing, nor does a JSON round trip', () => {
-    fc.assert(
-      fc.property(input, fc.dictionary(fc.string(), fc.jsonValue()), (given, others) => {
-        const whole = { ...given, facts: { ...others, ...given.facts } };
-        const reversed = (lists: { enable: string[]; disable: string[]; force: string[] }) => ({
-          enable: [...lists.enable].reverse(),
-          disable: [...lists.disable].reverse(),
-          force: [...lists.force].reverse(),
-        });
-        const { session, run } = given.overrides;
-        const other = shuffledKeys({ ...whole, overrides: { run: reversed(run), session: reversed(session) } }) as typeof whole;
-        const set = computeEffective(whole as never);
-        expect(computeEffective(other as never)).toEqual(set);
-        expect(computeEffective(JSON.parse(JSON.stringify(other)))).toEqual(set);
-        // The two scopes count alike.
-        expect(computeEffective({ ...whole, overrides: { session: run, run: session } } as never)).toEqual(set);
-      }),
-    );
-  });
+  test(
+    'property: the order of keys and of the names in an override or `required` changes nothing, ' +
+      'nor does a JSON round trip',
+    () => {
+      fc.assert(
+        fc.property(input, fc.dictionary(fc.string(), fc.jsonValue()), (given, others) => {
+          const whole = { ...given, facts: { ...others, ...given.facts } };
+          const reversed = (lists: { enable: string[]; disable: string[]; force: string[] }) => ({
+            enable: [...lists.enable].reverse(),
+            disable: [...lists.disable].reverse(),
+            force: [...lists.force].reverse(),
+          });
+          const { session, run } = given.overrides;
+          const other = shuffledKeys({
+            ...whole,
+            overrides: { run: reversed(run), session: reversed(session) },
+          }) as typeof whole;
+          const set = computeEffective(whole as never);
+          expect(computeEffective(other as never)).toEqual(set);
+          expect(computeEffective(JSON.parse(JSON.stringify(other)))).toEqual(set);
+          // The two scopes count alike.
+          expect(
+            computeEffective({ ...whole, overrides: { session: run, run: session } } as never),
+          ).toEqual(set);
+        }),
+      );
+    },
+  );
 
   test('property: input that is frozen to the bottom is taken as well', () => {
     const freeze = <T>(value: T): T => {
-      if (typeof value === 'object' && value !== null) for (const member of Object.values(Object.freeze(value))) freeze(member);
+      if (typeof value === 'object' && value !== null)
+        for (const member of Object.values(Object.freeze(value))) freeze(member);
       return value;
     };
     fc.assert(
@@ -283,5 +420,7 @@ describe('computeEffective', () => {
 
 test('a misspelt list of overrides is refused: it would lift what it was to disable', () => {
   const overrides = { session: { disabled: ['a'] } } as never;
-  expect(() => computeEffective({ tools: [{ name: 'a' }], overrides })).toThrow('`overrides.session`: unknown field `disabled`; did you mean `disable`?');
+  expect(() => computeEffective({ tools: [{ name: 'a' }], overrides })).toThrow(
+    '`overrides.session`: unknown field `disabled`; did you mean `disable`?',
+  );
 });

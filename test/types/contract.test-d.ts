@@ -1,8 +1,9 @@
 /**
  * The exports hold what the contract says, name for name. Three kinds of proof:
- * `fits<Contract>(Ours)`: what the library gives is all that the contract promises. `fits<Ours>(Contract)`: what the contract lets a host write is accepted.
- * `adds`: every member is there, and every further member is named here.
- * Where a host writes, the library also takes an explicit `undefined`; such types are proved in the second direction alone.
+ * `fits<Contract>(Ours)`: what the library gives is all that the contract promises.
+ * `fits<Ours>(Contract)`: what the contract lets a host write is accepted. `adds`: every member is
+ * there, and every further member is named here. Where a host writes, the library also takes an
+ * explicit `undefined`; such types are proved in the second direction alone.
  */
 import type * as Ours from '../../src/index.ts';
 import type * as Contract from './contract.ts';
@@ -35,11 +36,16 @@ type Literal = {
   };
   readonly required: readonly ['a'];
 };
-// The contract asks callers for what has a default; the library fills it in, as it does for every other kind of schema.
+// The contract asks callers for what has a default; the library fills it in, as it does for every
+// other kind of schema.
 same<Ours.ParsedOf<Literal>, Contract.ParsedOf<Literal>>(true);
 fits<Ours.InputOf<Literal>>(given<Contract.InputOf<Literal>>());
-same<Ours.ParsedOf<Ours.StandardSchema<1, 2>>, Contract.ParsedOf<Contract.StandardSchema<1, 2>>>(true);
-same<Ours.InputOf<Ours.StandardSchema<1, 2>>, Contract.InputOf<Contract.StandardSchema<1, 2>>>(true);
+same<Ours.ParsedOf<Ours.StandardSchema<1, 2>>, Contract.ParsedOf<Contract.StandardSchema<1, 2>>>(
+  true,
+);
+same<Ours.InputOf<Ours.StandardSchema<1, 2>>, Contract.InputOf<Contract.StandardSchema<1, 2>>>(
+  true,
+);
 
 // ---------- results
 same<Ours.ErrorCode, Contract.ErrorCode>(true);
@@ -82,13 +88,20 @@ fits<Ours.Surface>(given<Contract.Surface>());
 // ---------- definitions
 type OurDefinition = Ours.HostToolDefinition<'a', 1, 2, 3, Services>;
 type ContractDefinition = Contract.HostToolDefinition<'a', 1, 2, 3, Services>;
-adds<Pick<OurDefinition, keyof OurDefinition & string>, Pick<ContractDefinition, keyof ContractDefinition & string>, 'category'>(true);
+adds<
+  Pick<OurDefinition, keyof OurDefinition & string>,
+  Pick<ContractDefinition, keyof ContractDefinition & string>,
+  'category'
+>(true);
 fits<ContractDefinition>(given<OurDefinition>());
 fits<Contract.AnyTool<Services>>(given<Ours.AnyTool<Services>>());
 adds<Ours.ToolAnnotations, Contract.ToolAnnotations>(true);
 fits<Ours.ToolAnnotations>(given<Contract.ToolAnnotations>());
 same<Ours.HandlerReturn<Services>, Contract.HandlerReturn<Services>>(true);
-same<Ours.OutputFor<undefined, Promise<Ours.Ok<1> | Ours.Fail | 2>>, Contract.OutputFor<undefined, Promise<Ours.Ok<1> | Ours.Fail | 2>>>(true);
+same<
+  Ours.OutputFor<undefined, Promise<Ours.Ok<1> | Ours.Fail | 2>>,
+  Contract.OutputFor<undefined, Promise<Ours.Ok<1> | Ours.Fail | 2>>
+>(true);
 same<Ours.OutputFor<Literal, 1>, Contract.OutputFor<Literal, 1>>(true);
 same<Ours.KnobsOf<Literal>, Contract.KnobsOf<Literal>>(true);
 same<Ours.KnobsOf<undefined>, Contract.KnobsOf<undefined>>(true);
@@ -103,9 +116,15 @@ type Spec<T extends 'ours' | 'contract'> = T extends 'ours'
   : Contract.ToolSpecBase<'a', Literal, undefined, Literal, Services>;
 adds<Spec<'ours'>, Spec<'contract'>>(true);
 fits<Spec<'ours'>>(given<Spec<'contract'>>());
-fits<Ours.ToolConfig<'a', Literal, undefined, Literal, Services, 1>>(given<Contract.ToolConfig<'a', Literal, undefined, Literal, Services, 1>>());
-fits<Ours.SessionToolConfig<'a', Literal, undefined, Literal, Services, 1>>(given<Contract.SessionToolConfig<'a', Literal, undefined, Literal, Services, 1>>());
-fits<Ours.ExecutorToolConfig<'a', Literal, undefined, Literal, Services>>(given<Contract.ExecutorToolConfig<'a', Literal, undefined, Literal, Services>>());
+fits<Ours.ToolConfig<'a', Literal, undefined, Literal, Services, 1>>(
+  given<Contract.ToolConfig<'a', Literal, undefined, Literal, Services, 1>>(),
+);
+fits<Ours.SessionToolConfig<'a', Literal, undefined, Literal, Services, 1>>(
+  given<Contract.SessionToolConfig<'a', Literal, undefined, Literal, Services, 1>>(),
+);
+fits<Ours.ExecutorToolConfig<'a', Literal, undefined, Literal, Services>>(
+  given<Contract.ExecutorToolConfig<'a', Literal, undefined, Literal, Services>>(),
+);
 adds<Ours.Executor, Contract.Executor>(true);
 fits<Ours.Executor>(given<Contract.Executor>());
 fits<keyof Contract.DefineTool<Services>>(given<keyof Ours.DefineTool<Services>>());
@@ -120,7 +139,10 @@ fits<Ours.WhenTest>(given<Contract.WhenTest>());
 fits<Contract.WhenTest>(given<Ours.WhenTest>());
 adds<Ours.Profile, Contract.Profile>(true);
 fits<Ours.Profile>(given<Contract.Profile>());
-adds<Exclude<Elements<Ours.Profile['tools']>, string>, Exclude<Elements<Contract.Profile['tools']>, string>>(true);
+adds<
+  Exclude<Elements<Ours.Profile['tools']>, string>,
+  Exclude<Elements<Contract.Profile['tools']>, string>
+>(true);
 // A queue that is never left is a limit nobody can lift.
 adds<Ours.Limits, Contract.Limits, 'queueTimeoutMs'>(true);
 fits<Ours.Limits>(given<Contract.Limits>());
@@ -172,12 +194,24 @@ fits<Contract.HostTool<1, 2>>(given<Ours.HostTool<1, 2>>());
 adds<Ours.ToolEvents, Contract.ToolEvents>(true);
 fits<Contract.ToolEvents>(given<Ours.ToolEvents>());
 // What is asked of a running system most: how long, which try, whose child.
-adds<Ours.ToolEvents['tool:pre'], Contract.ToolEvents['tool:pre'], 'attempt' | 'parentCallId' | 'surface'>(true);
+adds<
+  Ours.ToolEvents['tool:pre'],
+  Contract.ToolEvents['tool:pre'],
+  'attempt' | 'parentCallId' | 'surface'
+>(true);
 adds<Ours.ToolEvents['tool:post'], Contract.ToolEvents['tool:post'], 'durationMs'>(true);
-adds<Ours.ToolEvents['tool:error'], Contract.ToolEvents['tool:error'], 'durationMs' | 'status'>(true);
+adds<Ours.ToolEvents['tool:error'], Contract.ToolEvents['tool:error'], 'durationMs' | 'status'>(
+  true,
+);
 adds<Ours.ToolEvents['tools:changed'], Contract.ToolEvents['tools:changed'], 'reason'>(true);
-type Unchanged = Exclude<keyof Ours.ToolEvents, 'tool:pre' | 'tool:post' | 'tool:error' | 'tools:changed'>;
-same<{ [K in Unchanged]: keyof Ours.ToolEvents[K] }, { [K in Unchanged]: keyof Contract.ToolEvents[K] }>(true);
+type Unchanged = Exclude<
+  keyof Ours.ToolEvents,
+  'tool:pre' | 'tool:post' | 'tool:error' | 'tools:changed'
+>;
+same<
+  { [K in Unchanged]: keyof Ours.ToolEvents[K] },
+  { [K in Unchanged]: keyof Contract.ToolEvents[K] }
+>(true);
 adds<Ours.EventBase, Contract.EventBase>(true);
 fits<Contract.EventBase>(given<Ours.EventBase>());
 fits<Contract.Emitter<{ a: 1; b: { c: 2 } }>>(given<Ours.Emitter<{ a: 1; b: { c: 2 } }>>());
@@ -192,18 +226,36 @@ fits<Contract.Explanation>(given<Ours.Explanation>());
 adds<Ours.ToolSession<Services>, Contract.ToolSession<Services>>(true);
 fits<Contract.ToolSession<Services>>(given<Ours.ToolSession<Services>>());
 fits<Contract.ToolSession>(given<Ours.ToolSession>());
-adds<ReturnType<Ours.ToolSession['effectiveTools']>, ReturnType<Contract.ToolSession['effectiveTools']>>(true);
-adds<Awaited<ReturnType<Ours.ToolSession['executeBatch']>>, Awaited<ReturnType<Contract.ToolSession['executeBatch']>>>(true);
+adds<
+  ReturnType<Ours.ToolSession['effectiveTools']>,
+  ReturnType<Contract.ToolSession['effectiveTools']>
+>(true);
+adds<
+  Awaited<ReturnType<Ours.ToolSession['executeBatch']>>,
+  Awaited<ReturnType<Contract.ToolSession['executeBatch']>>
+>(true);
 // Whatever can be disposed answers to `await using`.
 adds<Ours.ToolScope<Services>, Contract.ToolScope<Services>, typeof Symbol.asyncDispose>(true);
 fits<Contract.ToolScope<Services>>(given<Ours.ToolScope<Services>>());
-adds<Ours.HostToolRegistry<Services>, Contract.HostToolRegistry<Services>, typeof Symbol.asyncDispose>(true);
+adds<
+  Ours.HostToolRegistry<Services>,
+  Contract.HostToolRegistry<Services>,
+  typeof Symbol.asyncDispose
+>(true);
 // `profile()` gives back what was given, and a host may write `undefined` for what it leaves out.
-fits<Omit<Contract.HostToolRegistry<Services>, 'profile'>>(given<Ours.HostToolRegistry<Services>>());
+fits<Omit<Contract.HostToolRegistry<Services>, 'profile'>>(
+  given<Ours.HostToolRegistry<Services>>(),
+);
 same<ReturnType<Ours.HostToolRegistry['profile']>, Ours.Profile | undefined>(true);
-fits<new (options?: Contract.RegistryOptions<Services>) => Ours.HostToolRegistry<Services>>(given<typeof Ours.HostToolRegistry<Services>>());
-fits<new (options?: Contract.RegistryOptions<unknown>) => Ours.HostToolRegistry>(given<typeof Ours.HostToolRegistry>());
-same<ReturnType<Ours.HostToolRegistry<Services>['listTools']>, readonly Ours.AnyTool<Services>[]>(true);
+fits<new (options?: Contract.RegistryOptions<Services>) => Ours.HostToolRegistry<Services>>(
+  given<typeof Ours.HostToolRegistry<Services>>(),
+);
+fits<new (options?: Contract.RegistryOptions<unknown>) => Ours.HostToolRegistry>(
+  given<typeof Ours.HostToolRegistry>(),
+);
+same<ReturnType<Ours.HostToolRegistry<Services>['listTools']>, readonly Ours.AnyTool<Services>[]>(
+  true,
+);
 same<typeof Ours.hostToolRegistry, Ours.HostToolRegistry>(true);
 same<keyof typeof Contract.hostToolRegistry, keyof Contract.HostToolRegistry>(true);
 
@@ -215,11 +267,22 @@ fits<Ours.Coordinator>(given<Contract.Coordinator>());
 fits<Contract.Coordinator>(given<Ours.Coordinator>());
 adds<Ours.Mount, Contract.Mount>(true);
 fits<Contract.Mount>(given<Ours.Mount>());
-fits<(session: Ours.ToolSession<Services>, coordinator: Contract.Coordinator, options?: { onConflict?: 'skip' | 'replace' }) => Promise<Contract.Mount>>(
-  given<typeof Ours.mount<Services>>(),
-);
-fits<(target: unknown, registry: Ours.HostToolRegistry<Services>, options: Contract.SessionOptions<Services>) => Promise<string[]>>(
-  given<typeof Ours.registerHostToolsOnSession<Services>>(),
-);
+fits<
+  (
+    session: Ours.ToolSession<Services>,
+    coordinator: Contract.Coordinator,
+    options?: { onConflict?: 'skip' | 'replace' },
+  ) => Promise<Contract.Mount>
+>(given<typeof Ours.mount<Services>>());
+fits<
+  (
+    target: unknown,
+    registry: Ours.HostToolRegistry<Services>,
+    options: Contract.SessionOptions<Services>,
+  ) => Promise<string[]>
+>(given<typeof Ours.registerHostToolsOnSession<Services>>());
 fits<ReturnType<typeof Contract.mount>>(given<ReturnType<typeof Ours.mount>>());
-same<ReturnType<typeof Ours.registerHostToolsOnSession>, ReturnType<typeof Contract.registerHostToolsOnSession>>(true);
+same<
+  ReturnType<typeof Ours.registerHostToolsOnSession>,
+  ReturnType<typeof Contract.registerHostToolsOnSession>
+>(true);

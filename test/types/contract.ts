@@ -1,6 +1,8 @@
 /**
- * The public types as they were agreed before there was code: the contract that `contract.test-d.ts` holds the exports to. Declarations only; nothing here runs.
- * The branded types are the library's own, because a brand of another file could never match: what they carry is proved in `inference.test-d.ts`.
+ * The public types as they were agreed before there was code: the contract that
+ * `contract.test-d.ts` holds the exports to. Declarations only; nothing here runs. The branded
+ * types are the library's own, because a brand of another file could never match: what they carry
+ * is proved in `inference.test-d.ts`.
  */
 // biome-ignore-all lint/suspicious/noExplicitAny: the contract says where `any` stood in it.
 import type { Content, Fail, Ok, ToolRef } from '../../src/index.ts';
@@ -9,10 +11,16 @@ export type { Content, Fail, Ok, ToolRef };
 
 // ---------- JSON and schemas
 export type JsonPrimitive = string | number | boolean | null;
-export type JsonValue = JsonPrimitive | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+export type JsonValue =
+  | JsonPrimitive
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** The part of Standard Schema we read. Vendored: no dependency, any zod 3.25+/4, Valibot, ArkType, Effect. */
+/**
+ * The part of Standard Schema we read. Vendored: no dependency, any zod 3.25+/4, Valibot, ArkType,
+ * Effect.
+ */
 export interface StandardSchema<In = unknown, Out = In> {
   readonly '~standard': {
     readonly version: 1;
@@ -51,8 +59,14 @@ type FromJson<S> = S extends { readonly const: infer C }
               ? readonly FromJson<I>[]
               : S extends { readonly type: 'object'; readonly properties: infer P }
                 ? Flat<
-                    { readonly [K in keyof P as K extends Present<S, P> ? K : never]: FromJson<P[K]> } & {
-                      readonly [K in keyof P as K extends Present<S, P> ? never : K]?: FromJson<P[K]>;
+                    {
+                      readonly [K in keyof P as K extends Present<S, P> ? K : never]: FromJson<
+                        P[K]
+                      >;
+                    } & {
+                      readonly [K in keyof P as K extends Present<S, P> ? never : K]?: FromJson<
+                        P[K]
+                      >;
                     }
                   >
                 : S extends { readonly type: 'object' }
@@ -76,7 +90,11 @@ export type InputOf<S> = // what a caller may send
           : T
         : never;
 export type ParsedOf<S> = // what a handler gets
-  S extends { readonly '~standard': { readonly types?: infer T } } ? (NonNullable<T> extends { readonly output: infer O } ? O : unknown) : InputOf<S>;
+  S extends { readonly '~standard': { readonly types?: infer T } }
+    ? NonNullable<T> extends { readonly output: infer O }
+      ? O
+      : unknown
+    : InputOf<S>;
 
 // ---------- results
 export declare function ok<T>(output: T, metadata?: JsonObject): Ok<T>;
@@ -87,7 +105,9 @@ export declare const content: {
   resource(resource: { uri: string; mimeType?: string; text?: string; blob?: string }): Content;
   link(link: { uri: string; name?: string; mimeType?: string }): Content;
 };
-export declare function fail(failure: string | { message: string; reason?: string; details?: JsonValue; retryable?: boolean }): Fail;
+export declare function fail(
+  failure: string | { message: string; reason?: string; details?: JsonValue; retryable?: boolean },
+): Fail;
 export type ErrorCode =
   | 'tool_not_found'
   | 'tool_not_available'
@@ -130,7 +150,12 @@ export interface ResultMetadata {
   readonly handler?: JsonObject;
 }
 export type ToolResult<O = unknown> =
-  | { readonly success: true; readonly output: O; readonly error?: undefined; readonly metadata: ResultMetadata }
+  | {
+      readonly success: true;
+      readonly output: O;
+      readonly error?: undefined;
+      readonly metadata: ResultMetadata;
+    }
   | {
       readonly success: false;
       readonly error: ToolError;
@@ -180,7 +205,10 @@ export interface ToolContext<Services = unknown, Knobs = unknown> extends CallIn
   /** Only where the surface's client offers it. */
   readonly client?: {
     sample?(request: JsonObject): Promise<JsonObject>;
-    elicit?(request: { message: string; requestedSchema: JsonSchema }): Promise<{ action: 'accept' | 'decline' | 'cancel'; content?: JsonObject }>;
+    elicit?(request: {
+      message: string;
+      requestedSchema: JsonSchema;
+    }): Promise<{ action: 'accept' | 'decline' | 'cancel'; content?: JsonObject }>;
   };
   readonly tools: { call: CallTool };
 }
@@ -196,18 +224,30 @@ export interface CallOptions {
   idempotencyKey?: string;
   surface?: Surface;
 }
-/** What a surface tells the spine about one call; host code only, never read from a payload. The session's own `approver` and `exposeErrors`, where given, stand. */
+/**
+ * What a surface tells the spine about one call; host code only, never read from a payload. The
+ * session's own `approver` and `exposeErrors`, where given, stand.
+ */
 export interface Surface {
   name: string;
   outside?: boolean;
-  approver?: (request: ApprovalRequest, options: { signal: AbortSignal }) => MaybePromise<ApprovalAnswer>;
+  approver?: (
+    request: ApprovalRequest,
+    options: { signal: AbortSignal },
+  ) => MaybePromise<ApprovalAnswer>;
   client?: ToolContext['client'];
   exposeErrors?: 'message' | 'masked';
 }
 
 // ---------- definition: NO handler on it; phantom types, covariant in/out, contravariant services
 declare const toolServices: unique symbol;
-export interface HostToolDefinition<Name extends string = string, I = unknown, O = unknown, K = unknown, in Services = never> extends ToolRef<I, O> {
+export interface HostToolDefinition<
+  Name extends string = string,
+  I = unknown,
+  O = unknown,
+  K = unknown,
+  in Services = never,
+> extends ToolRef<I, O> {
   readonly name: Name;
   readonly description: string;
   readonly title?: string;
@@ -221,7 +261,13 @@ export interface HostToolDefinition<Name extends string = string, I = unknown, O
   readonly [toolServices]?: (services: Services) => void;
 }
 /** Any definition that a registry over `Services` can hold. */
-export type AnyTool<Services = never> = HostToolDefinition<string, unknown, unknown, unknown, Services>;
+export type AnyTool<Services = never> = HostToolDefinition<
+  string,
+  unknown,
+  unknown,
+  unknown,
+  Services
+>;
 
 export interface ToolAnnotations {
   readOnly?: boolean;
@@ -229,9 +275,12 @@ export interface ToolAnnotations {
   idempotent?: boolean;
   openWorld?: boolean;
 }
-export type HandlerReturn<O> = MaybePromise<O | Ok<O> | Fail> | AsyncGenerator<JsonValue | undefined, O | Ok<O> | Fail, unknown>;
+export type HandlerReturn<O> =
+  | MaybePromise<O | Ok<O> | Fail>
+  | AsyncGenerator<JsonValue | undefined, O | Ok<O> | Fail, unknown>;
 type Plain<R> = R extends Fail ? never : R extends Ok<infer T> ? T : R extends void ? null : R;
-type OutputFromReturn<R> = R extends AsyncGenerator<any, infer T, any> ? Plain<T> : Plain<Awaited<R>>;
+type OutputFromReturn<R> =
+  R extends AsyncGenerator<any, infer T, any> ? Plain<T> : Plain<Awaited<R>>;
 type Needed<OS> = [OS] extends [Schema] ? InputOf<OS> : unknown;
 export type OutputFor<OS, R> = [OS] extends [Schema] ? ParsedOf<OS> : OutputFromReturn<R>;
 
@@ -249,7 +298,13 @@ export interface PolicyCall<I, K, S> {
   deny(reason: string, message?: string): Deny;
 }
 
-export interface ToolSpecBase<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S> {
+export interface ToolSpecBase<
+  Name extends string,
+  P extends Schema,
+  OS extends Schema | undefined,
+  KS extends Schema | undefined,
+  S,
+> {
   name: Name;
   description: string;
   parameters: P;
@@ -259,8 +314,14 @@ export interface ToolSpecBase<Name extends string, P extends Schema, OS extends 
   category?: string;
   tags?: readonly string[];
   annotations?: ToolAnnotations;
-  policy?: { knobs?: KS; check?(call: PolicyCall<ParsedOf<P>, KnobsOf<KS>, S>): MaybePromise<Decision> };
-  requiresApproval?: boolean | ApprovalPrompt | ((input: ParsedOf<P>, context: CallInfo<S>) => MaybePromise<boolean | ApprovalPrompt>);
+  policy?: {
+    knobs?: KS;
+    check?(call: PolicyCall<ParsedOf<P>, KnobsOf<KS>, S>): MaybePromise<Decision>;
+  };
+  requiresApproval?:
+    | boolean
+    | ApprovalPrompt
+    | ((input: ParsedOf<P>, context: CallInfo<S>) => MaybePromise<boolean | ApprovalPrompt>);
   timeoutMs?: number;
   idleTimeoutMs?: number;
   requires?: readonly FactRule[];
@@ -275,11 +336,19 @@ export interface ToolSpecBase<Name extends string, P extends Schema, OS extends 
   exposure?: 'model' | 'internal';
   provides?: readonly string[];
 }
-export type FactRule = { fact: string; equals: JsonPrimitive } | { fact: string; in: readonly JsonPrimitive[] };
+export type FactRule =
+  | { fact: string; equals: JsonPrimitive }
+  | { fact: string; in: readonly JsonPrimitive[] };
 export type KnobsOf<KS> = [KS] extends [Schema] ? ParsedOf<KS> : Readonly<Record<string, never>>;
 
-export interface ToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S, R>
-  extends ToolSpecBase<Name, P, OS, KS, S> {
+export interface ToolConfig<
+  Name extends string,
+  P extends Schema,
+  OS extends Schema | undefined,
+  KS extends Schema | undefined,
+  S,
+  R,
+> extends ToolSpecBase<Name, P, OS, KS, S> {
   handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
   create?: never;
   executor?: never;
@@ -290,17 +359,29 @@ export interface Executor {
   execute(input: JsonObject, context: ToolContext<any, any>): Promise<unknown>;
   dispose?(): MaybePromise<void>;
 }
-export interface ExecutorToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S>
-  extends ToolSpecBase<Name, P, OS, KS, S> {
+export interface ExecutorToolConfig<
+  Name extends string,
+  P extends Schema,
+  OS extends Schema | undefined,
+  KS extends Schema | undefined,
+  S,
+> extends ToolSpecBase<Name, P, OS, KS, S> {
   executor: Executor;
   handler?: never;
   create?: never;
 }
-export interface SessionToolConfig<Name extends string, P extends Schema, OS extends Schema | undefined, KS extends Schema | undefined, S, R>
-  extends ToolSpecBase<Name, P, OS, KS, S> {
-  create: (
-    session: Omit<CallInfo<S>, 'callId' | 'toolName'>,
-  ) => MaybePromise<{ handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R; dispose?(): MaybePromise<void> }>;
+export interface SessionToolConfig<
+  Name extends string,
+  P extends Schema,
+  OS extends Schema | undefined,
+  KS extends Schema | undefined,
+  S,
+  R,
+> extends ToolSpecBase<Name, P, OS, KS, S> {
+  create: (session: Omit<CallInfo<S>, 'callId' | 'toolName'>) => MaybePromise<{
+    handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
+    dispose?(): MaybePromise<void>;
+  }>;
   handler?: never;
   executor?: never;
 }
@@ -311,9 +392,15 @@ export type DefineTool<S> = <
   const KS extends Schema | undefined = undefined,
   R extends HandlerReturn<Needed<OS>> = HandlerReturn<Needed<OS>>,
 >(
-  config: ToolConfig<Name, P, OS, KS, S, R> | SessionToolConfig<Name, P, OS, KS, S, R> | ExecutorToolConfig<Name, P, OS, KS, S>,
+  config:
+    | ToolConfig<Name, P, OS, KS, S, R>
+    | SessionToolConfig<Name, P, OS, KS, S, R>
+    | ExecutorToolConfig<Name, P, OS, KS, S>,
 ) => HostToolDefinition<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S>;
-/** Standalone: needs no services. `defineTool.for<Services>()` gives the same function over typed services. */
+/**
+ * Standalone: needs no services. `defineTool.for<Services>()` gives the same function over typed
+ * services.
+ */
 export declare const defineTool: DefineTool<unknown> & { for<Services>(): DefineTool<Services> };
 
 // ---------- rules, profiles, policies
@@ -325,14 +412,30 @@ export interface Rule {
   tags?: string | readonly string[];
   annotations?: ToolAnnotations;
   source?: Glob;
-  when?: Readonly<Record<string, JsonPrimitive | WhenTest>> | readonly ({ path: readonly string[] } & WhenTest)[];
+  when?:
+    | Readonly<Record<string, JsonPrimitive | WhenTest>>
+    | readonly ({ path: readonly string[] } & WhenTest)[];
   reason?: string;
 }
-export type WhenTest = { in: readonly JsonPrimitive[] } | { equals: JsonPrimitive } | { matches: string } | { glob: Glob };
+export type WhenTest =
+  | { in: readonly JsonPrimitive[] }
+  | { equals: JsonPrimitive }
+  | { matches: string }
+  | { glob: Glob };
 export interface Profile {
   id: string;
   extends?: string | readonly string[];
-  tools: readonly (string | { name: string; optional?: boolean; knobs?: JsonObject; requiresApproval?: true; timeoutMs?: number; maxOutputChars?: number })[];
+  tools: readonly (
+    | string
+    | {
+        name: string;
+        optional?: boolean;
+        knobs?: JsonObject;
+        requiresApproval?: true;
+        timeoutMs?: number;
+        maxOutputChars?: number;
+      }
+  )[];
   rules?: readonly Rule[];
   limits?: Limits;
   default?: 'allow' | 'ask' | 'deny';
@@ -359,7 +462,10 @@ export interface ToolSummary {
   readonly annotations: ToolAnnotations;
   readonly fingerprint: string;
 }
-export type Policy<S> = { id: string; check(call: PolicySubject<S>): MaybePromise<Decision | undefined> };
+export type Policy<S> = {
+  id: string;
+  check(call: PolicySubject<S>): MaybePromise<Decision | undefined>;
+};
 
 // ---------- approvals
 export interface ApprovalRequest {
@@ -381,7 +487,13 @@ export interface ApprovalRequest {
 export type ApprovalChoice = 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always';
 export type ApprovalAnswer =
   | ApprovalChoice
-  | { decision: ApprovalChoice; by?: string; message?: string; input?: JsonObject; grant?: { match?: 'input' | 'tool'; uses?: number; expiresInMs?: number } };
+  | {
+      decision: ApprovalChoice;
+      by?: string;
+      message?: string;
+      input?: JsonObject;
+      grant?: { match?: 'input' | 'tool'; uses?: number; expiresInMs?: number };
+    };
 export interface Grant {
   readonly id: string;
   readonly tool: string;
@@ -390,7 +502,10 @@ export interface Grant {
   readonly usesLeft?: number;
   readonly expiresAt?: number;
 }
-/** `take` is atomic and once; a genuine, unexpired token whose record is gone is `token_used`, one whose record differs is `token_invalid`. */
+/**
+ * `take` is atomic and once; a genuine, unexpired token whose record is gone is `token_used`, one
+ * whose record differs is `token_invalid`.
+ */
 export interface ApprovalStore {
   put(record: JsonObject & { id: string; expiresAt: number }): MaybePromise<void>;
   take(id: string): MaybePromise<JsonObject | undefined>;
@@ -417,11 +532,18 @@ export interface RegistryOptions<S> {
   policyTimeoutMs?: number;
   graceMs?: number;
   locks?: 'session' | 'registry';
-  approvals?: { secret: string | Uint8Array | readonly (string | Uint8Array)[]; store?: ApprovalStore; ttlMs?: number };
+  approvals?: {
+    secret: string | Uint8Array | readonly (string | Uint8Array)[];
+    store?: ApprovalStore;
+    ttlMs?: number;
+  };
   redact?: readonly string[];
   now?: () => number;
   newId?: () => string;
-  logger?: { warn(data: object, message?: string): void; error(data: object, message?: string): void };
+  logger?: {
+    warn(data: object, message?: string): void;
+    error(data: object, message?: string): void;
+  };
 }
 type ServicesPart<S> = unknown extends S ? { services?: S } : { services: S };
 export type SessionOptions<S> = ServicesPart<S> & {
@@ -436,7 +558,10 @@ export type SessionOptions<S> = ServicesPart<S> & {
   rules?: readonly Rule[];
   policies?: readonly Policy<S>[];
   hooks?: readonly Hook[];
-  approver?: (request: ApprovalRequest, options: { signal: AbortSignal }) => MaybePromise<ApprovalAnswer>;
+  approver?: (
+    request: ApprovalRequest,
+    options: { signal: AbortSignal },
+  ) => MaybePromise<ApprovalAnswer>;
   approvalMode?: 'ask' | 'suspend';
   approvalTimeoutMs?: number;
   repair?: 'off' | 'safe';
@@ -459,7 +584,12 @@ export interface HookCall {
 export interface Hook {
   before?(
     call: HookCall,
-  ): MaybePromise<void | { action: 'continue' } | { action: 'modify'; input: JsonObject } | { action: 'deny'; reason: string; message?: string }>;
+  ): MaybePromise<
+    | void
+    | { action: 'continue' }
+    | { action: 'modify'; input: JsonObject }
+    | { action: 'deny'; reason: string; message?: string }
+  >;
   after?(call: HookCall, result: ToolResult): MaybePromise<ToolResult | void>;
 }
 export interface ToolRegistration {
@@ -491,17 +621,58 @@ export interface ToolEvents {
   'tool:pre': EventBase & { toolName: string; callId: string; input: JsonValue };
   'tool:post': EventBase & { toolName: string; callId: string; result: JsonValue };
   'tool:error': EventBase & { toolName: string; callId: string; error: ToolError };
-  'tool:progress': EventBase & { toolName: string; callId: string; done: number; total?: number; message?: string };
+  'tool:progress': EventBase & {
+    toolName: string;
+    callId: string;
+    done: number;
+    total?: number;
+    message?: string;
+  };
   'tool:event': EventBase & { toolName: string; callId: string; name: string; data?: JsonValue };
-  'tool:late': EventBase & { toolName: string; callId: string; settled: 'returned' | 'threw'; afterMs: number };
-  'policy:check': EventBase & { toolName: string; callId: string; effect: 'allow' | 'ask' | 'deny'; ruleId?: string; source?: string; reason?: string };
+  'tool:late': EventBase & {
+    toolName: string;
+    callId: string;
+    settled: 'returned' | 'threw';
+    afterMs: number;
+  };
+  'policy:check': EventBase & {
+    toolName: string;
+    callId: string;
+    effect: 'allow' | 'ask' | 'deny';
+    ruleId?: string;
+    source?: string;
+    reason?: string;
+  };
   'approval:required': EventBase & { request: ApprovalRequest };
-  'approval:granted': EventBase & { toolName: string; callId: string; approvalId: string; by?: string };
-  'approval:denied': EventBase & { toolName: string; callId: string; approvalId: string; reason: string; by?: string; message?: string };
+  'approval:granted': EventBase & {
+    toolName: string;
+    callId: string;
+    approvalId: string;
+    by?: string;
+  };
+  'approval:denied': EventBase & {
+    toolName: string;
+    callId: string;
+    approvalId: string;
+    reason: string;
+    by?: string;
+    message?: string;
+  };
   'session:start': EventBase;
   'session:end': EventBase;
-  'policy:violation': EventBase & { toolName: string; callId: string; reason: string; ruleId?: string; source?: string };
-  'tools:changed': { at: number; added: readonly string[]; removed: readonly string[]; modified: readonly string[] };
+  'policy:violation': EventBase & {
+    toolName: string;
+    callId: string;
+    reason: string;
+    ruleId?: string;
+    source?: string;
+  };
+  'tools:changed': {
+    at: number;
+    added: readonly string[];
+    removed: readonly string[];
+    modified: readonly string[];
+  };
 }
 export interface EventBase {
   sessionId: string;
@@ -510,7 +681,10 @@ export interface EventBase {
 }
 export interface Emitter<M> {
   on<K extends keyof M>(type: K, listener: (event: M[K]) => void): () => void;
-  on(type: '*', listener: (event: { [K in keyof M]: { type: K } & M[K] }[keyof M]) => void): () => void;
+  on(
+    type: '*',
+    listener: (event: { [K in keyof M]: { type: K } & M[K] }[keyof M]) => void,
+  ): () => void;
 }
 export interface ToolCall {
   id: string;
@@ -537,7 +711,10 @@ export interface ToolSession<S = unknown> {
   executeBatch(
     calls: readonly ToolCall[],
     options?: { maxConcurrency?: number; stopOnError?: boolean; signal?: AbortSignal },
-  ): Promise<{ plan: BatchPlan; results: readonly { callId: string; toolName: string; result: ToolResult }[] }>;
+  ): Promise<{
+    plan: BatchPlan;
+    results: readonly { callId: string; toolName: string; result: ToolResult }[];
+  }>;
   register(definition: AnyTool<S>): ToolRegistration;
   setProfile(id: string): void;
   setOverrides(o: Overrides): void;
@@ -585,7 +762,10 @@ export declare class HostToolRegistry<S = unknown> {
   scope(source: string, options?: { prefix?: string; rules?: readonly Rule[] }): ToolScope<S>;
   addRules(rules: readonly Rule[]): () => void;
   createSession(options: SessionOptions<S>): ToolSession<S>;
-  createSessionTools(sessionId: string, context: Omit<SessionOptions<S>, 'sessionId'>): readonly HostTool[];
+  createSessionTools(
+    sessionId: string,
+    context: Omit<SessionOptions<S>, 'sessionId'>,
+  ): readonly HostTool[];
 }
 export declare function serializeOutput(result: ToolResult): string;
 export interface BatchPlan {
@@ -614,6 +794,14 @@ export interface Mount {
   refresh(): Promise<void>;
   unmount(): Promise<void>;
 }
-export declare function mount<S>(session: ToolSession<S>, coordinator: Coordinator, options?: { onConflict?: 'skip' | 'replace' }): Promise<Mount>;
-export declare function registerHostToolsOnSession<S>(target: unknown, registry: HostToolRegistry<S>, options: SessionOptions<S>): Promise<string[]>;
+export declare function mount<S>(
+  session: ToolSession<S>,
+  coordinator: Coordinator,
+  options?: { onConflict?: 'skip' | 'replace' },
+): Promise<Mount>;
+export declare function registerHostToolsOnSession<S>(
+  target: unknown,
+  registry: HostToolRegistry<S>,
+  options: SessionOptions<S>,
+): Promise<string[]>;
 export declare const hostToolRegistry: HostToolRegistry;

@@ -1,4 +1,7 @@
-/** What a host never has to write down: inputs, knobs, outputs and services follow from the definition, all the way to the result of a call. */
+/**
+ * What a host never has to write down: inputs, knobs, outputs and services follow from the
+ * definition, all the way to the result of a call.
+ */
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
 import * as v from 'valibot';
@@ -26,19 +29,27 @@ import {
 import { createTestSession, mockTool } from '../../src/testing/index.ts';
 import { fits, given, same } from './proof.ts';
 
-type InputType<D> = D extends HostToolDefinition<string, infer I, infer _O, infer _K, never> ? I : never;
-type OutputType<D> = D extends HostToolDefinition<string, infer _I, infer O, infer _K, never> ? O : never;
-type KnobsType<D> = D extends HostToolDefinition<string, infer _I, infer _O, infer K, never> ? K : never;
+type InputType<D> =
+  D extends HostToolDefinition<string, infer I, infer _O, infer _K, never> ? I : never;
+type OutputType<D> =
+  D extends HostToolDefinition<string, infer _I, infer O, infer _K, never> ? O : never;
+type KnobsType<D> =
+  D extends HostToolDefinition<string, infer _I, infer _O, infer K, never> ? K : never;
 
 const text = 'words';
 const nothing = z.object({});
 
-// ---------- The input, by every kind of schema: callers send the input side, handlers get the parsed side.
+// ---------- The input, by every kind of schema: callers send the input side, handlers get the
+// parsed side.
 
 const zod4 = defineTool({
   name: 'zod4',
   description: text,
-  parameters: z.object({ city: z.string(), days: z.number().default(1), unit: z.enum(['c', 'f']).optional() }),
+  parameters: z.object({
+    city: z.string(),
+    days: z.number().default(1),
+    unit: z.enum(['c', 'f']).optional(),
+  }),
   handler: (input, context) => {
     same<typeof input, { city: string; days: number; unit?: 'c' | 'f' | undefined }>(true);
     same<typeof context, ToolContext<unknown, Readonly<Record<string, never>>>>(true);
@@ -46,7 +57,10 @@ const zod4 = defineTool({
   },
 });
 same<typeof zod4.name, 'zod4'>(true);
-same<InputType<typeof zod4>, { city: string; days?: number | undefined; unit?: 'c' | 'f' | undefined }>(true);
+same<
+  InputType<typeof zod4>,
+  { city: string; days?: number | undefined; unit?: 'c' | 'f' | undefined }
+>(true);
 same<OutputType<typeof zod4>, number>(true);
 
 const transformed = defineTool({
@@ -132,7 +146,11 @@ const literal = defineTool({
       exact: { type: 'boolean' },
       none: { type: 'null' },
       tags: { type: 'array', items: { type: 'string' } },
-      place: { type: 'object', properties: { lat: { type: 'number' }, long: { type: 'number' } }, required: ['lat'] },
+      place: {
+        type: 'object',
+        properties: { lat: { type: 'number' }, long: { type: 'number' } },
+        required: ['lat'],
+      },
       rest: { type: 'object' },
       odd: { anyOf: [{ type: 'string' }, { type: 'number' }] },
     },
@@ -245,14 +263,20 @@ defineTool({
 // ---------- The output: the schema's, else what the handler returns
 
 const base = { description: text, parameters: nothing } as const;
-// A literal under a schema wants `as const`: what a handler returns is read before the schema is known.
+// A literal under a schema wants `as const`: what a handler returns is read before the schema is
+// known.
 const bySchema = defineTool({
   ...base,
   name: 'by-schema',
   outputSchema: z.object({ n: z.number(), s: z.enum(['a', 'b']) }),
   handler: () => ok({ n: 1, s: 'a' as const }),
 });
-defineTool({ ...base, name: 'as-const', outputSchema: z.object({ s: z.enum(['a', 'b']) }), handler: async () => ({ s: 'a' }) as const });
+defineTool({
+  ...base,
+  name: 'as-const',
+  outputSchema: z.object({ s: z.enum(['a', 'b']) }),
+  handler: async () => ({ s: 'a' }) as const,
+});
 same<OutputType<typeof bySchema>, { n: number; s: 'a' | 'b' }>(true);
 const byRawSchema = defineTool({
   ...base,
@@ -275,12 +299,17 @@ const async = defineTool({ ...base, name: 'async', handler: async () => ({ n: 1 
 same<OutputType<typeof async>, { n: number }>(true);
 const withOk = defineTool({ ...base, name: 'with-ok', handler: () => ok({ n: 1 }, { took: 3 }) });
 same<OutputType<typeof withOk>, { n: number }>(true);
-const onlyFails = defineTool({ ...base, name: 'only-fails', handler: () => fail({ message: 'no', reason: 'never' }) });
+const onlyFails = defineTool({
+  ...base,
+  name: 'only-fails',
+  handler: () => fail({ message: 'no', reason: 'never' }),
+});
 same<OutputType<typeof onlyFails>, never>(true);
 const either = defineTool({
   ...base,
   name: 'either',
-  handler: async (_input, { signal }) => (signal.aborted ? fail('stopped') : signal.reason === 1 ? ok('a' as const) : 2),
+  handler: async (_input, { signal }) =>
+    signal.aborted ? fail('stopped') : signal.reason === 1 ? ok('a' as const) : 2,
 });
 same<OutputType<typeof either>, 'a' | 2>(true);
 const generator = defineTool({
@@ -306,9 +335,17 @@ const silent = defineTool({ ...base, name: 'silent', handler: () => {} });
 same<OutputType<typeof silent>, null>(true);
 const silentLater = defineTool({ ...base, name: 'silent-later', handler: async () => {} });
 same<OutputType<typeof silentLater>, null>(true);
-const parts = defineTool({ ...base, name: 'parts', handler: () => [content.text('a'), content.image('AA==', 'image/png')] });
+const parts = defineTool({
+  ...base,
+  name: 'parts',
+  handler: () => [content.text('a'), content.image('AA==', 'image/png')],
+});
 same<OutputType<typeof parts>, Content[]>(true);
-const made = defineTool({ ...base, name: 'made', create: async ({ sessionId }) => ({ handler: () => ({ sessionId }), dispose: async () => {} }) });
+const made = defineTool({
+  ...base,
+  name: 'made',
+  create: async ({ sessionId }) => ({ handler: () => ({ sessionId }), dispose: async () => {} }),
+});
 same<OutputType<typeof made>, { sessionId: string }>(true);
 const elsewhere = defineTool({
   ...base,
@@ -317,11 +354,19 @@ const elsewhere = defineTool({
   executor: { kind: 'worker', execute: async (input, { signal }) => [input, signal] },
 });
 same<OutputType<typeof elsewhere>, string>(true);
-const elsewhereUntyped = defineTool({ ...base, name: 'elsewhere-untyped', executor: { kind: 'process', execute: async () => 1 } });
+const elsewhereUntyped = defineTool({
+  ...base,
+  name: 'elsewhere-untyped',
+  executor: { kind: 'process', execute: async () => 1 },
+});
 same<OutputType<typeof elsewhereUntyped>, unknown>(true);
 
 // An executor serves tools of any services; one that knows its own may say so.
-fits<Executor>({ kind: 'remote', execute: async (_input, context: ToolContext<{ readonly queue: string }>) => context.services.queue });
+fits<Executor>({
+  kind: 'remote',
+  execute: async (_input, context: ToolContext<{ readonly queue: string }>) =>
+    context.services.queue,
+});
 
 // ---------- Services
 
@@ -344,7 +389,9 @@ const send = defineTool.for<Mail>()({
   parameters: z.object({ to: z.string() }),
   handler: ({ to }, { services }) => services.mail.send(to),
 });
-const both = new HostToolRegistry<Database & Mail>({ policies: [{ id: 'p', check: ({ context }) => void context.services.mail.send('a') }] });
+const both = new HostToolRegistry<Database & Mail>({
+  policies: [{ id: 'p', check: ({ context }) => void context.services.mail.send('a') }],
+});
 // Definitions of any types, and of a part of the services, stand in one array.
 both.registerAll([query, send, zod4, zod3, literal, withKnobs, generator, silent, made, elsewhere]);
 both.register(zod4);
@@ -376,7 +423,9 @@ same<typeof byName, ToolResult<unknown>>(true);
 await session.call('zod4');
 const bound = session.tool(zod4);
 same<typeof bound, HostTool<InputType<typeof zod4>, number> | undefined>(true);
-same<ReturnType<HostTool<InputType<typeof zod4>, number>['execute']>, Promise<ToolResult<number>>>(true);
+same<ReturnType<HostTool<InputType<typeof zod4>, number>['execute']>, Promise<ToolResult<number>>>(
+  true,
+);
 await bound?.execute({ city: 'Oslo', days: 2 });
 same<ReturnType<typeof session.tool>, HostTool | undefined>(true);
 const { call } = session;
@@ -388,7 +437,9 @@ defineTool({
   handler: async (_input, { tools }) => {
     const child = await tools.call(zod4, { city: 'Oslo' });
     same<typeof child, ToolResult<number>>(true);
-    same<Awaited<ReturnType<typeof tools.call<{ sql: string }, string[]>>>, ToolResult<string[]>>(true);
+    same<Awaited<ReturnType<typeof tools.call<{ sql: string }, string[]>>>, ToolResult<string[]>>(
+      true,
+    );
     const other = await tools.call('other', { any: 'thing' });
     same<typeof other, ToolResult<unknown>>(true);
     return child.success ? child.output : fail('no');
@@ -405,7 +456,11 @@ session.events.on('*', (event) => {
 
 // ---------- The testing kit
 
-const mock = mockTool({ name: 'mock', parameters: z.object({ a: z.string(), b: z.number().default(1) }), output: { n: 1 } });
+const mock = mockTool({
+  name: 'mock',
+  parameters: z.object({ a: z.string(), b: z.number().default(1) }),
+  output: { n: 1 },
+});
 same<InputType<typeof mock>, { a: string; b?: number | undefined }>(true);
 same<typeof mock.lastInput, { a: string; b: number } | undefined>(true);
 const bare = mockTool({ name: 'bare' });

@@ -6,7 +6,19 @@ import { given } from './proof.ts';
 
 const session = given<ToolSession>();
 const message = given<OpenAI.ChatCompletionMessage>();
-export const byMessage: Promise<OpenAI.ChatCompletionMessageParam[]> = dispatchOpenAI(session, message);
-export const byCalls: Promise<OpenAI.ChatCompletionMessageParam[]> = dispatchOpenAI(session, message.tool_calls ?? []);
-export const byResponse: Promise<OpenAI.Responses.ResponseInputItem[]> = dispatchOpenAI(session, given<OpenAI.Responses.Response>());
-export const byOutput: Promise<OpenAI.Responses.ResponseInputItem[]> = dispatchOpenAI(session, given<OpenAI.Responses.Response>().output);
+export const byMessage: Promise<OpenAI.ChatCompletionMessageParam[]> = dispatchOpenAI(
+  session,
+  message,
+);
+export const byCalls: Promise<OpenAI.ChatCompletionMessageParam[]> = dispatchOpenAI(
+  session,
+  message.tool_calls ?? [],
+);
+export const byResponse: Promise<OpenAI.Responses.ResponseInputItem[]> = dispatchOpenAI(
+  session,
+  given<OpenAI.Responses.Response>(),
+);
+export const byOutput: Promise<OpenAI.Responses.ResponseInputItem[]> = dispatchOpenAI(
+  session,
+  given<OpenAI.Responses.Response>().output,
+);

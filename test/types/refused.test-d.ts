@@ -1,4 +1,7 @@
-/** What must not compile. Each marked line has one mistake; a line that compiles fails the type check. */
+/**
+ * What must not compile. Each marked line has one mistake; a line that compiles fails the type
+ * check.
+ */
 import { z } from 'zod';
 import {
   type AnyTool,
@@ -120,8 +123,13 @@ defineTool({
   },
   handler,
 });
-// @ts-expect-error there are no knobs
-defineTool({ ...base, name: 'x', policy: { check: ({ knobs, ask }) => ask(knobs.max.prompt) }, handler });
+defineTool({
+  ...base,
+  name: 'x',
+  // @ts-expect-error there are no knobs
+  policy: { check: ({ knobs, ask }) => ask(knobs.max.prompt) },
+  handler,
+});
 // @ts-expect-error there are no knobs
 defineTool({ ...base, name: 'x', handler: (_input, { knobs }) => knobs.max.prompt });
 // @ts-expect-error a check answers a decision
@@ -147,13 +155,21 @@ interface Database {
 interface Mail {
   readonly mail: { send(to: string): void };
 }
-const query = defineTool.for<Database>()({ ...base, name: 'query', handler: (_input, { services }) => services.db.query('') });
+const query = defineTool.for<Database>()({
+  ...base,
+  name: 'query',
+  handler: (_input, { services }) => services.db.query(''),
+});
 const plain = new HostToolRegistry();
 const mailing = new HostToolRegistry<Mail>();
 // @ts-expect-error nobody says what the services are
 defineTool({ ...base, name: 'x', handler: (_input, { services }) => services.db });
-// @ts-expect-error there is no such service
-defineTool.for<Database>()({ ...base, name: 'x', handler: (_input, { services }) => services.mail });
+defineTool.for<Database>()({
+  ...base,
+  name: 'x',
+  // @ts-expect-error there is no such service
+  handler: (_input, { services }) => services.mail,
+});
 // @ts-expect-error the registry has no services
 plain.register(query);
 // @ts-expect-error the registry has others
@@ -176,8 +192,10 @@ mailing.createSession({ sessionId: 's', services: given<Mail>() }).register(quer
 given<(tool: AnyTool<unknown>) => void>()(query);
 // @ts-expect-error the test session has no services
 createTestSession({ tools: [query] });
-// @ts-expect-error a policy sees the registry's services
-new HostToolRegistry<Mail>({ policies: [{ id: 'p', check: ({ context }) => void context.services.db }] });
+new HostToolRegistry<Mail>({
+  // @ts-expect-error a policy sees the registry's services
+  policies: [{ id: 'p', check: ({ context }) => void context.services.db }],
+});
 
 // ---------- Calls
 

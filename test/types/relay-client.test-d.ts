@@ -1,4 +1,7 @@
-/** The relay's client infers as it is documented, and takes what browsers, Node and other libraries have. */
+/**
+ * The relay's client infers as it is documented, and takes what browsers, Node and other libraries
+ * have.
+ */
 import type { WebSocket as UndiciWebSocket } from 'undici-types';
 import {
   connectRelay,
@@ -25,7 +28,12 @@ const connected = connectRelay({
   token: 'token',
   tools: [
     // Without a type, arguments are JSON.
-    { name: 'a', description: '', parameters: { type: 'object' }, handler: (args) => same<typeof args.x, JsonValue | undefined>(true) },
+    {
+      name: 'a',
+      description: '',
+      parameters: { type: 'object' },
+      handler: (args) => same<typeof args.x, JsonValue | undefined>(true),
+    },
     // Written out, they are that.
     {
       name: 'b',

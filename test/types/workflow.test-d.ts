@@ -1,4 +1,7 @@
-/** What a workflow infers, and what of it must not compile. Each marked line has one mistake; a line that compiles fails the type check. */
+/**
+ * What a workflow infers, and what of it must not compile. Each marked line has one mistake; a line
+ * that compiles fails the type check.
+ */
 import type { JsonObject } from '../../src/index.ts';
 import { createTestSession, mockTool, scriptedModel } from '../../src/testing/index.ts';
 import {
@@ -40,10 +43,27 @@ const spec: ToolSpec = {
   resourceKey: maybe<string>(),
   tokens: maybe<number>(),
 };
-createWorkflow({ tools: [spec], profiles: maybe<Record<string, string[]>>(), profile: maybe<string>(), facts: maybe<JsonObject>() });
-computeEffective({ tools: [spec], profile: maybe<string[]>(), facts: maybe<JsonObject>(), budget: maybe<{ maxTools?: number | undefined }>() });
-computeEffective({ tools: [spec], overrides: { session: maybe<{ enable?: string[] | undefined }>(), run: undefined } });
-planBatch([{ id: '1', name: 'look', arguments: {}, resourceKey: maybe<string>() }], [spec], maybe<string[]>() ?? []);
+createWorkflow({
+  tools: [spec],
+  profiles: maybe<Record<string, string[]>>(),
+  profile: maybe<string>(),
+  facts: maybe<JsonObject>(),
+});
+computeEffective({
+  tools: [spec],
+  profile: maybe<string[]>(),
+  facts: maybe<JsonObject>(),
+  budget: maybe<{ maxTools?: number | undefined }>(),
+});
+computeEffective({
+  tools: [spec],
+  overrides: { session: maybe<{ enable?: string[] | undefined }>(), run: undefined },
+});
+planBatch(
+  [{ id: '1', name: 'look', arguments: {}, resourceKey: maybe<string>() }],
+  [spec],
+  maybe<string[]>() ?? [],
+);
 
 // @ts-expect-error a spec without a name
 createWorkflow({ tools: [{ description: 'words' }] });
@@ -61,9 +81,18 @@ createWorkflow({ tools: [], profil: 'all' });
 // ---------- Events
 
 reduce(workflow, { type: 'run_requested' });
-reduce(workflow, { type: 'run_requested', runId: maybe<string>(), profile: maybe<string>(), provider: maybe<string>() });
+reduce(workflow, {
+  type: 'run_requested',
+  runId: maybe<string>(),
+  profile: maybe<string>(),
+  provider: maybe<string>(),
+});
 reduce(workflow, { type: 'host_session_updated', hostSessionId: null, status: 'closed' });
-reduce(workflow, { type: 'host_session_updated', hostSessionId: 'h', status: 'a state of the host' });
+reduce(workflow, {
+  type: 'host_session_updated',
+  hostSessionId: 'h',
+  status: 'a state of the host',
+});
 reduce(workflow, { type: 'tool_overrides_set', scope: 'run', enable: maybe<string[]>() });
 reduce(workflow, { type: 'tool_calls_observed', calls: given<readonly ToolCall[]>() });
 reduce(JSON.parse('{}'), JSON.parse('{}'));
@@ -121,19 +150,57 @@ state.tools.push(spec);
 
 // ---------- A loop
 
-const generate: Generate = ({ messages, toolNames }) => ({ text: `${messages.length} ${toolNames.length}`, toolCalls: maybe<ToolCall[]>() });
-void runHostLoop({ workflow, session, generate, input: 'Go.', signal: maybe<AbortSignal>(), maxTurns: maybe<number>(), onEvent: undefined });
-void runHostLoop({ workflow, session, generate: scriptedModel(['Done.']), input: [{ role: 'user', content: 'Go.' }] });
-void runHostLoop({ workflow, session, generate: async () => ({}), input: given<readonly Message[]>(), onEvent: async () => {} });
+const generate: Generate = ({ messages, toolNames }) => ({
+  text: `${messages.length} ${toolNames.length}`,
+  toolCalls: maybe<ToolCall[]>(),
+});
+void runHostLoop({
+  workflow,
+  session,
+  generate,
+  input: 'Go.',
+  signal: maybe<AbortSignal>(),
+  maxTurns: maybe<number>(),
+  onEvent: undefined,
+});
+void runHostLoop({
+  workflow,
+  session,
+  generate: scriptedModel(['Done.']),
+  input: [{ role: 'user', content: 'Go.' }],
+});
+void runHostLoop({
+  workflow,
+  session,
+  generate: async () => ({}),
+  input: given<readonly Message[]>(),
+  onEvent: async () => {},
+});
 const log: WorkflowEvent[] = [];
-void runHostLoop({ workflow, session, generate, input: 'Go.', onEvent: (event) => log.push(event) });
+void runHostLoop({
+  workflow,
+  session,
+  generate,
+  input: 'Go.',
+  onEvent: (event) => log.push(event),
+});
 
 // @ts-expect-error a model that answers with text alone
 void runHostLoop({ workflow, session, generate: () => 'Done.', input: 'Go.' });
-// @ts-expect-error a model that calls without an id
-void runHostLoop({ workflow, session, generate: () => ({ toolCalls: [{ name: 'look' }] }), input: 'Go.' });
-// @ts-expect-error a model that asks for what it is not given
-void runHostLoop({ workflow, session, generate: ({ session: s }) => ({ text: String(s) }), input: 'Go.' });
+void runHostLoop({
+  workflow,
+  session,
+  // @ts-expect-error a model that calls without an id
+  generate: () => ({ toolCalls: [{ name: 'look' }] }),
+  input: 'Go.',
+});
+void runHostLoop({
+  workflow,
+  session,
+  // @ts-expect-error a model that asks for what it is not given
+  generate: ({ session: s }) => ({ text: String(s) }),
+  input: 'Go.',
+});
 // @ts-expect-error a message of nobody
 void runHostLoop({ workflow, session, generate, input: [{ role: 'model', content: 'x' }] });
 // @ts-expect-error options in place of a state

@@ -4,7 +4,17 @@ import type { JsonObject } from '../../src/index.ts';
 import type { WorkflowEvent } from '../../src/workflow/index.ts';
 import { succeeded, tools } from './events.ts';
 
-export const name = fc.constantFrom('read', 'grep', 'write', 'edit', 'exec', 'deploy', 'nothing', '__proto__', 'constructor');
+export const name = fc.constantFrom(
+  'read',
+  'grep',
+  'write',
+  'edit',
+  'exec',
+  'deploy',
+  'nothing',
+  '__proto__',
+  'constructor',
+);
 const names = fc.uniqueArray(name, { maxLength: 3 });
 export const callId = fc.constantFrom('c1', 'c2', 'c3', 'c4', 'toString');
 export const event: fc.Arbitrary<WorkflowEvent> = fc.oneof(
@@ -12,7 +22,10 @@ export const event: fc.Arbitrary<WorkflowEvent> = fc.oneof(
   fc.constant<WorkflowEvent>({ type: 'run_requested', runId: 'own', provider: 'reader' }),
   fc.constant<WorkflowEvent>({ type: 'run_completed' }),
   fc.constant<WorkflowEvent>({ type: 'run_cancelled' }),
-  fc.record({ type: fc.constant('tool_profile_selected' as const), profile: fc.constantFrom('all', 'reader', 'toString') }),
+  fc.record({
+    type: fc.constant('tool_profile_selected' as const),
+    profile: fc.constantFrom('all', 'reader', 'toString'),
+  }),
   fc.record({
     type: fc.constant('tool_overrides_set' as const),
     scope: fc.constantFrom('session' as const, 'run' as const),
@@ -22,7 +35,10 @@ export const event: fc.Arbitrary<WorkflowEvent> = fc.oneof(
   }),
   fc.record({
     type: fc.constant('facts_updated' as const),
-    facts: fc.dictionary(fc.constantFrom('network', 'a', '__proto__'), fc.constantFrom(true, null, 1)) as fc.Arbitrary<JsonObject>,
+    facts: fc.dictionary(
+      fc.constantFrom('network', 'a', '__proto__'),
+      fc.constantFrom(true, null, 1),
+    ) as fc.Arbitrary<JsonObject>,
   }),
   fc.record({
     type: fc.constant('host_session_updated' as const),
@@ -36,9 +52,18 @@ export const event: fc.Arbitrary<WorkflowEvent> = fc.oneof(
   }),
   fc.record({
     type: fc.constant('tool_calls_observed' as const),
-    calls: fc.array(fc.record({ id: callId, name, arguments: fc.constantFrom({}, { path: 'a', deep: { z: 1, a: 2 } }) }), { maxLength: 5 }),
+    calls: fc.array(
+      fc.record({
+        id: callId,
+        name,
+        arguments: fc.constantFrom({}, { path: 'a', deep: { z: 1, a: 2 } }),
+      }),
+      { maxLength: 5 },
+    ),
   }),
-  callId.map((id): WorkflowEvent => ({ type: 'tool_call_settled', callId: id, result: succeeded(id) })),
+  callId.map(
+    (id): WorkflowEvent => ({ type: 'tool_call_settled', callId: id, result: succeeded(id) }),
+  ),
 );
 export const events = fc.array(event, { maxLength: 40 });
 

@@ -21,7 +21,9 @@ function check(state: WorkflowState): void {
   expect(run).not.toBeNull();
   const open = batch.calls.filter(({ result }) => result === null);
   expect(open.length).toBeGreaterThan(0);
-  expect(open.every(({ accepted, name: called }) => accepted && run?.effective.names.includes(called))).toBe(true);
+  expect(
+    open.every(({ accepted, name: called }) => accepted && run?.effective.names.includes(called)),
+  ).toBe(true);
 }
 
 describe('the same events', () => {
@@ -103,45 +105,84 @@ describe('any event', () => {
 
   test('that is no event at all is refused, and throws nothing', () => {
     fc.assert(
-      fc.property(fc.anything({ withBigInt: true, withNullPrototype: true, withSparseArray: true }), (value) => {
-        const state = workflow();
-        expect(reduce(state, value as WorkflowEvent)).toMatchObject({ state, commands: [], error: { code: 'invalid_event' } });
-      }),
+      fc.property(
+        fc.anything({ withBigInt: true, withNullPrototype: true, withSparseArray: true }),
+        (value) => {
+          const state = workflow();
+          expect(reduce(state, value as WorkflowEvent)).toMatchObject({
+            state,
+            commands: [],
+            error: { code: 'invalid_event' },
+          });
+        },
+      ),
     );
   });
 
-  test('whatever a host does with its answers, every batch ends with one result for each observed call, and every accepted call is asked for once', () => {
-    fc.assert(
-      fc.property(fc.array(fc.record({ id: callId, name }), { maxLength: 8 }), fc.infiniteStream(fc.nat(7)), (calls, picks) => {
-        let { state } = reduce(workflow(), { type: 'run_requested' });
-        const asked: string[] = [];
-        const commands: WorkflowCommand[] = [];
-        const apply = (one: WorkflowEvent): void => {
-          const reduction = reduce(state, one);
-          state = reduction.state;
-          commands.push(...reduction.commands);
-          for (const command of reduction.commands) if (command.type === 'execute_calls') asked.push(...command.calls.map(({ id }) => id));
-        };
-        apply({ type: 'tool_calls_observed', calls });
-        while (state.batch !== null) {
-          const open = (commands.findLast(({ type }) => type === 'execute_calls') as ExecuteCalls).calls.filter(
-            ({ id }) => state.batch?.calls.find((call) => call.id === id && call.accepted)?.result === null,
-          );
-          const { value } = picks.next();
-          apply({ type: 'tool_call_settled', callId: open[(value as number) % open.length]?.id as string, result: succeeded('any') });
-        }
-        const settled = commands.filter((command) => command.type === 'batch_settled');
-        expect(settled).toHaveLength(1);
-        expect(settled[0]?.results.map(({ callId: id, toolName }) => [id, toolName])).toEqual(calls.map(({ id, name: called }) => [id, called]));
-        expect(new Set(asked).size).toBe(asked.length);
-        expect(commands.at(-1)).toMatchObject({ type: 'llm_generate' });
-      }),
-    );
-  });
+  test(
+    'whatever a host does with its answers, every batch ends with one result for each observed ' +
+      'call, and every accepted call is asked for once',
+    () => {
+      fc.assert(
+        fc.property(
+          fc.array(fc.record({ id: callId, name }), { maxLength: 8 }),
+          fc.infiniteStream(fc.nat(7)),
+          (calls, picks) => {
+            let { state } = reduce(workflow(), { type: 'run_requested' });
+            const asked: string[] = [];
+            const commands: WorkflowCommand[] = [];
+            const apply = (one: WorkflowEvent): void => {
+              const reduction = reduce(state, one);
+              state = reduction.state;
+              commands.push(...reduction.commands);
+              for (const command of reduction.commands)
+                if (command.type === 'execute_calls')
+                  asked.push(...command.calls.map(({ id }) => id));
+            };
+            apply({ type: 'tool_calls_observed', calls });
+            while (state.batch !== null) {
+              const open = (
+                commands.findLast(({ type }) => type === 'execute_calls') as ExecuteCalls
+              ).calls.filter(
+                ({ id }) =>
+                  state.batch?.calls.find((call) => call.id === id && call.accepted)?.result ===
+                  null,
+              );
+              const { value } = picks.next();
+              apply({
+                type: 'tool_call_settled',
+                callId: open[(value as number) % open.length]?.id as string,
+                result: succeeded('any'),
+              });
+            }
+            const settled = commands.filter((command) => command.type === 'batch_settled');
+            expect(settled).toHaveLength(1);
+            expect(settled[0]?.results.map(({ callId: id, toolName }) => [id, toolName])).toEqual(
+              calls.map(({ id, name: called }) => [id, called]),
+            );
+            expect(new Set(asked).size).toBe(asked.length);
+            expect(commands.at(-1)).toMatchObject({ type: 'llm_generate' });
+          },
+        ),
+      );
+    },
+  );
 });
 
-test('profiles and tools of any order and key order make the same workflow where their order means the same', () => {
-  const one = createWorkflow({ tools: [{ name: 'a', tokens: 1, description: 'x' }], profiles: { p: ['a'], q: [] }, facts: { b: 1, a: 2 } });
-  const two = createWorkflow({ facts: { a: 2, b: 1 }, profiles: { q: [], p: ['a'] }, tools: [{ description: 'x', tokens: 1, name: 'a' }] });
-  expect(serializeState(two)).toBe(serializeState(one));
-});
+test(
+  'profiles and tools of any order and key order make the same workflow where their order means ' +
+    'the same',
+  () => {
+    const one = createWorkflow({
+      tools: [{ name: 'a', tokens: 1, description: 'x' }],
+      profiles: { p: ['a'], q: [] },
+      facts: { b: 1, a: 2 },
+    });
+    const two = createWorkflow({
+      facts: { a: 2, b: 1 },
+      profiles: { q: [], p: ['a'] },
+      tools: [{ description: 'x', tokens: 1, name: 'a' }],
+    });
+    expect(serializeState(two)).toBe(serializeState(one));
+  },
+);

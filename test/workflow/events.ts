@@ -1,6 +1,14 @@
 /** Short ways to write workflow events and read commands. */
 import type { ToolResult } from '../../src/index.ts';
-import { createWorkflow, type LlmGenerate, type Reduction, reduce, type ToolSpec, type WorkflowEvent, type WorkflowState } from '../../src/workflow/index.ts';
+import {
+  createWorkflow,
+  type LlmGenerate,
+  type Reduction,
+  reduce,
+  type ToolSpec,
+  type WorkflowEvent,
+  type WorkflowState,
+} from '../../src/workflow/index.ts';
 
 export const succeeded = (callId: string, output: unknown = 'done'): ToolResult => ({
   success: true,
@@ -15,7 +23,9 @@ export const settle = (callId: string, batchId?: string): WorkflowEvent => ({
   ...(batchId === undefined ? {} : { batchId }),
 });
 
-export const observe = (...calls: readonly (readonly [id: string, name: string])[]): WorkflowEvent => ({
+export const observe = (
+  ...calls: readonly (readonly [id: string, name: string])[]
+): WorkflowEvent => ({
   type: 'tool_calls_observed',
   calls: calls.map(([id, name]) => ({ id, name, arguments: {} })),
 });
@@ -25,17 +35,22 @@ export function applied(state: WorkflowState, ...events: readonly WorkflowEvent[
   let reduction: Reduction = { state, commands: [] };
   for (const event of events) {
     reduction = reduce(reduction.state, event);
-    if (reduction.error !== undefined) throw new Error(`${event.type}: ${reduction.error.code}: ${reduction.error.message}`);
+    if (reduction.error !== undefined)
+      throw new Error(`${event.type}: ${reduction.error.code}: ${reduction.error.message}`);
   }
   return reduction;
 }
 
 /** The names in the last request for a model's turn. */
 export function listed({ commands }: Reduction): readonly string[] | undefined {
-  return commands.find((command): command is LlmGenerate => command.type === 'llm_generate')?.toolNames;
+  return commands.find((command): command is LlmGenerate => command.type === 'llm_generate')
+    ?.toolNames;
 }
 
-/** A read that may run beside others, a write with a lock, one that runs alone, one that waits for a fact. */
+/**
+ * A read that may run beside others, a write with a lock, one that runs alone, one that waits for a
+ * fact.
+ */
 export const tools: readonly ToolSpec[] = [
   { name: 'read', parallelSafe: true },
   { name: 'grep', parallelSafe: true },
@@ -45,4 +60,8 @@ export const tools: readonly ToolSpec[] = [
   { name: 'deploy', requires: [{ fact: 'network', equals: true }] },
 ];
 export const workflow = (): WorkflowState =>
-  createWorkflow({ tools, profiles: { all: tools.map(({ name }) => name), reader: ['grep', 'read'] }, profile: 'all' });
+  createWorkflow({
+    tools,
+    profiles: { all: tools.map(({ name }) => name), reader: ['grep', 'read'] },
+    profile: 'all',
+  });

@@ -1,4 +1,7 @@
-/** Bad input to the functions of a workflow: what is refused, and in which words. A misspelt field must never leave a gate open. */
+/**
+ * Bad input to the functions of a workflow: what is refused, and in which words. A misspelt field
+ * must never leave a gate open.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { defineTool, HostToolRegistry, isMisuseError } from '../../src/index.ts';
 import {
@@ -40,7 +43,8 @@ describe('a field that does not exist', () => {
     ],
     [
       'a scope of overrides',
-      () => computeEffective({ tools: [spec], overrides: { sesion: { disable: ['rm'] } } } as never),
+      () =>
+        computeEffective({ tools: [spec], overrides: { sesion: { disable: ['rm'] } } } as never),
       '`overrides`: unknown field `sesion`; did you mean `session`?',
     ],
     [
@@ -48,7 +52,11 @@ describe('a field that does not exist', () => {
       () => computeEffective({ tools: [spec], overrides: { run: { disabled: ['rm'] } } } as never),
       '`overrides.run`: unknown field `disabled`; did you mean `disable`?',
     ],
-    ['a limit', () => computeEffective({ tools: [spec], budget: { maxTool: 0 } } as never), '`budget`: unknown field `maxTool`; did you mean `maxTools`?'],
+    [
+      'a limit',
+      () => computeEffective({ tools: [spec], budget: { maxTool: 0 } } as never),
+      '`budget`: unknown field `maxTool`; did you mean `maxTools`?',
+    ],
     [
       'a field of a spec',
       () => computeEffective({ tools: [{ name: 'rm', require: [gate] }] } as never),
@@ -56,7 +64,8 @@ describe('a field that does not exist', () => {
     ],
     [
       'a field of a rule',
-      () => computeEffective({ tools: [{ name: 'rm', requires: [{ ...gate, equal: 2 }] }] } as never),
+      () =>
+        computeEffective({ tools: [{ name: 'rm', requires: [{ ...gate, equal: 2 }] }] } as never),
       '`tools[0].requires[0]`: unknown field `equal`; did you mean `equals`?',
     ],
     [
@@ -94,7 +103,11 @@ describe('a field that does not exist', () => {
   });
 
   test.each<[string, object, string]>([
-    ['run_requested', { type: 'run_requested', profil: 'reader' }, '`run_requested`: unknown field `profil`; did you mean `profile`?'],
+    [
+      'run_requested',
+      { type: 'run_requested', profil: 'reader' },
+      '`run_requested`: unknown field `profil`; did you mean `profile`?',
+    ],
     [
       'tool_overrides_set',
       { type: 'tool_overrides_set', scope: 'session', disabled: ['read'] },
@@ -112,16 +125,42 @@ describe('a field that does not exist', () => {
     ],
   ])('of the event %s is refused as `invalid_event`', (_, event, message) => {
     const state = workflow();
-    expect(reduce(state, event as never)).toEqual({ state, commands: [], error: { code: 'invalid_event', message } });
+    expect(reduce(state, event as never)).toEqual({
+      state,
+      commands: [],
+      error: { code: 'invalid_event', message },
+    });
   });
 
   test.each<[string, object, string]>([
-    ['an option', { maxTurn: 1 }, 'runHostLoop: unknown option `maxTurn`; did you mean `maxTurns`?'],
-    ['an option under the name of another library', { abortSignal: AbortSignal.abort() }, 'runHostLoop: unknown option `abortSignal`; did you mean `signal`?'],
-    ['a member of `run`', { run: { profil: 'reader' } }, '`run` of runHostLoop: unknown option `profil`; did you mean `profile`?'],
+    [
+      'an option',
+      { maxTurn: 1 },
+      'runHostLoop: unknown option `maxTurn`; did you mean `maxTurns`?',
+    ],
+    [
+      'an option under the name of another library',
+      { abortSignal: AbortSignal.abort() },
+      'runHostLoop: unknown option `abortSignal`; did you mean `signal`?',
+    ],
+    [
+      'a member of `run`',
+      { run: { profil: 'reader' } },
+      '`run` of runHostLoop: unknown option `profil`; did you mean `profile`?',
+    ],
   ])('of runHostLoop is refused at once: %s', (_, more, message) => {
     const session = new HostToolRegistry().createSession({ sessionId: 's' });
-    expect(refusal(() => runHostLoop({ workflow: workflow(), session, generate: () => ({}), input: 'x', ...more } as never))).toBe(message);
+    expect(
+      refusal(() =>
+        runHostLoop({
+          workflow: workflow(),
+          session,
+          generate: () => ({}),
+          input: 'x',
+          ...more,
+        } as never),
+      ),
+    ).toBe(message);
   });
 
   test('of a batch in a session is refused, and nothing runs', async () => {
@@ -129,12 +168,21 @@ describe('a field that does not exist', () => {
     const registry = new HostToolRegistry();
     const path = { type: 'string', default: '.' } as const;
     registry.register(
-      defineTool({ name: 'rm', description: 'Removes.', parameters: { type: 'object', properties: { path } }, handler: (input) => ran.push(input) }),
+      defineTool({
+        name: 'rm',
+        description: 'Removes.',
+        parameters: { type: 'object', properties: { path } },
+        handler: (input) => ran.push(input),
+      }),
     );
     const session = registry.createSession({ sessionId: 's' });
     const calls = [{ id: '1', name: 'rm', input: { path: 'tmp' } }] as never;
-    await expect(session.executeBatch(calls)).rejects.toThrow('executeBatch: `calls[0]`: unknown field `input`; did you mean `arguments`?');
-    expect(refusal(() => session.plan(calls))).toBe('plan: `calls[0]`: unknown field `input`; did you mean `arguments`?');
+    await expect(session.executeBatch(calls)).rejects.toThrow(
+      'executeBatch: `calls[0]`: unknown field `input`; did you mean `arguments`?',
+    );
+    expect(refusal(() => session.plan(calls))).toBe(
+      'plan: `calls[0]`: unknown field `input`; did you mean `arguments`?',
+    );
     await expect(session.executeBatch([], { stopOnErrors: true } as never)).rejects.toThrow(
       'executeBatch: unknown option `stopOnErrors`; did you mean `stopOnError`?',
     );
@@ -144,11 +192,31 @@ describe('a field that does not exist', () => {
 
 describe('what is no input at all', () => {
   test.each<[string, () => unknown, string]>([
-    ['computeEffective()', () => computeEffective(undefined as never), '`tools`: expected an array, got undefined.'],
-    ['computeEffective({})', () => computeEffective({} as never), '`tools`: expected an array, got undefined.'],
-    ['computeEffective(null)', () => computeEffective(null as never), 'computeEffective: expected an object of options, got null.'],
-    ['a spec that is none', () => computeEffective({ tools: [null] } as never), '`tools[0]`: expected an object, got null.'],
-    ['a spec without a name', () => computeEffective({ tools: [{}] } as never), '`tools[0].name`: expected a non-empty string, got undefined.'],
+    [
+      'computeEffective()',
+      () => computeEffective(undefined as never),
+      '`tools`: expected an array, got undefined.',
+    ],
+    [
+      'computeEffective({})',
+      () => computeEffective({} as never),
+      '`tools`: expected an array, got undefined.',
+    ],
+    [
+      'computeEffective(null)',
+      () => computeEffective(null as never),
+      'computeEffective: expected an object of options, got null.',
+    ],
+    [
+      'a spec that is none',
+      () => computeEffective({ tools: [null] } as never),
+      '`tools[0]`: expected an object, got null.',
+    ],
+    [
+      'a spec without a name',
+      () => computeEffective({ tools: [{}] } as never),
+      '`tools[0].name`: expected a non-empty string, got undefined.',
+    ],
     [
       '`requires` as an object',
       () => computeEffective({ tools: [{ name: 'a', requires: gate }] } as never),
@@ -159,37 +227,70 @@ describe('what is no input at all', () => {
       () => computeEffective({ tools: [{ name: 'a', requires: [{ fact: 'f' }] }] } as never),
       '`tools[0].requires[0]`: expected `equals` or `in` beside `fact`, got an object.',
     ],
-    ['a profile that is a text', () => computeEffective({ tools: [spec], profile: 'rm' } as never), '`profile`: expected an array, got `rm` (string).'],
-    ['facts that are a list', () => computeEffective({ tools: [spec], facts: [] } as never), '`facts`: expected an object, got an array of 0.'],
-    ['createWorkflow()', () => createWorkflow(undefined as never), '`createWorkflow`: expected an object with `tools`, got null.'],
+    [
+      'a profile that is a text',
+      () => computeEffective({ tools: [spec], profile: 'rm' } as never),
+      '`profile`: expected an array, got `rm` (string).',
+    ],
+    [
+      'facts that are a list',
+      () => computeEffective({ tools: [spec], facts: [] } as never),
+      '`facts`: expected an object, got an array of 0.',
+    ],
+    [
+      'createWorkflow()',
+      () => createWorkflow(undefined as never),
+      '`createWorkflow`: expected an object with `tools`, got null.',
+    ],
     [
       'replay(workflow, 5)',
       () => replay(workflow(), 5 as never),
-      'replay: expected `events` to be an array, or something else to iterate over, got `5` (number).',
+      'replay: expected `events` to be an array, or something else to iterate over, got `5` ' +
+        '(number).',
     ],
     [
       'writeTrace(workflow)',
       () => writeTrace(workflow(), undefined as never),
-      'writeTrace: expected `events` to be an array, or something else to iterate over, got undefined.',
+      'writeTrace: expected `events` to be an array, or something else to iterate over, got ' +
+        'undefined.',
     ],
-    ['replayTrace(5)', () => replayTrace(5 as never), 'replayTrace: expected the text of a trace, got `5` (number).'],
-    ['planBatch()', () => planBatch(undefined as never, []), 'planBatch: expected `calls` to be an array of calls, got undefined.'],
-    ['planBatch without tools', () => planBatch([], undefined as never), '`tools`: expected an array, got undefined.'],
-    ['codingAgentTool()', () => codingAgentTool(undefined as never), '`name`: expected names of known tools, got `undefined`.'],
+    [
+      'replayTrace(5)',
+      () => replayTrace(5 as never),
+      'replayTrace: expected the text of a trace, got `5` (number).',
+    ],
+    [
+      'planBatch()',
+      () => planBatch(undefined as never, []),
+      'planBatch: expected `calls` to be an array of calls, got undefined.',
+    ],
+    [
+      'planBatch without tools',
+      () => planBatch([], undefined as never),
+      '`tools`: expected an array, got undefined.',
+    ],
+    [
+      'codingAgentTool()',
+      () => codingAgentTool(undefined as never),
+      '`name`: expected names of known tools, got `undefined`.',
+    ],
   ])('%s is told what was expected', (_, work, message) => {
     expect(refusal(work)).toContain(message);
   });
 
-  test.each([undefined, null, 5, {}, { version: 2 }])('%j is no state, whatever is asked of it', (value) => {
-    for (const work of [
-      () => effectiveOf(value as never),
-      () => serializeState(value as never),
-      () => reduce(value as never, { type: 'run_requested' }),
-      () => replay(value as never, [{ type: 'run_requested' }]),
-      () => writeTrace(value as never, []),
-    ])
-      expect(refusal(work)).toContain("Expected `state` to be a workflow's state");
-  });
+  test.each([undefined, null, 5, {}, { version: 2 }])(
+    '%j is no state, whatever is asked of it',
+    (value) => {
+      for (const work of [
+        () => effectiveOf(value as never),
+        () => serializeState(value as never),
+        () => reduce(value as never, { type: 'run_requested' }),
+        () => replay(value as never, [{ type: 'run_requested' }]),
+        () => writeTrace(value as never, []),
+      ])
+        expect(refusal(work)).toContain("Expected `state` to be a workflow's state");
+    },
+  );
 
   test('a session that is none has no specs', () => {
     expect(refusal(() => toolSpecs({} as never))).toContain('session');
@@ -202,7 +303,12 @@ describe('what stands on `Object.prototype`', () => {
   const pollute = (members: Record<string, unknown>): void => {
     for (const [key, value] of Object.entries(members)) {
       added.push(key);
-      Object.defineProperty(prototype, key, { value, enumerable: false, configurable: true, writable: true });
+      Object.defineProperty(prototype, key, {
+        value,
+        enumerable: false,
+        configurable: true,
+        writable: true,
+      });
     }
   };
   afterEach(() => {
@@ -213,7 +319,12 @@ describe('what stands on `Object.prototype`', () => {
     const run = () => {
       const gated = [{ name: 'open' }, { name: 'shut', requires: [{ fact: 'f', equals: 1 }] }];
       return {
-        effective: computeEffective({ tools: gated, profile: ['open', 'shut'], overrides: { session: {} }, budget: {} }),
+        effective: computeEffective({
+          tools: gated,
+          profile: ['open', 'shut'],
+          overrides: { session: {} },
+          budget: {},
+        }),
         plan: planBatch(
           [
             { id: '1', name: 'read' },
@@ -224,7 +335,12 @@ describe('what stands on `Object.prototype`', () => {
         ).groups,
         state: serializeState(
           applied(
-            createWorkflow({ tools, profiles: { all: ['read', 'exec'], reader: ['grep'] }, profile: 'all', budget: {} }),
+            createWorkflow({
+              tools,
+              profiles: { all: ['read', 'exec'], reader: ['grep'] },
+              profile: 'all',
+              budget: {},
+            }),
             { type: 'run_requested' },
             observe(['a', 'read'], ['b', 'exec']),
             settle('a'),

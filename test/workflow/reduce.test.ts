@@ -1,10 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { isMisuseError } from '../../src/index.ts';
-import { createWorkflow, effectiveOf, reduce, serializeState, type WorkflowEvent, type WorkflowState } from '../../src/workflow/index.ts';
+import {
+  createWorkflow,
+  effectiveOf,
+  reduce,
+  serializeState,
+  type WorkflowEvent,
+  type WorkflowState,
+} from '../../src/workflow/index.ts';
 import { applied, listed, observe, settle, succeeded, tools, workflow } from './events.ts';
 
 const running = (): WorkflowState => applied(workflow(), { type: 'run_requested' }).state;
-const waiting = (): WorkflowState => applied(running(), observe(['c1', 'read'], ['c2', 'exec'])).state;
+const waiting = (): WorkflowState =>
+  applied(running(), observe(['c1', 'read'], ['c2', 'exec'])).state;
 
 describe('createWorkflow', () => {
   test.each([
@@ -14,13 +22,48 @@ describe('createWorkflow', () => {
       'unknown_tool',
       '`profiles.p`: expected names of known tools, got `raed`. Did you mean `read`?',
     ],
-    ['a selection that is no profile', { tools, profiles: { reader: [] }, profile: 'raeder' }, 'unknown_profile', 'Did you mean `reader`?'],
-    ['a selection where there is none', { tools, profile: 'constructor' }, 'unknown_profile', '(there is none)'],
-    ['two tools of one name', { tools: [{ name: 'a' }, { name: 'a' }] }, 'duplicate_name', 'got `a` twice'],
-    ['a tool without a name', { tools: [{}] }, 'invalid_option', '`createWorkflow.tools[0]`: Expected tool `name` to be a string'],
-    ['a function as resource key', { tools: [{ name: 'a', resourceKey: () => 'x' }] }, 'invalid_option', '/tools/0/resourceKey'],
-    ['a required tool that is unknown', { tools, budget: { required: ['nothing'] } }, 'unknown_tool', 'budget.required'],
-    ['a profile that names a tool twice', { tools, profiles: { p: ['read', 'read'] } }, 'invalid_option', 'every name once'],
+    [
+      'a selection that is no profile',
+      { tools, profiles: { reader: [] }, profile: 'raeder' },
+      'unknown_profile',
+      'Did you mean `reader`?',
+    ],
+    [
+      'a selection where there is none',
+      { tools, profile: 'constructor' },
+      'unknown_profile',
+      '(there is none)',
+    ],
+    [
+      'two tools of one name',
+      { tools: [{ name: 'a' }, { name: 'a' }] },
+      'duplicate_name',
+      'got `a` twice',
+    ],
+    [
+      'a tool without a name',
+      { tools: [{}] },
+      'invalid_option',
+      '`createWorkflow.tools[0]`: Expected tool `name` to be a string',
+    ],
+    [
+      'a function as resource key',
+      { tools: [{ name: 'a', resourceKey: () => 'x' }] },
+      'invalid_option',
+      '/tools/0/resourceKey',
+    ],
+    [
+      'a required tool that is unknown',
+      { tools, budget: { required: ['nothing'] } },
+      'unknown_tool',
+      'budget.required',
+    ],
+    [
+      'a profile that names a tool twice',
+      { tools, profiles: { p: ['read', 'read'] } },
+      'invalid_option',
+      'every name once',
+    ],
     ['no tools', {}, 'invalid_option', '`createWorkflow.tools`: expected an array'],
     ['nothing', undefined, 'invalid_option', 'expected an object'],
   ])('refuses %s', (_, options, code, message) => {
@@ -48,14 +91,22 @@ describe('createWorkflow', () => {
   });
 
   test('a budget holds for every run', () => {
-    const state = createWorkflow({ tools, profiles: { all: ['read', 'grep', 'exec'] }, profile: 'all', budget: { maxTools: 2, required: ['exec'] } });
+    const state = createWorkflow({
+      tools,
+      profiles: { all: ['read', 'grep', 'exec'] },
+      profile: 'all',
+      budget: { maxTools: 2, required: ['exec'] },
+    });
     expect(listed(applied(state, { type: 'run_requested' }))).toEqual(['read', 'exec']);
   });
 });
 
 describe('inventory, profiles, overrides, facts', () => {
   test('a new inventory keeps the profiles that it does not replace', () => {
-    const { state } = applied(workflow(), { type: 'tool_registry_set', tools: [...tools, { name: 'extra' }] });
+    const { state } = applied(workflow(), {
+      type: 'tool_registry_set',
+      tools: [...tools, { name: 'extra' }],
+    });
     expect(state.profiles).toEqual(workflow().profiles);
     expect(listed(applied(state, { type: 'run_requested' }))).not.toContain('extra');
   });
@@ -73,7 +124,10 @@ describe('inventory, profiles, overrides, facts', () => {
       },
     );
     expect(listed(applied(state, { type: 'run_requested' }))).toEqual(['grep', 'read', 'write']);
-    expect(effectiveOf(state).dropped).toContainEqual({ name: 'deploy', code: 'fact_unmet:network' });
+    expect(effectiveOf(state).dropped).toContainEqual({
+      name: 'deploy',
+      code: 'fact_unmet:network',
+    });
     expect(effectiveOf(state).dropped).toContainEqual({ name: 'exec', code: 'disabled' });
   });
 
@@ -83,7 +137,11 @@ describe('inventory, profiles, overrides, facts', () => {
       { type: 'tool_overrides_set', scope: 'session', disable: ['read'] },
       { type: 'tool_overrides_set', scope: 'run', disable: ['grep'] },
     );
-    const second = applied(first.state, { type: 'tool_overrides_set', scope: 'session', force: ['read'] });
+    const second = applied(first.state, {
+      type: 'tool_overrides_set',
+      scope: 'session',
+      force: ['read'],
+    });
     expect(effectiveOf(second.state).dropped).toEqual([
       { name: 'grep', code: 'disabled' },
       { name: 'deploy', code: 'fact_unmet:network' },
@@ -91,7 +149,11 @@ describe('inventory, profiles, overrides, facts', () => {
   });
 
   test("a run's overrides end with the run", () => {
-    const { state } = applied(running(), { type: 'tool_overrides_set', scope: 'run', disable: ['read'] }, { type: 'run_completed' });
+    const { state } = applied(
+      running(),
+      { type: 'tool_overrides_set', scope: 'run', disable: ['read'] },
+      { type: 'run_completed' },
+    );
     expect(listed(applied(state, { type: 'run_requested' }))).toContain('read');
   });
 
@@ -101,17 +163,31 @@ describe('inventory, profiles, overrides, facts', () => {
       { type: 'facts_updated', facts: { network: true } },
       { type: 'host_session_updated', hostSessionId: 'h', status: 'ready' },
     );
-    expect(open.state.facts).toEqual({ network: true, 'hostSession.id': 'h', 'hostSession.status': 'ready' });
-    expect(applied(open.state, { type: 'host_session_updated', hostSessionId: null, status: 'closed' }).state.facts).toEqual({
+    expect(open.state.facts).toEqual({
+      network: true,
+      'hostSession.id': 'h',
+      'hostSession.status': 'ready',
+    });
+    expect(
+      applied(open.state, { type: 'host_session_updated', hostSessionId: null, status: 'closed' })
+        .state.facts,
+    ).toEqual({
       network: true,
       'hostSession.status': 'closed',
     });
-    expect(applied(open.state, { type: 'host_session_updated', hostSessionId: null, status: null }).state.facts).toEqual({ network: true });
+    expect(
+      applied(open.state, { type: 'host_session_updated', hostSessionId: null, status: null }).state
+        .facts,
+    ).toEqual({ network: true });
   });
 
   test('facts merge by key; null deletes; names such as __proto__ are facts like others', () => {
     const facts = JSON.parse('{"__proto__": 1, "a": 1, "b": 2}');
-    const { state } = applied(workflow(), { type: 'facts_updated', facts }, { type: 'facts_updated', facts: { a: null } });
+    const { state } = applied(
+      workflow(),
+      { type: 'facts_updated', facts },
+      { type: 'facts_updated', facts: { a: null } },
+    );
     expect(serializeState(state)).toContain('"facts":{"__proto__":1,"b":2}');
     expect(({} as { b?: unknown }).b).toBeUndefined();
   });
@@ -121,14 +197,28 @@ describe('runs', () => {
   test('ids are given or counted, and the count goes on', () => {
     const first = applied(workflow(), { type: 'run_requested', runId: 'mine' });
     expect(first.state.run?.id).toBe('mine');
-    expect(applied(first.state, { type: 'run_completed' }, { type: 'run_requested' }).commands).toMatchObject([{ runId: 'run-2' }]);
+    expect(
+      applied(first.state, { type: 'run_completed' }, { type: 'run_requested' }).commands,
+    ).toMatchObject([{ runId: 'run-2' }]);
   });
 
-  test("a run's profile stands for the run alone; a provider without a profile of its name changes nothing", () => {
-    const reader = applied(workflow(), { type: 'run_requested', profile: 'reader' });
-    expect(listed(reader)).toEqual(['grep', 'read']);
-    expect(listed(applied(reader.state, { type: 'run_completed' }, { type: 'run_requested', provider: 'nobody' }))).toContain('exec');
-  });
+  test(
+    "a run's profile stands for the run alone; a provider without a profile of its name changes " +
+      'nothing',
+    () => {
+      const reader = applied(workflow(), { type: 'run_requested', profile: 'reader' });
+      expect(listed(reader)).toEqual(['grep', 'read']);
+      expect(
+        listed(
+          applied(
+            reader.state,
+            { type: 'run_completed' },
+            { type: 'run_requested', provider: 'nobody' },
+          ),
+        ),
+      ).toContain('exec');
+    },
+  );
 
   test('what a model is shown stands until it is asked again', () => {
     const changed = applied(
@@ -137,8 +227,17 @@ describe('runs', () => {
       { type: 'facts_updated', facts: { network: true } },
     );
     const observed = applied(changed.state, observe(['c1', 'read'], ['c2', 'deploy']));
-    expect(observed.state.batch?.calls).toMatchObject([{ accepted: true }, { accepted: false, result: { error: { code: 'tool_not_available' } } }]);
-    expect(listed(applied(observed.state, settle('c1')))).toEqual(['grep', 'write', 'edit', 'exec', 'deploy']);
+    expect(observed.state.batch?.calls).toMatchObject([
+      { accepted: true },
+      { accepted: false, result: { error: { code: 'tool_not_available' } } },
+    ]);
+    expect(listed(applied(observed.state, settle('c1')))).toEqual([
+      'grep',
+      'write',
+      'edit',
+      'exec',
+      'deploy',
+    ]);
   });
 
   test('the specs of the listed tools stand too, when the inventory is replaced under a run', () => {
@@ -148,15 +247,27 @@ describe('runs', () => {
       profiles: { all: ['new', 'read'] },
       profile: 'all',
     });
-    const observed = applied(replaced.state, observe(['c1', 'read'], ['c2', 'grep'], ['c3', 'new']));
+    const observed = applied(
+      replaced.state,
+      observe(['c1', 'read'], ['c2', 'grep'], ['c3', 'new']),
+    );
     expect(observed.state.batch?.groups).toEqual([['c1', 'c2']]);
-    expect(observed.state.batch?.calls[2]?.result?.error).toMatchObject({ code: 'tool_not_available', reason: 'not_listed' });
+    expect(observed.state.batch?.calls[2]?.result?.error).toMatchObject({
+      code: 'tool_not_available',
+      reason: 'not_listed',
+    });
     expect(listed(applied(observed.state, settle('c1'), settle('c2')))).toEqual(['new', 'read']);
   });
 
   test('completing and cancelling are remembered', () => {
-    expect(applied(running(), { type: 'run_completed' }).state).toMatchObject({ run: null, lastRun: { id: 'run-1', ended: 'completed' } });
-    expect(applied(running(), { type: 'run_cancelled' }).state).toMatchObject({ run: null, lastRun: { id: 'run-1', ended: 'cancelled' } });
+    expect(applied(running(), { type: 'run_completed' }).state).toMatchObject({
+      run: null,
+      lastRun: { id: 'run-1', ended: 'completed' },
+    });
+    expect(applied(running(), { type: 'run_cancelled' }).state).toMatchObject({
+      run: null,
+      lastRun: { id: 'run-1', ended: 'cancelled' },
+    });
   });
 });
 
@@ -165,15 +276,27 @@ describe('batches', () => {
     const failed: WorkflowEvent = {
       type: 'tool_call_settled',
       callId: 'c1',
-      result: { success: false, error: { code: 'handler_error', message: 'no', retryable: false }, metadata: succeeded('c1').metadata },
+      result: {
+        success: false,
+        error: { code: 'handler_error', message: 'no', retryable: false },
+        metadata: succeeded('c1').metadata,
+      },
     };
-    expect(applied(waiting(), failed).commands).toMatchObject([{ type: 'execute_calls', batchId: 'batch-1', calls: [{ id: 'c2' }] }]);
+    expect(applied(waiting(), failed).commands).toMatchObject([
+      { type: 'execute_calls', batchId: 'batch-1', calls: [{ id: 'c2' }] },
+    ]);
   });
 
   test('results stand in observed order, whatever order the calls ended in', () => {
-    const state = applied(running(), observe(['a', 'read'], ['b', 'nothing'], ['c', 'grep'], ['d', 'read'])).state;
+    const state = applied(
+      running(),
+      observe(['a', 'read'], ['b', 'nothing'], ['c', 'grep'], ['d', 'read']),
+    ).state;
     const { commands } = applied(state, settle('d'), settle('a'), settle('c'));
-    expect(commands[0]).toMatchObject({ type: 'batch_settled', results: [{ callId: 'a' }, { callId: 'b' }, { callId: 'c' }, { callId: 'd' }] });
+    expect(commands[0]).toMatchObject({
+      type: 'batch_settled',
+      results: [{ callId: 'a' }, { callId: 'b' }, { callId: 'c' }, { callId: 'd' }],
+    });
   });
 
   test('every observed call gets exactly one result: a repeated id is planned once', () => {
@@ -189,17 +312,33 @@ describe('batches', () => {
 
   test('an unknown tool is answered with the name that was probably meant', () => {
     const { commands } = applied(running(), observe(['a', 'raed']));
-    expect(commands[0]).toMatchObject({ results: [{ result: { error: { code: 'tool_not_found', details: { didYouMean: ['read'] } } } }] });
+    expect(commands[0]).toMatchObject({
+      results: [
+        { result: { error: { code: 'tool_not_found', details: { didYouMean: ['read'] } } } },
+      ],
+    });
   });
 
   test('a batch in which nothing runs is settled at once, and the model is asked again', () => {
-    expect(applied(running(), observe(['a', 'nothing'], ['b', 'deploy'])).commands.map(({ type }) => type)).toEqual(['batch_settled', 'llm_generate']);
-    expect(applied(running(), observe()).commands.map(({ type }) => type)).toEqual(['batch_settled', 'llm_generate']);
+    expect(
+      applied(running(), observe(['a', 'nothing'], ['b', 'deploy'])).commands.map(
+        ({ type }) => type,
+      ),
+    ).toEqual(['batch_settled', 'llm_generate']);
+    expect(applied(running(), observe()).commands.map(({ type }) => type)).toEqual([
+      'batch_settled',
+      'llm_generate',
+    ]);
   });
 
   test('late, duplicate and unknown settlements change nothing', () => {
     const open = applied(waiting(), settle('c1')).state;
-    for (const event of [settle('c1'), settle('nothing'), settle('c2', 'batch-0'), settle('c2', 'batch-2')]) {
+    for (const event of [
+      settle('c1'),
+      settle('nothing'),
+      settle('c2', 'batch-0'),
+      settle('c2', 'batch-2'),
+    ]) {
       const reduction = reduce(open, event);
       expect(reduction).toEqual({ state: open, commands: [] });
       expect(reduction.state).toBe(open);
@@ -214,26 +353,33 @@ describe('batches', () => {
     expect(commands.map(({ type }) => type)).toEqual(['batch_settled', 'llm_generate']);
   });
 
-  test('cancelling the run settles the open batch: open calls as cancelled, the others as they ended', () => {
-    const { state, commands } = applied(waiting(), settle('c1'), { type: 'run_cancelled' });
-    expect(commands).toMatchObject([
-      {
-        type: 'batch_settled',
-        results: [
-          { callId: 'c1', result: { success: true } },
-          {
-            callId: 'c2',
-            result: {
-              error: { code: 'cancelled', message: 'The run was cancelled before the call ended. It may have run.' },
-              metadata: { status: 'cancelled' },
+  test(
+    'cancelling the run settles the open batch: open calls as cancelled, the others as they ' +
+      'ended',
+    () => {
+      const { state, commands } = applied(waiting(), settle('c1'), { type: 'run_cancelled' });
+      expect(commands).toMatchObject([
+        {
+          type: 'batch_settled',
+          results: [
+            { callId: 'c1', result: { success: true } },
+            {
+              callId: 'c2',
+              result: {
+                error: {
+                  code: 'cancelled',
+                  message: 'The run was cancelled before the call ended. It may have run.',
+                },
+                metadata: { status: 'cancelled' },
+              },
             },
-          },
-        ],
-      },
-    ]);
-    expect(state).toMatchObject({ run: null, batch: null });
-    expect(reduce(state, settle('c2'))).toEqual({ state, commands: [] });
-  });
+          ],
+        },
+      ]);
+      expect(state).toMatchObject({ run: null, batch: null });
+      expect(reduce(state, settle('c2'))).toEqual({ state, commands: [] });
+    },
+  );
 
   test('a call of a group that was not handed out cannot have run, and its result says so', () => {
     const { commands } = applied(waiting(), { type: 'run_cancelled' });
@@ -245,7 +391,12 @@ describe('batches', () => {
   });
 
   test('batch ids count on over runs', () => {
-    const { state } = applied(waiting(), { type: 'run_cancelled' }, { type: 'run_requested' }, observe(['c1', 'read']));
+    const { state } = applied(
+      waiting(),
+      { type: 'run_cancelled' },
+      { type: 'run_requested' },
+      observe(['c1', 'read']),
+    );
     expect(state.batch?.id).toBe('batch-2');
   });
 
@@ -262,19 +413,81 @@ describe('batches', () => {
 });
 
 describe('refused events', () => {
-  test.each<[title: string, state: () => WorkflowState, event: unknown, code: string, message: string]>([
-    ['calls without a run', workflow, observe(['c', 'read']), 'run_not_active', 'Send `run_requested` first'],
-    ['completing without a run', workflow, { type: 'run_completed' }, 'run_not_active', 'active run'],
-    ['cancelling without a run', workflow, { type: 'run_cancelled' }, 'run_not_active', 'active run'],
-    ["a run's overrides without a run", workflow, { type: 'tool_overrides_set', scope: 'run' }, 'run_not_active', 'active run'],
+  test.each<
+    [title: string, state: () => WorkflowState, event: unknown, code: string, message: string]
+  >([
+    [
+      'calls without a run',
+      workflow,
+      observe(['c', 'read']),
+      'run_not_active',
+      'Send `run_requested` first',
+    ],
+    [
+      'completing without a run',
+      workflow,
+      { type: 'run_completed' },
+      'run_not_active',
+      'active run',
+    ],
+    [
+      'cancelling without a run',
+      workflow,
+      { type: 'run_cancelled' },
+      'run_not_active',
+      'active run',
+    ],
+    [
+      "a run's overrides without a run",
+      workflow,
+      { type: 'tool_overrides_set', scope: 'run' },
+      'run_not_active',
+      'active run',
+    ],
     ['a second run', running, { type: 'run_requested' }, 'run_already_active', '`run-1`'],
     ['a second batch', waiting, observe(['c3', 'read']), 'batch_already_active', '`batch-1`'],
-    ['completing with an open batch', waiting, { type: 'run_completed' }, 'batch_already_active', '`batch-1`'],
-    ['an unknown profile', workflow, { type: 'tool_profile_selected', profile: 'raeder' }, 'unknown_profile', 'Did you mean `reader`?'],
-    ['an unknown profile of a run', workflow, { type: 'run_requested', profile: '__proto__' }, 'unknown_profile', 'expected one of `all`, `reader`'],
-    ['an unknown tool to enable', workflow, { type: 'tool_overrides_set', scope: 'session', enable: ['raed'] }, 'unknown_tool', 'Did you mean `read`?'],
-    ['an unknown tool to disable', running, { type: 'tool_overrides_set', scope: 'run', disable: ['toString'] }, 'unknown_tool', 'overrides.run.disable'],
-    ['an inventory that a profile does not fit', workflow, { type: 'tool_registry_set', tools: [{ name: 'a' }] }, 'unknown_tool', 'profiles.all'],
+    [
+      'completing with an open batch',
+      waiting,
+      { type: 'run_completed' },
+      'batch_already_active',
+      '`batch-1`',
+    ],
+    [
+      'an unknown profile',
+      workflow,
+      { type: 'tool_profile_selected', profile: 'raeder' },
+      'unknown_profile',
+      'Did you mean `reader`?',
+    ],
+    [
+      'an unknown profile of a run',
+      workflow,
+      { type: 'run_requested', profile: '__proto__' },
+      'unknown_profile',
+      'expected one of `all`, `reader`',
+    ],
+    [
+      'an unknown tool to enable',
+      workflow,
+      { type: 'tool_overrides_set', scope: 'session', enable: ['raed'] },
+      'unknown_tool',
+      'Did you mean `read`?',
+    ],
+    [
+      'an unknown tool to disable',
+      running,
+      { type: 'tool_overrides_set', scope: 'run', disable: ['toString'] },
+      'unknown_tool',
+      'overrides.run.disable',
+    ],
+    [
+      'an inventory that a profile does not fit',
+      workflow,
+      { type: 'tool_registry_set', tools: [{ name: 'a' }] },
+      'unknown_tool',
+      'profiles.all',
+    ],
     [
       'an inventory without the selected profile',
       workflow,
@@ -282,12 +495,36 @@ describe('refused events', () => {
       'unknown_profile',
       '`all`',
     ],
-    ['an inventory with twins', workflow, { type: 'tool_registry_set', tools: [{ name: 'a' }, { name: 'a' }], profiles: {} }, 'invalid_event', 'twice'],
-    ['an unknown type', workflow, { type: 'constructor' }, 'invalid_event', 'expected one of tool_registry_set'],
+    [
+      'an inventory with twins',
+      workflow,
+      { type: 'tool_registry_set', tools: [{ name: 'a' }, { name: 'a' }], profiles: {} },
+      'invalid_event',
+      'twice',
+    ],
+    [
+      'an unknown type',
+      workflow,
+      { type: 'constructor' },
+      'invalid_event',
+      'expected one of tool_registry_set',
+    ],
     ['no type', workflow, {}, 'invalid_event', 'got undefined'],
     ['no event', workflow, null, 'invalid_event', 'got null'],
-    ['a call without an id', running, { type: 'tool_calls_observed', calls: [{ name: 'read' }] }, 'invalid_event', '`tool_calls_observed.calls[0].id`'],
-    ['calls that are no list', running, { type: 'tool_calls_observed', calls: {} }, 'invalid_event', 'expected an array'],
+    [
+      'a call without an id',
+      running,
+      { type: 'tool_calls_observed', calls: [{ name: 'read' }] },
+      'invalid_event',
+      '`tool_calls_observed.calls[0].id`',
+    ],
+    [
+      'calls that are no list',
+      running,
+      { type: 'tool_calls_observed', calls: {} },
+      'invalid_event',
+      'expected an array',
+    ],
     [
       'arguments that are not JSON',
       running,
@@ -295,9 +532,27 @@ describe('refused events', () => {
       'invalid_event',
       '/calls/0/arguments/n',
     ],
-    ['a result that is none', waiting, { type: 'tool_call_settled', callId: 'c1', result: 'done' }, 'invalid_event', '`tool_call_settled.result`'],
-    ['a failure without a code', waiting, { type: 'tool_call_settled', callId: 'c1', result: { success: false, error: {} } }, 'invalid_event', 'error.code'],
-    ['a scope that is none', workflow, { type: 'tool_overrides_set', scope: 'all' }, 'invalid_event', '"session" or "run"'],
+    [
+      'a result that is none',
+      waiting,
+      { type: 'tool_call_settled', callId: 'c1', result: 'done' },
+      'invalid_event',
+      '`tool_call_settled.result`',
+    ],
+    [
+      'a failure without a code',
+      waiting,
+      { type: 'tool_call_settled', callId: 'c1', result: { success: false, error: {} } },
+      'invalid_event',
+      'error.code',
+    ],
+    [
+      'a scope that is none',
+      workflow,
+      { type: 'tool_overrides_set', scope: 'all' },
+      'invalid_event',
+      '"session" or "run"',
+    ],
     [
       'overrides with a misspelt list',
       workflow,
@@ -305,7 +560,13 @@ describe('refused events', () => {
       'invalid_event',
       'did you mean `disable`?',
     ],
-    ['facts that are none', workflow, { type: 'facts_updated', facts: [] }, 'invalid_event', 'expected an object'],
+    [
+      'facts that are none',
+      workflow,
+      { type: 'facts_updated', facts: [] },
+      'invalid_event',
+      'expected an object',
+    ],
   ])('%s: the state is untouched, and the error says why', (_, make, event, code, message) => {
     const state = make();
     const bytes = serializeState(state);
@@ -318,8 +579,24 @@ describe('refused events', () => {
   });
 
   test('the run that an inventory is replaced under must keep its profile and its overrides', () => {
-    const own = applied(workflow(), { type: 'run_requested', profile: 'reader' }, { type: 'tool_overrides_set', scope: 'run', disable: ['exec'] }).state;
-    expect(reduce(own, { type: 'tool_registry_set', tools: [{ name: 'exec' }], profiles: { all: ['exec'] } }).error).toMatchObject({ code: 'unknown_profile' });
-    expect(reduce(own, { type: 'tool_registry_set', tools: [{ name: 'a' }], profiles: { all: [], reader: [] } }).error).toMatchObject({ code: 'unknown_tool' });
+    const own = applied(
+      workflow(),
+      { type: 'run_requested', profile: 'reader' },
+      { type: 'tool_overrides_set', scope: 'run', disable: ['exec'] },
+    ).state;
+    expect(
+      reduce(own, {
+        type: 'tool_registry_set',
+        tools: [{ name: 'exec' }],
+        profiles: { all: ['exec'] },
+      }).error,
+    ).toMatchObject({ code: 'unknown_profile' });
+    expect(
+      reduce(own, {
+        type: 'tool_registry_set',
+        tools: [{ name: 'a' }],
+        profiles: { all: [], reader: [] },
+      }).error,
+    ).toMatchObject({ code: 'unknown_tool' });
   });
 });

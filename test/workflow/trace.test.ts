@@ -2,7 +2,14 @@ import { createHash, Hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isMisuseError, type JsonValue, type ToolResult } from '../../src/index.ts';
-import { createWorkflow, replay, replayTrace, serializeState, type WorkflowEvent, writeTrace } from '../../src/workflow/index.ts';
+import {
+  createWorkflow,
+  replay,
+  replayTrace,
+  serializeState,
+  type WorkflowEvent,
+  writeTrace,
+} from '../../src/workflow/index.ts';
 import { observe, settle, succeeded, workflow } from './events.ts';
 
 const events: WorkflowEvent[] = [
@@ -41,7 +48,12 @@ const everything: WorkflowEvent[] = [
     ],
   },
   { type: 'run_completed' },
-  { type: 'tool_call_settled', batchId: 'batch-1', callId: 'a', result: succeeded('a', { balance: 100 }) },
+  {
+    type: 'tool_call_settled',
+    batchId: 'batch-1',
+    callId: 'a',
+    result: succeeded('a', { balance: 100 }),
+  },
   settle('a'),
   settle('nobody'),
   settle('b', 'batch-7'),
@@ -49,15 +61,31 @@ const everything: WorkflowEvent[] = [
   {
     type: 'tool_call_settled',
     callId: 'b',
-    result: { ...succeeded('b'), success: false, error: { code: 'handler_error', message: 'no', retryable: false } } as ToolResult,
+    result: {
+      ...succeeded('b'),
+      success: false,
+      error: { code: 'handler_error', message: 'no', retryable: false },
+    } as ToolResult,
   },
-  { type: 'tool_calls_observed', calls: [{ id: 'a', name: 'nothing', arguments: { all: 'refused' } }] },
-  { type: 'tool_calls_observed', calls: [{ id: 'a', name: 'exec', arguments: { never: 'settled' } }] },
+  {
+    type: 'tool_calls_observed',
+    calls: [{ id: 'a', name: 'nothing', arguments: { all: 'refused' } }],
+  },
+  {
+    type: 'tool_calls_observed',
+    calls: [{ id: 'a', name: 'exec', arguments: { never: 'settled' } }],
+  },
   { type: 'run_cancelled' },
-  { type: 'tool_registry_set', tools: [{ name: 'read' }], profiles: { all: ['read'] }, profile: 'all' },
+  {
+    type: 'tool_registry_set',
+    tools: [{ name: 'read' }],
+    profiles: { all: ['read'] },
+    profile: 'all',
+  },
 ];
 
-const written = (lines: readonly JsonValue[]): string => lines.map((line) => JSON.stringify(line)).join('\n');
+const written = (lines: readonly JsonValue[]): string =>
+  lines.map((line) => JSON.stringify(line)).join('\n');
 
 function isSame(text: string): boolean {
   try {
@@ -71,26 +99,57 @@ function isSame(text: string): boolean {
 /** The trace with one value changed, taken away or added, for every value in it. */
 function editsOf(lines: readonly JsonValue[]): { readonly what: string; readonly text: string }[] {
   const edits: { what: string; text: string }[] = [];
-  const visit = (value: JsonValue, put: (edited: JsonValue | undefined) => JsonValue, at: string): void => {
-    const edit = (what: string, edited: JsonValue | undefined): void => void edits.push({ what: `${at}: ${what}`, text: written(put(edited) as JsonValue[]) });
-    edit('another', typeof value === 'string' ? `${value}x` : typeof value === 'number' ? value + 1 : typeof value === 'boolean' ? !value : 'other');
+  const visit = (
+    value: JsonValue,
+    put: (edited: JsonValue | undefined) => JsonValue,
+    at: string,
+  ): void => {
+    const edit = (what: string, edited: JsonValue | undefined): void =>
+      void edits.push({ what: `${at}: ${what}`, text: written(put(edited) as JsonValue[]) });
+    edit(
+      'another',
+      typeof value === 'string'
+        ? `${value}x`
+        : typeof value === 'number'
+          ? value + 1
+          : typeof value === 'boolean'
+            ? !value
+            : 'other',
+    );
     edit('null', value === null ? 0 : null);
     if (at.includes('/')) edit('gone', undefined);
     if (Array.isArray(value)) {
       edit('one more', [...value, value[0] ?? 'more']);
       for (const [index, item] of value.entries())
-        visit(item, (edited) => put(edited === undefined ? value.toSpliced(index, 1) : value.with(index, edited)), `${at}/${index}`);
+        visit(
+          item,
+          (edited) =>
+            put(edited === undefined ? value.toSpliced(index, 1) : value.with(index, edited)),
+          `${at}/${index}`,
+        );
     } else if (typeof value === 'object' && value !== null) {
       edit('one more', { ...value, more: 1 });
       for (const [key, item] of Object.entries(value))
         visit(
           item,
-          (edited) => put(Object.fromEntries(Object.entries(value).flatMap(([k, v]) => (k !== key ? [[k, v]] : edited === undefined ? [] : [[k, edited]])))),
+          (edited) =>
+            put(
+              Object.fromEntries(
+                Object.entries(value).flatMap(([k, v]) =>
+                  k !== key ? [[k, v]] : edited === undefined ? [] : [[k, edited]],
+                ),
+              ),
+            ),
           `${at}/${key}`,
         );
     }
   };
-  for (const [index, line] of lines.entries()) visit(line, (edited) => lines.with(index, edited as JsonValue) as JsonValue, `line ${index + 1}`);
+  for (const [index, line] of lines.entries())
+    visit(
+      line,
+      (edited) => lines.with(index, edited as JsonValue) as JsonValue,
+      `line ${index + 1}`,
+    );
   return edits;
 }
 
@@ -114,20 +173,38 @@ function hashed(work: () => void): number {
 describe('what a trace costs', () => {
   const batchOf = (count: number, name: string): WorkflowEvent[] => {
     const ids = Array.from({ length: count }, (_, index) => `call-${index + 10_000}`);
-    return [{ type: 'run_requested' }, observe(...ids.map((id) => [id, name] as const)), ...ids.map((id) => settle(id))];
+    return [
+      { type: 'run_requested' },
+      observe(...ids.map((id) => [id, name] as const)),
+      ...ids.map((id) => settle(id)),
+    ];
   };
 
-  test.each(['read', 'exec'])('a batch of ten times the calls of `%s` has ten times as much hashed, not a hundred times', (name) => {
-    const cost = (count: number): number => hashed(() => writeTrace(workflow(), batchOf(count, name)));
-    expect(cost(600) / cost(60)).toBeLessThan(11);
-  });
+  test.each(['read', 'exec'])(
+    'a batch of ten times the calls of `%s` has ten times as much hashed, not a hundred times',
+    (name) => {
+      const cost = (count: number): number =>
+        hashed(() => writeTrace(workflow(), batchOf(count, name)));
+      expect(cost(600) / cost(60)).toBeLessThan(11);
+    },
+  );
 
   test('an inventory is hashed once, however many events leave it as it is', () => {
-    const tools = Array.from({ length: 1_000 }, (_, index) => ({ name: `tool_${index}`, description: 'Does a thing. '.repeat(20) }));
-    const state = createWorkflow({ tools, profiles: { all: tools.map(({ name }) => name) }, profile: 'all' });
+    const tools = Array.from({ length: 1_000 }, (_, index) => ({
+      name: `tool_${index}`,
+      description: 'Does a thing. '.repeat(20),
+    }));
+    const state = createWorkflow({
+      tools,
+      profiles: { all: tools.map(({ name }) => name) },
+      profile: 'all',
+    });
     const events = (count: number): WorkflowEvent[] => [
       { type: 'run_requested' },
-      ...Array.from({ length: count }, (_, index): WorkflowEvent => ({ type: 'facts_updated', facts: { index } })),
+      ...Array.from(
+        { length: count },
+        (_, index): WorkflowEvent => ({ type: 'facts_updated', facts: { index } }),
+      ),
     ];
     const few = hashed(() => writeTrace(state, events(1)));
     const many = hashed(() => writeTrace(state, events(301)));
@@ -137,49 +214,73 @@ describe('what a trace costs', () => {
 });
 
 describe('writeTrace', () => {
-  test('one line for the workflow, one for each event: what was asked for, what was refused, the hash of the state', () => {
-    const written = lines().map((line) => JSON.parse(line));
-    expect(written[0]).toMatchObject({ trace: 2, workflow: { version: 1, profile: 'all' } });
-    expect(written[1]).toMatchObject({
-      event: { type: 'run_requested' },
-      commands: [{ type: 'llm_generate', toolNames: ['read', 'grep', 'write', 'edit', 'exec'] }],
-    });
-    expect(written[3]).toMatchObject({
-      event: { type: 'run_completed' },
-      commands: [],
-      error: 'batch_already_active',
-      state: expect.stringMatching(/^sha256:/),
-    });
-    const hash = expect.stringMatching(/^sha256:/);
-    expect(written[5].commands[0]).toEqual({
-      type: 'batch_settled',
-      batchId: 'batch-1',
-      results: [
-        { callId: 'a', outcome: 'succeeded', hash },
-        { callId: 'b', outcome: 'succeeded', hash },
-        { callId: 'c', outcome: 'tool_not_found', hash },
-      ],
-    });
-  });
+  test(
+    'one line for the workflow, one for each event: what was asked for, what was refused, the ' +
+      'hash of the state',
+    () => {
+      const written = lines().map((line) => JSON.parse(line));
+      expect(written[0]).toMatchObject({ trace: 2, workflow: { version: 1, profile: 'all' } });
+      expect(written[1]).toMatchObject({
+        event: { type: 'run_requested' },
+        commands: [{ type: 'llm_generate', toolNames: ['read', 'grep', 'write', 'edit', 'exec'] }],
+      });
+      expect(written[3]).toMatchObject({
+        event: { type: 'run_completed' },
+        commands: [],
+        error: 'batch_already_active',
+        state: expect.stringMatching(/^sha256:/),
+      });
+      const hash = expect.stringMatching(/^sha256:/);
+      expect(written[5].commands[0]).toEqual({
+        type: 'batch_settled',
+        batchId: 'batch-1',
+        results: [
+          { callId: 'a', outcome: 'succeeded', hash },
+          { callId: 'b', outcome: 'succeeded', hash },
+          { callId: 'c', outcome: 'tool_not_found', hash },
+        ],
+      });
+    },
+  );
 
   test('an event that is not JSON cannot be written', () => {
-    expect(() => writeTrace(workflow(), [{ type: 'facts_updated', facts: { n: 1n } } as never])).toThrow('expected event 1 to be JSON');
+    expect(() =>
+      writeTrace(workflow(), [{ type: 'facts_updated', facts: { n: 1n } } as never]),
+    ).toThrow('expected event 1 to be JSON');
   });
 });
 
 describe('the end of a trace', () => {
   test('is marked, so that one that was cut off is not taken for a shorter run', () => {
     const all = lines();
-    expect(JSON.parse(all.at(-1) as string)).toEqual({ end: { events: 6, state: expect.stringMatching(/^sha256:/) } });
-    expect(replayTrace(all.slice(0, -1).join('\n'))).toMatchObject({ same: false, line: all.length, at: '/end', found: 'nothing' });
-    expect(replayTrace([...all.slice(0, -2), all.at(-1)].join('\n'))).toMatchObject({ same: false, at: '/end/events', expected: '6', found: '5' });
-    expect(replayTrace([...all, all[1]].join('\n'))).toMatchObject({ same: false, line: all.length + 1, expected: 'nothing' });
+    expect(JSON.parse(all.at(-1) as string)).toEqual({
+      end: { events: 6, state: expect.stringMatching(/^sha256:/) },
+    });
+    expect(replayTrace(all.slice(0, -1).join('\n'))).toMatchObject({
+      same: false,
+      line: all.length,
+      at: '/end',
+      found: 'nothing',
+    });
+    expect(replayTrace([...all.slice(0, -2), all.at(-1)].join('\n'))).toMatchObject({
+      same: false,
+      at: '/end/events',
+      expected: '6',
+      found: '5',
+    });
+    expect(replayTrace([...all, all[1]].join('\n'))).toMatchObject({
+      same: false,
+      line: all.length + 1,
+      expected: 'nothing',
+    });
   });
 
   test('may be missing where every line holds an event alone, as a log written by hand does', () => {
     const [first] = lines();
     for (const written of [(event: object) => event, (event: object) => ({ event })])
-      expect(replayTrace([first, ...events.map((event) => JSON.stringify(written(event)))].join('\n'))).toEqual(replayTrace(writeTrace(workflow(), events)));
+      expect(
+        replayTrace([first, ...events.map((event) => JSON.stringify(written(event)))].join('\n')),
+      ).toEqual(replayTrace(writeTrace(workflow(), events)));
   });
 });
 
@@ -214,8 +315,18 @@ describe('replayTrace', () => {
       (value: { commands: [{ calls: string[] }] }) => value.commands[0].calls.pop(),
       { at: '/commands/0/calls/0', expected: 'nothing', found: '"a"' },
     ],
-    ['a refusal that was none', 4, (value: { error?: string }) => delete value.error, { at: '/error', expected: 'nothing', found: '"batch_already_active"' }],
-    ['another state', 7, (value: { state: string }) => Object.assign(value, { state: 'sha256:0' }), { at: '/state', expected: '"sha256:0"' }],
+    [
+      'a refusal that was none',
+      4,
+      (value: { error?: string }) => delete value.error,
+      { at: '/error', expected: 'nothing', found: '"batch_already_active"' },
+    ],
+    [
+      'another state',
+      7,
+      (value: { state: string }) => Object.assign(value, { state: 'sha256:0' }),
+      { at: '/state', expected: '"sha256:0"' },
+    ],
     [
       'an event that was changed afterwards',
       5,
@@ -223,19 +334,39 @@ describe('replayTrace', () => {
       { at: '/commands/0', found: 'nothing' },
     ],
   ])('%s is the first difference', (_, line, edit, difference) => {
-    expect(replayTrace(edited(line, edit as never))).toMatchObject({ same: false, line, ...difference });
+    expect(replayTrace(edited(line, edit as never))).toMatchObject({
+      same: false,
+      line,
+      ...difference,
+    });
   });
 
   test.each([
     ['an empty file', '', 'empty'],
     ['a line that is not JSON', `${lines()[0]}\n{`, 'Line 2: expected a JSON object'],
-    ['a line that is no object', `${lines()[0]}\n[1]`, 'Line 2: expected a JSON object, got an array of 1'],
+    [
+      'a line that is no object',
+      `${lines()[0]}\n[1]`,
+      'Line 2: expected a JSON object, got an array of 1',
+    ],
     ['a file that begins with an event', lines()[1] as string, 'Line 1: expected { "trace": 2'],
     ['another version', '{"trace":3,"workflow":{}}', '`trace`'],
-    ['version 1, with what to do', '{"trace":1,"workflow":{}}', 'version 1, which could not tell that a result was edited. Write it anew'],
-    ['a first line with a field that it does not have', `{"trace":2,"workflows":{}}`, 'unknown field `workflows`; did you mean `workflow`?'],
+    [
+      'version 1, with what to do',
+      '{"trace":1,"workflow":{}}',
+      'version 1, which could not tell that a result was edited. Write it anew',
+    ],
+    [
+      'a first line with a field that it does not have',
+      `{"trace":2,"workflows":{}}`,
+      'unknown field `workflows`; did you mean `workflow`?',
+    ],
     ['a line that is no event', `${lines()[0]}\n{"evnt":{}}`, 'Line 2: expected an event'],
-    ['a workflow that is none', '{"trace":2,"workflow":{"version":1}}', 'Line 1: `workflow` is no workflow'],
+    [
+      'a workflow that is none',
+      '{"trace":2,"workflow":{"version":1}}',
+      'Line 1: `workflow` is no workflow',
+    ],
     [
       'a workflow that cannot be computed with',
       '{"trace":2,"workflow":{"version":1,"tools":[null],"profiles":{},"facts":{}}}\n{"type":"run_requested"}',
@@ -254,7 +385,10 @@ describe('replayTrace', () => {
 
   test('any one value of a trace that is changed, taken away or added is noticed', () => {
     const { state } = replay(workflow(), events.slice(0, 4));
-    const traces = [writeTrace(workflow(), everything), writeTrace(state, [settle('b'), { type: 'run_completed' }])].map((text) =>
+    const traces = [
+      writeTrace(workflow(), everything),
+      writeTrace(state, [settle('b'), { type: 'run_completed' }]),
+    ].map((text) =>
       text
         .trimEnd()
         .split('\n')
@@ -271,7 +405,9 @@ describe('replayTrace', () => {
     for (let at = 1; at < all.length - 1; at++) {
       expect(isSame(all.toSpliced(at, 1).join('\n'))).toBe(false);
       expect(isSame(all.toSpliced(at, 0, all[at] as string).join('\n'))).toBe(false);
-      expect(isSame(all.toSpliced(at, 2, all[at + 1] as string, all[at] as string).join('\n'))).toBe(false);
+      expect(
+        isSame(all.toSpliced(at, 2, all[at + 1] as string, all[at] as string).join('\n')),
+      ).toBe(false);
     }
   });
 
@@ -292,13 +428,17 @@ describe('replayTrace', () => {
   test('no text makes it throw anything but that', () => {
     const header = lines()[0] as string;
     fc.assert(
-      fc.property(fc.array(fc.oneof(fc.json(), fc.string()), { maxLength: 4 }), fc.boolean(), (given, whole) => {
-        try {
-          replayTrace([...(whole ? [header] : []), ...given].join('\n'));
-        } catch (error) {
-          expect(isMisuseError(error)).toBe(true);
-        }
-      }),
+      fc.property(
+        fc.array(fc.oneof(fc.json(), fc.string()), { maxLength: 4 }),
+        fc.boolean(),
+        (given, whole) => {
+          try {
+            replayTrace([...(whole ? [header] : []), ...given].join('\n'));
+          } catch (error) {
+            expect(isMisuseError(error)).toBe(true);
+          }
+        },
+      ),
     );
   });
 

@@ -11,10 +11,12 @@ let connection;
 
 // What can be done. Each action is a button's and a tool's.
 
-const shown = (wanted) => items.filter(({ done }) => wanted === 'all' || done === (wanted === 'done'));
+const shown = (wanted) =>
+  items.filter(({ done }) => wanted === 'all' || done === (wanted === 'done'));
 
 function add(text) {
-  if (items.length >= mostItems) throw new Error(`The list is full: it has ${mostItems} items. Clear what is done first.`);
+  if (items.length >= mostItems)
+    throw new Error(`The list is full: it has ${mostItems} items. Clear what is done first.`);
   const item = { id: Math.max(0, ...items.map(({ id }) => id)) + 1, text, done: false };
   change([...items, item]);
   return item;
@@ -22,7 +24,8 @@ function add(text) {
 
 function markDone(id, done) {
   const item = items.find((one) => one.id === id);
-  if (item === undefined) throw new Error(`There is no item ${id}. See list_items for those that there are.`);
+  if (item === undefined)
+    throw new Error(`There is no item ${id}. See list_items for those that there are.`);
   change(items.map((one) => (one === item ? { ...one, done } : one)));
   return { ...item, done };
 }
@@ -40,7 +43,11 @@ function show(wanted) {
 }
 
 /** As CSV. */
-const exported = () => ['id,done,text', ...items.map(({ id, done, text }) => `${id},${done},"${text.replaceAll('"', '""')}"`)].join('\r\n');
+const exported = () =>
+  [
+    'id,done,text',
+    ...items.map(({ id, done, text }) => `${id},${done},"${text.replaceAll('"', '""')}"`),
+  ].join('\r\n');
 
 function change(next) {
   items = next;
@@ -52,8 +59,17 @@ function change(next) {
 // For agents.
 
 const filters = { type: 'string', enum: ['all', 'open', 'done'] };
-const object = (properties, required = Object.keys(properties)) => ({ type: 'object', properties, required, additionalProperties: false });
-const item = object({ id: { type: 'integer' }, text: { type: 'string' }, done: { type: 'boolean' } });
+const object = (properties, required = Object.keys(properties)) => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+});
+const item = object({
+  id: { type: 'integer' },
+  text: { type: 'string' },
+  done: { type: 'boolean' },
+});
 
 /** The tools of this moment: what cannot be done now is not offered. */
 function tools() {
@@ -75,7 +91,10 @@ function tools() {
     {
       name: 'mark_done',
       description: 'Marks an item as done, or as not done.',
-      parameters: object({ id: { type: 'integer', minimum: 1 }, done: { type: 'boolean', default: true } }, ['id']),
+      parameters: object(
+        { id: { type: 'integer', minimum: 1 }, done: { type: 'boolean', default: true } },
+        ['id'],
+      ),
       annotations: { idempotent: true },
       handler: ({ id, done = true }) => markDone(id, done),
     },
@@ -115,7 +134,16 @@ function offer() {
 async function connect() {
   const { url, code, token } = await (await fetch('session')).json();
   const transport = new URLSearchParams(location.search).get('transport') ?? 'auto';
-  connection = await connectRelay({ url, code, token, transport, tools: tools(), onStatus: tell, pluginType: 'to-do', pluginVersion: '1.0.0' });
+  connection = await connectRelay({
+    url,
+    code,
+    token,
+    transport,
+    tools: tools(),
+    onStatus: tell,
+    pluginType: 'to-do',
+    pluginVersion: '1.0.0',
+  });
   // What has changed while it connected.
   offer();
 }
@@ -123,16 +151,29 @@ async function connect() {
 // For people.
 
 function tell({ status, transport, error, reason }) {
-  const why = { replaced: 'another page has taken over', session_expired: 'the session has expired' }[reason] ?? error?.message;
+  const why =
+    { replaced: 'another page has taken over', session_expired: 'the session has expired' }[
+      reason
+    ] ?? error?.message;
   const output = byId('status');
-  output.value = [status, transport && `(${transport})`, status !== 'connected' && why && `: ${why}`].filter(Boolean).join(' ').replace(' :', ':');
+  output.value = [
+    status,
+    transport && `(${transport})`,
+    status !== 'connected' && why && `: ${why}`,
+  ]
+    .filter(Boolean)
+    .join(' ')
+    .replace(' :', ':');
   output.dataset.status = status;
 }
 
 function render() {
   byId('items').replaceChildren(
     ...shown(filter).map(({ id, text, done }) => {
-      const box = Object.assign(document.createElement('input'), { type: 'checkbox', checked: done });
+      const box = Object.assign(document.createElement('input'), {
+        type: 'checkbox',
+        checked: done,
+      });
       box.addEventListener('change', () => markDone(id, box.checked));
       const label = document.createElement('label');
       // As text: it may come from an agent.

@@ -1,8 +1,11 @@
-// Files below a root, and no others: also when somebody swaps a folder for a link between two steps.
+// Files below a root, and no others: also when somebody swaps a folder for a link between two
+// steps.
 //
-// On Linux each part of a path is opened inside the already opened folder before it (`/proc/self/fd/<fd>/<name>`, which is `openat`), never following a link:
-// what was opened is then below the root by construction, and no name is looked up twice. Elsewhere Node has no such path; there a part is opened by its name
-// without following a link, and refused unless the real path of that name is the very file that was opened.
+// On Linux each part of a path is opened inside the already opened folder before it
+// (`/proc/self/fd/<fd>/<name>`, which is `openat`), never following a link: what was opened is then
+// below the root by construction, and no name is looked up twice. Elsewhere Node has no such path;
+// there a part is opened by its name without following a link, and refused unless the real path of
+// that name is the very file that was opened.
 import { constants, existsSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,8 +30,16 @@ export class PathRefused extends Error implements PathProblem {
   }
 }
 
-/** Opens the folder that holds `path`, step by step from `root`, and hands it to `use` with the last name (`.` for the root itself). @throws PathRefused */
-export async function inFolderOf<T>(root: string, path: string, use: (folder: Folder, name: string) => Promise<T>, { create = false } = {}): Promise<T> {
+/**
+ * Opens the folder that holds `path`, step by step from `root`, and hands it to `use` with the last
+ * name (`.` for the root itself). @throws PathRefused
+ */
+export async function inFolderOf<T>(
+  root: string,
+  path: string,
+  use: (folder: Folder, name: string) => Promise<T>,
+  { create = false } = {},
+): Promise<T> {
   const problem = pathProblem(path);
   if (problem !== undefined) throw new PathRefused(problem);
   const parts = pathParts(path);
@@ -48,26 +59,42 @@ export async function inFolderOf<T>(root: string, path: string, use: (folder: Fo
   }
 }
 
-/** Opens a folder inside an opened one; the caller closes it. `.` is the folder again. @throws PathRefused */
+/**
+ * Opens a folder inside an opened one; the caller closes it. `.` is the folder again. @throws
+ * PathRefused
+ */
 export async function openFolder(folder: Folder, name: string): Promise<Folder> {
-  return { path: join(folder.path, name), handle: await openIn(folder, name, O_RDONLY | O_DIRECTORY, 'not_a_folder') };
+  return {
+    path: join(folder.path, name),
+    handle: await openIn(folder, name, O_RDONLY | O_DIRECTORY, 'not_a_folder'),
+  };
 }
 
 /** What a folder holds, by name. */
 export async function listFolder(folder: Folder) {
-  const entries = await readdir(byHandle ? `/proc/self/fd/${folder.handle.fd}` : folder.path, { withFileTypes: true });
+  const entries = await readdir(byHandle ? `/proc/self/fd/${folder.handle.fd}` : folder.path, {
+    withFileTypes: true,
+  });
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** What stands at a name, or undefined. @throws PathRefused where it is a link. */
 export async function look(folder: Folder, name: string) {
   const found = await lstat(pathIn(folder, name)).catch((error) => ignore(error, 'ENOENT'));
-  if (found?.isSymbolicLink()) throw new PathRefused({ reason: 'symlink_refused', message: `${name} is a symbolic link` });
+  if (found?.isSymbolicLink())
+    throw new PathRefused({ reason: 'symlink_refused', message: `${name} is a symbolic link` });
   return found;
 }
 
-/** Opens what stands at a name, never following a link; the caller closes it. @throws PathRefused */
-export async function openIn(folder: Folder, name: string, flags: number, otherwise: PathReason): Promise<FileHandle> {
+/**
+ * Opens what stands at a name, never following a link; the caller closes it. @throws PathRefused
+ */
+export async function openIn(
+  folder: Folder,
+  name: string,
+  flags: number,
+  otherwise: PathReason,
+): Promise<FileHandle> {
   const path = pathIn(folder, name);
   let handle: FileHandle;
   try {
@@ -75,10 +102,20 @@ export async function openIn(folder: Folder, name: string, flags: number, otherw
   } catch (error) {
     await look(folder, name);
     const reason = codeOf(error) === 'ENOENT' ? 'not_found' : otherwise;
-    throw new PathRefused({ reason, message: reason === 'not_found' ? `${name} does not exist` : `${name} cannot be opened (${codeOf(error)})` });
+    throw new PathRefused({
+      reason,
+      message:
+        reason === 'not_found'
+          ? `${name} does not exist`
+          : `${name} cannot be opened (${codeOf(error)})`,
+    });
   }
   if (byHandle) return handle;
-  const [opened, named, real] = [await handle.stat({ bigint: true }), await lstat(path, { bigint: true }), await realpath(path)];
+  const [opened, named, real] = [
+    await handle.stat({ bigint: true }),
+    await lstat(path, { bigint: true }),
+    await realpath(path),
+  ];
   if (opened.ino === named.ino && opened.dev === named.dev && real === path) return handle;
   await handle.close();
   throw new PathRefused({ reason: 'path_outside_root', message: `${name} leads elsewhere` });

@@ -7,11 +7,16 @@ import { type Folder, ignore, look, openIn, PathRefused, pathIn } from './confin
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
 /** The first `maxBytes` bytes of a regular file, and whether there are more. @throws PathRefused */
-export async function readBytes(folder: Folder, name: string, maxBytes: number): Promise<{ bytes: Buffer; more: boolean }> {
+export async function readBytes(
+  folder: Folder,
+  name: string,
+  maxBytes: number,
+): Promise<{ bytes: Buffer; more: boolean }> {
   // Not blocking: opening a pipe for reading would otherwise wait for a writer.
   const handle = await openIn(folder, name, O_RDONLY | O_NONBLOCK, 'not_a_file');
   try {
-    if (!(await handle.stat()).isFile()) throw new PathRefused({ reason: 'not_a_file', message: 'it is not a regular file' });
+    if (!(await handle.stat()).isFile())
+      throw new PathRefused({ reason: 'not_a_file', message: 'it is not a regular file' });
     const buffer = Buffer.alloc(maxBytes + 1);
     let length = 0;
     for (let read = -1; read !== 0 && length < buffer.length; length += read)
@@ -22,10 +27,15 @@ export async function readBytes(folder: Folder, name: string, maxBytes: number):
   }
 }
 
-/** Puts `content` in place whole or not at all: a new file is renamed over the name, so that neither a link nor a hard link is ever written through. @throws PathRefused where the name is a link or no regular file. */
+/**
+ * Puts `content` in place whole or not at all: a new file is renamed over the name, so that neither
+ * a link nor a hard link is ever written through. @throws PathRefused where the name is a link or
+ * no regular file.
+ */
 export async function writeBytes(folder: Folder, name: string, content: string): Promise<void> {
   const old = await look(folder, name);
-  if (old !== undefined && !old.isFile()) throw new PathRefused({ reason: 'not_a_file', message: 'it is not a regular file' });
+  if (old !== undefined && !old.isFile())
+    throw new PathRefused({ reason: 'not_a_file', message: 'it is not a regular file' });
   const draft = `.${randomUUID()}.tmp`;
   const handle = await open(pathIn(folder, draft), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644);
   try {

@@ -5,13 +5,17 @@ import { inFolderOf, look, PathRefused } from './confined.ts';
 const NOT_DENIED = new Set(['not_found', 'not_a_file', 'not_a_folder']);
 
 /** The folder that a file tool stays below: the profile's, or else the session's working folder. */
-export function rootOf(knobs: { readonly root?: string | undefined }, context: { readonly cwd: string }): string {
+export function rootOf(
+  knobs: { readonly root?: string | undefined },
+  context: { readonly cwd: string },
+): string {
   return knobs.root ?? context.cwd;
 }
 
 /**
- * Denies a path that leaves the root, before anything runs and before a person is asked. It is a courtesy to the reader of the record: what holds is the opening
- * in the handler, which refuses the same paths again, by what it really opens.
+ * Denies a path that leaves the root, before anything runs and before a person is asked. It is a
+ * courtesy to the reader of the record: what holds is the opening in the handler, which refuses the
+ * same paths again, by what it really opens.
  */
 export async function judgePath({
   input,

@@ -17,7 +17,11 @@ export interface SearchBounds {
 
 /** `complete` is false where a bound ended the search; `skipped` counts binary and large files. */
 export interface SearchOutcome {
-  readonly matches: readonly { readonly path: string; readonly line: number; readonly text: string }[];
+  readonly matches: readonly {
+    readonly path: string;
+    readonly line: number;
+    readonly text: string;
+  }[];
   readonly searched: number;
   readonly skipped: number;
   readonly complete: boolean;
@@ -26,8 +30,16 @@ export interface SearchOutcome {
 const MAX_DEPTH = 32;
 const MAX_LINE_CHARS = 200;
 
-/** Searches the folder `name` inside `folder`, in the order of names. Links are not followed: only regular files and real folders are opened. */
-export async function searchFolder(folder: Folder, name: string, { text, ignoreCase }: SearchQuery, bounds: SearchBounds): Promise<SearchOutcome> {
+/**
+ * Searches the folder `name` inside `folder`, in the order of names. Links are not followed: only
+ * regular files and real folders are opened.
+ */
+export async function searchFolder(
+  folder: Folder,
+  name: string,
+  { text, ignoreCase }: SearchQuery,
+  bounds: SearchBounds,
+): Promise<SearchOutcome> {
   const fold = (line: string) => (ignoreCase ? line.toLowerCase() : line);
   const wanted = fold(text);
   const matches: { path: string; line: number; text: string }[] = [];
@@ -47,7 +59,12 @@ export async function searchFolder(folder: Folder, name: string, { text, ignoreC
     }
   };
 
-  const walk = async (parent: Folder, part: string, prefix: string, depth: number): Promise<void> => {
+  const walk = async (
+    parent: Folder,
+    part: string,
+    prefix: string,
+    depth: number,
+  ): Promise<void> => {
     const here = await openFolder(parent, part);
     try {
       for (const entry of await listFolder(here)) {

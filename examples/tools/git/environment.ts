@@ -2,11 +2,17 @@
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 
-const IDENTITY = ['GIT_AUTHOR_NAME', 'GIT_AUTHOR_EMAIL', 'GIT_COMMITTER_NAME', 'GIT_COMMITTER_EMAIL'] as const;
+const IDENTITY = [
+  'GIT_AUTHOR_NAME',
+  'GIT_AUTHOR_EMAIL',
+  'GIT_COMMITTER_NAME',
+  'GIT_COMMITTER_EMAIL',
+] as const;
 
 /**
- * A repository's own configuration may name programs to run; each such setting that our actions could meet is overridden here, all but the filters of `add` and
- * `checkout`, which are the host's to set: no tool of ours can write into `.git`.
+ * A repository's own configuration may name programs to run; each such setting that our actions
+ * could meet is overridden here, all but the filters of `add` and `checkout`, which are the host's
+ * to set: no tool of ours can write into `.git`.
  */
 export const SETTINGS = [
   'core.hooksPath=/dev/null',
@@ -24,12 +30,25 @@ export const SETTINGS = [
   'maintenance.auto=false',
 ];
 
-/** The whole environment of a run; nothing else of the host's is passed on. The repository is named, so that git looks for none. */
-export function gitEnvironment(root: string, environment: Readonly<Record<string, string>>): Record<string, string> {
+/**
+ * The whole environment of a run; nothing else of the host's is passed on. The repository is named,
+ * so that git looks for none.
+ */
+export function gitEnvironment(
+  root: string,
+  environment: Readonly<Record<string, string>>,
+): Record<string, string> {
   const identity = Object.fromEntries(
-    IDENTITY.map((name) => [name, environment[name] ?? (name.endsWith('NAME') ? 'host-tools example' : 'example@localhost')]),
+    IDENTITY.map((name) => [
+      name,
+      environment[name] ?? (name.endsWith('NAME') ? 'host-tools example' : 'example@localhost'),
+    ]),
   );
-  const system = Object.fromEntries(['PATH', 'SystemRoot', 'TEMP'].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+  const system = Object.fromEntries(
+    ['PATH', 'SystemRoot', 'TEMP'].flatMap((name) =>
+      process.env[name] === undefined ? [] : [[name, process.env[name]]],
+    ),
+  );
   return {
     ...system,
     ...identity,

@@ -1,15 +1,22 @@
-// Runs git and nothing else: no shell, a fixed environment instead of the host's, and no part of the user's or the machine's git configuration.
+// Runs git and nothing else: no shell, a fixed environment instead of the host's, and no part of
+// the user's or the machine's git configuration.
 import { spawn } from 'node:child_process';
 import { gitEnvironment, SETTINGS } from './environment.ts';
 
 export interface GitRunOptions {
   /** The work tree; its `.git` is used as it is, and no parent folder is searched for another. */
   readonly root: string;
-  /** Ends git (SIGTERM first, so that it removes its lock files); the promise then rejects with the signal's reason. */
+  /**
+   * Ends git (SIGTERM first, so that it removes its lock files); the promise then rejects with the
+   * signal's reason.
+   */
   readonly signal?: AbortSignal;
   /** Characters of output kept; git is ended when it writes more. @default 100_000 */
   readonly maxChars?: number;
-  /** Where author and committer come from; only `GIT_AUTHOR_NAME`, `GIT_AUTHOR_EMAIL` and the two of the committer are read. */
+  /**
+   * Where author and committer come from; only `GIT_AUTHOR_NAME`, `GIT_AUTHOR_EMAIL` and the two of
+   * the committer are read.
+   */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -24,8 +31,14 @@ export interface GitRun {
 const MAX_STDERR_CHARS = 4_000;
 const KILL_AFTER_MS = 2_000;
 
-/** Resolves with what git said, whatever its exit code; rejects when git cannot be started or `signal` fires. */
-export function runGit(args: readonly string[], { root, signal, maxChars = 100_000, environment = {} }: GitRunOptions): Promise<GitRun> {
+/**
+ * Resolves with what git said, whatever its exit code; rejects when git cannot be started or
+ * `signal` fires.
+ */
+export function runGit(
+  args: readonly string[],
+  { root, signal, maxChars = 100_000, environment = {} }: GitRunOptions,
+): Promise<GitRun> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const flags = SETTINGS.flatMap((setting) => ['-c', setting]);
@@ -62,7 +75,12 @@ export function runGit(args: readonly string[], { root, signal, maxChars = 100_0
       signal?.removeEventListener('abort', stop);
       clearTimeout(kill);
       if (signal?.aborted) return reject(signal.reason);
-      resolve({ code: cut ? 0 : (code ?? 1), stdout: cutText(stdout, maxChars), stderr: stderr.slice(0, MAX_STDERR_CHARS), cut });
+      resolve({
+        code: cut ? 0 : (code ?? 1),
+        stdout: cutText(stdout, maxChars),
+        stderr: stderr.slice(0, MAX_STDERR_CHARS),
+        cut,
+      });
     });
   });
 }

@@ -1,4 +1,7 @@
-/** Slots and locks: bounded concurrency, fair between sessions, never a deadlock between a parent and its child. */
+/**
+ * Slots and locks: bounded concurrency, fair between sessions, never a deadlock between a parent
+ * and its child.
+ */
 
 import { describe, type ToolError, toolError, withCause } from '../../errors.ts';
 import type { Semaphore } from '../../limits/semaphore.ts';
@@ -15,22 +18,41 @@ import { toldName } from '../told-name.ts';
 const defaultMaxQueued = 1_000;
 const defaultQueueTimeoutMs = 30_000;
 
-/** Takes the session's slot, the tool's slot and the resource locks, in this order, waiting where it must. */
+/**
+ * Takes the session's slot, the tool's slot and the resource locks, in this order, waiting where it
+ * must.
+ */
 export function acquire(call: Call): Step {
   const { slots } = (call.binding as Binding).entry;
-  // A call that comes again, for a slot that there was none of before, must not wait for it with a lock in its hands.
+  // A call that comes again, for a slot that there was none of before, must not wait for it with a
+  // lock in its hands.
   releaseAll(call);
   const { slots: concurrency } = call.session;
   const key = keyOf(call);
-  return key instanceof Promise ? key.then((settled) => takeAll(call, concurrency, slots, settled)) : takeAll(call, concurrency, slots, key);
+  return key instanceof Promise
+    ? key.then((settled) => takeAll(call, concurrency, slots, settled))
+    : takeAll(call, concurrency, slots, key);
 }
 
-function takeAll(call: Call, concurrency: Semaphore | undefined, slots: Semaphore | undefined, key: string | ToolError | undefined): Step {
+function takeAll(
+  call: Call,
+  concurrency: Semaphore | undefined,
+  slots: Semaphore | undefined,
+  key: string | ToolError | undefined,
+): Step {
   if (call.ended) return undefined;
   if (typeof key === 'object') return key;
   const own = call.options?.resourceKey;
-  // Both, since who sends a call cannot choose to leave the tool's key out; in one order for all, so that two calls never hold one each.
-  const keys = key === undefined ? (own === undefined ? [] : [own]) : own === undefined || own === key ? [key] : [key, own].sort();
+  // Both, since who sends a call cannot choose to leave the tool's key out; in one order for all,
+  // so that two calls never hold one each.
+  const keys =
+    key === undefined
+      ? own === undefined
+        ? []
+        : [own]
+      : own === undefined || own === key
+        ? [key]
+        : [key, own].sort();
   const wanted: Semaphore[] = [];
   if (concurrency !== undefined) wanted.push(concurrency);
   if (slots !== undefined) wanted.push(slots);
@@ -38,12 +60,25 @@ function takeAll(call: Call, concurrency: Semaphore | undefined, slots: Semaphor
 }
 
 /** The lock is looked up at the moment it is taken: a table forgets keys that nobody holds. */
-function takeFrom(call: Call, wanted: readonly Semaphore[], from: number, keys: readonly string[]): Step {
+function takeFrom(
+  call: Call,
+  wanted: readonly Semaphore[],
+  from: number,
+  keys: readonly string[],
+): Step {
   for (let index = from; index < wanted.length + keys.length; index++) {
-    const semaphore = index < wanted.length ? (wanted[index] as Semaphore) : locksOf(call.session).get(keys[index - wanted.length] as string);
+    const semaphore =
+      index < wanted.length
+        ? (wanted[index] as Semaphore)
+        : locksOf(call.session).get(keys[index - wanted.length] as string);
     const waiting = takeOne(call, semaphore);
     if (waiting === undefined) continue;
-    return waiting instanceof Promise ? waiting.then((outcome) => outcome ?? (call.ended ? undefined : takeFrom(call, wanted, index + 1, keys))) : waiting;
+    return waiting instanceof Promise
+      ? waiting.then(
+          (outcome) =>
+            outcome ?? (call.ended ? undefined : takeFrom(call, wanted, index + 1, keys)),
+        )
+      : waiting;
   }
   return undefined;
 }
@@ -57,14 +92,22 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
     return undefined;
   }
   if (ticket === 'deadlock')
-    return toolError('rate_limited', 'The call would wait for what only its own callers hold. Call the tools one after another.', {
-      reason: 'deadlock',
-      retryable: false,
-    });
+    return toolError(
+      'rate_limited',
+      'The call would wait for what only its own callers hold. Call the tools one after another.',
+      {
+        reason: 'deadlock',
+        retryable: false,
+      },
+    );
   const limit = session.limits.maxQueuedCalls ?? defaultMaxQueued;
   if (session.queued >= limit) {
     ticket.cancel();
-    return toolError('rate_limited', `${limit} calls of this session are waiting already. Try again later.`, { reason: 'queue_full' });
+    return toolError(
+      'rate_limited',
+      `${limit} calls of this session are waiting already. Try again later.`,
+      { reason: 'queue_full' },
+    );
   }
   session.queued++;
   call.waited = true;
@@ -85,7 +128,13 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
   const deadline = {
     expire: () => {
       ticket.cancel();
-      settle(toolError('rate_limited', `No slot came free within ${timeoutMs / 1000} s. Try again later.`, { reason: 'queue_timeout' }));
+      settle(
+        toolError(
+          'rate_limited',
+          `No slot came free within ${timeoutMs / 1000} s. Try again later.`,
+          { reason: 'queue_timeout' },
+        ),
+      );
     },
     dlPrev: undefined,
     dlNext: undefined,
@@ -107,7 +156,9 @@ function hold(call: Call, semaphore: Semaphore): void {
   more.holds.push(semaphore);
 }
 
-function keyOf(call: Call): string | ToolError | undefined | Promise<string | ToolError | undefined> {
+function keyOf(
+  call: Call,
+): string | ToolError | undefined | Promise<string | ToolError | undefined> {
   const { resourceKey } = (call.binding as Binding).entry.internals;
   if (typeof resourceKey !== 'function') return resourceKey;
   const make = (input: unknown): string | ToolError => {
@@ -115,7 +166,12 @@ function keyOf(call: Call): string | ToolError | undefined | Promise<string | To
       const key: unknown = resourceKey(input);
       if (typeof key === 'string') return key;
       ignoreRejection(key);
-      return unknownKey(new TypeError(`Expected \`resourceKey\` to answer a string at once, got ${isThenable(key) ? 'a promise' : describe(key)}.`));
+      return unknownKey(
+        new TypeError(
+          `Expected \`resourceKey\` to answer a string at once, got ` +
+            `${isThenable(key) ? 'a promise' : describe(key)}.`,
+        ),
+      );
     } catch (error) {
       return unknownKey(error);
     }
@@ -123,10 +179,14 @@ function keyOf(call: Call): string | ToolError | undefined | Promise<string | To
   // Without its key the call cannot be kept apart from others, so it does not run.
   const unknownKey = (thrown: unknown): ToolError => {
     reportFault(call, thrown, 'resourceKey', 'a resource key could not be worked out');
-    const error = toolError('policy_error', `The resource key of \`${toldName(call)}\` could not be worked out, so the call did not run.`, {
-      reason: 'resource_key_failed',
-      source: 'tool',
-    });
+    const error = toolError(
+      'policy_error',
+      `The resource key of \`${toldName(call)}\` could not be worked out, so the call did not run.`,
+      {
+        reason: 'resource_key_failed',
+        source: 'tool',
+      },
+    );
     return withCause(error, thrown);
   };
   try {

@@ -1,4 +1,6 @@
-/** Admission: the input becomes bounded JSON, limits on calls are kept, and the call is announced. */
+/**
+ * Admission: the input becomes bounded JSON, limits on calls are kept, and the call is announced.
+ */
 
 import { describe, type ToolError, toolError } from '../../errors.ts';
 import type { ToolEvents } from '../../events.ts';
@@ -21,19 +23,28 @@ const defaultMaxBytes = 1_048_576;
 const defaultLimits = { maxDepth, maxValues, maxChars: defaultMaxBytes };
 
 /**
- * Takes the call's id. No event reports what is refused here: a closed session emits none, and each event with an id in flight belongs to the call that has the id.
+ * Takes the call's id. No event reports what is refused here: a closed session emits none, and each
+ * event with an id in flight belongs to the call that has the id.
  */
 export function enter(call: Call, namedByCaller: boolean): ToolError | undefined {
   const { session, callId } = call;
-  if (session.closed || session.registry.closed) return toolError('session_closed', 'The session is closed. Start another.');
+  if (session.closed || session.registry.closed)
+    return toolError('session_closed', 'The session is closed. Start another.');
   if (!namedByCaller && session.ids === undefined) return undefined;
   if (typeof callId !== 'string' || callId === '' || callId.length > 1_024)
-    return toolError('invalid_input', 'Expected the call id to be a string of 1 to 1024 characters.', { reason: 'invalid_call_id' });
+    return toolError(
+      'invalid_input',
+      'Expected the call id to be a string of 1 to 1024 characters.',
+      { reason: 'invalid_call_id' },
+    );
   session.ids ??= idsInFlight(session);
   if (session.ids.has(callId)) {
     session.counters().unknown.calls++;
     session.counters().unknown.rejected++;
-    return toolError('duplicate_call_id', `A call with the id \`${callId}\` is in flight. Use a new id for a new call.`);
+    return toolError(
+      'duplicate_call_id',
+      `A call with the id \`${callId}\` is in flight. Use a new id for a new call.`,
+    );
   }
   session.ids.set(callId, call);
   return undefined;
@@ -49,18 +60,25 @@ export function watchSignal(call: Call): void {
 export function admit(call: Call): Step {
   const { session } = call;
   const fault = readInput(call);
-  // Reading an input runs its getters; a call that they ended is not announced, as it could not be ended any more.
+  // Reading an input runs its getters; a call that they ended is not announced, as it could not be
+  // ended any more.
   if (call.ended) return undefined;
   announce(call, fault === undefined);
   if (fault !== undefined) return fault;
-  if (call.options?.signal?.aborted === true) return toolError('cancelled', 'The call was cancelled before it started.');
+  if (call.options?.signal?.aborted === true)
+    return toolError('cancelled', 'The call was cancelled before it started.');
   // A resumed call was counted when it came.
   const wait = call.resumed === undefined ? admitRate(session, call.startedAt) : undefined;
   if (wait === undefined) return undefined;
-  return toolError('rate_limited', `More calls a minute than the limit of ${session.limits.callsPerMinute}. Try again in ${Math.ceil(wait / 1000)} s.`, {
-    reason: 'calls_per_minute',
-    details: { retryAfterMs: Math.ceil(wait) },
-  });
+  return toolError(
+    'rate_limited',
+    `More calls a minute than the limit of ${session.limits.callsPerMinute}. Try again in ` +
+      `${Math.ceil(wait / 1000)} s.`,
+    {
+      reason: 'calls_per_minute',
+      details: { retryAfterMs: Math.ceil(wait) },
+    },
+  );
 }
 
 /** Turns what came into bounded JSON. */
@@ -72,37 +90,52 @@ export function readInput(call: Call): ToolError | undefined {
   }
   const maxBytes = call.session.limits.maxInputBytes ?? defaultMaxBytes;
   if (typeof input === 'string' && input.length > maxBytes) return tooLarge(maxBytes);
-  const copy = copyJson(input, maxBytes === defaultMaxBytes ? defaultLimits : { maxDepth, maxValues, maxChars: maxBytes });
+  const copy = copyJson(
+    input,
+    maxBytes === defaultMaxBytes ? defaultLimits : { maxDepth, maxValues, maxChars: maxBytes },
+  );
   if (!copy.ok) {
     const place = copy.path === '' ? 'The arguments are' : `The argument at ${copy.path} is`;
     return toolError(
       'invalid_input',
-      copy.fault === 'too_deep' || copy.fault === 'too_large' ? `The arguments are ${copy.message}. Send less.` : `${place} not JSON: ${copy.message}.`,
+      copy.fault === 'too_deep' || copy.fault === 'too_large'
+        ? `The arguments are ${copy.message}. Send less.`
+        : `${place} not JSON: ${copy.message}.`,
       { reason: copy.fault },
     );
   }
-  // `size` is a lower bound: an escape or a fraction takes up to twelve bytes for each that it counts. Most inputs need no exact count.
-  if (copy.overflow || (copy.size * 12 > maxBytes && Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)) return tooLarge(maxBytes);
+  // `size` is a lower bound: an escape or a fraction takes up to twelve bytes for each that it
+  // counts. Most inputs need no exact count.
+  if (
+    copy.overflow ||
+    (copy.size * 12 > maxBytes && Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)
+  )
+    return tooLarge(maxBytes);
   const { value } = copy;
   if (isJsonObject(value)) {
     call.canonical = value;
     call.unsafe = copy.unsafe;
     return undefined;
   }
-  // A string may hold the object; `repair` and surfaces decide. Kept so that validation can say what came.
+  // A string may hold the object; `repair` and surfaces decide. Kept so that validation can say
+  // what came.
   if (typeof value === 'string' && call.session.setup.repair === 'safe') {
     call.more.text = value;
     return undefined;
   }
   return toolError(
     'invalid_input',
-    `Expected the arguments to be a JSON object, got ${typeof value === 'string' ? 'a string' : describe(value)}. Send an object with the tool's parameters as its members.`,
+    'Expected the arguments to be a JSON object, got ' +
+      `${typeof value === 'string' ? 'a string' : describe(value)}. Send an object with the ` +
+      `tool's parameters as its members.`,
     { reason: 'not_an_object' },
   );
 }
 
 function tooLarge(maxBytes: number): ToolError {
-  return toolError('invalid_input', `The arguments are larger than ${maxBytes} bytes. Send less.`, { reason: 'too_large' });
+  return toolError('invalid_input', `The arguments are larger than ${maxBytes} bytes. Send less.`, {
+    reason: 'too_large',
+  });
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -117,7 +150,9 @@ function announce(call: Call, readable: boolean): void {
   const surface = call.surface?.name;
   const { sessionId, registry } = session;
   const at = registry.now();
-  const input = readable ? copyFor(session, 'tool:pre', hideSecrets(call, call.extra?.text ?? call.canonical)) : null;
+  const input = readable
+    ? copyFor(session, 'tool:pre', hideSecrets(call, call.extra?.text ?? call.canonical))
+    : null;
   const event: Mutable<{ type: string } & ToolEvents['tool:pre']> = {
     type: 'tool:pre',
     sessionId,
@@ -137,10 +172,15 @@ function announce(call: Call, readable: boolean): void {
   deliver(session, 'tool:pre', event);
 }
 
-/** The input without its secrets; may share parts with it. The tool's schema says what is secret; where there is no tool, the registry's paths do. */
+/**
+ * The input without its secrets; may share parts with it. The tool's schema says what is secret;
+ * where there is no tool, the registry's paths do.
+ */
 function hideSecrets(call: Call, input: JsonValue): JsonValue {
   const { session } = call;
-  const redactor = session.entryOf(call.toolName)?.inputRedactor(session.registry.redact) ?? session.registry.pathRedactor();
+  const redactor =
+    session.entryOf(call.toolName)?.inputRedactor(session.registry.redact) ??
+    session.registry.pathRedactor();
   const known = call.extra?.secrets;
   if (redactor === undefined && known === undefined) return input;
   const secrets = new Secrets(known);

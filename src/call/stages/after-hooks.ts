@@ -1,4 +1,7 @@
-/** After hooks: host code that may replace the result of a call that ran. One that fails changes nothing. */
+/**
+ * After hooks: host code that may replace the result of a call that ran. One that fails changes
+ * nothing.
+ */
 
 import { contentParts, markContent } from '../../content.ts';
 import { errorCodes, type ToolError, toolError } from '../../errors.ts';
@@ -14,26 +17,51 @@ import { reportFault } from '../report-fault.ts';
 import { answerInTime, tooLate } from '../with-deadline.ts';
 
 /** Runs the hooks in reverse order of registration, each on what the one before it left. */
-export function afterHooks(call: Call, shaped: Shaped, handler: JsonObject | undefined): Shaped | Promise<Shaped> {
+export function afterHooks(
+  call: Call,
+  shaped: Shaped,
+  handler: JsonObject | undefined,
+): Shaped | Promise<Shaped> {
   const hooks = call.session.hooks.filter((hook) => hook.after !== undefined).reverse();
   return runFrom(call, hooks, 0, shaped, handler);
 }
 
-function runFrom(call: Call, hooks: readonly Hook[], from: number, given: Shaped, handler: JsonObject | undefined): Shaped | Promise<Shaped> {
+function runFrom(
+  call: Call,
+  hooks: readonly Hook[],
+  from: number,
+  given: Shaped,
+  handler: JsonObject | undefined,
+): Shaped | Promise<Shaped> {
   let shaped = given;
   for (let index = from; index < hooks.length && !call.ended; index++) {
     const hook = hooks[index] as Hook;
     const { session, callId, binding, canonical } = call;
     try {
       const shown = resultOf(call, shaped, handler);
-      const answer = hook.after?.({ callId, tool: (binding as Binding).entry.summary, input: cloneJson(canonical), sessionId: session.sessionId }, shown);
+      const answer = hook.after?.(
+        {
+          callId,
+          tool: (binding as Binding).entry.summary,
+          input: cloneJson(canonical),
+          sessionId: session.sessionId,
+        },
+        shown,
+      );
       if (isThenable(answer)) {
         const current = shaped;
-        return answerInTime(call, answer as Promise<ToolResult | void>, session.registry.policyTimeoutMs).then(
+        return answerInTime(
+          call,
+          answer as Promise<ToolResult | void>,
+          session.registry.policyTimeoutMs,
+        ).then(
           (settled) => {
             if (call.ended) return current;
             try {
-              if (settled === tooLate) throw new Error(`The hook took longer than ${session.registry.policyTimeoutMs} ms.`);
+              if (settled === tooLate)
+                throw new Error(
+                  `The hook took longer than ${session.registry.policyTimeoutMs} ms.`,
+                );
               return runFrom(call, hooks, index + 1, read(call, settled, shown, current), handler);
             } catch (error) {
               reportFault(call, error, 'hook', 'an after hook failed; the result stays as it was');
@@ -56,7 +84,9 @@ function runFrom(call: Call, hooks: readonly Hook[], from: number, given: Shaped
 
 /** A copy that the hook may change: what it returns counts, not what it touches. */
 function resultOf(call: Call, shaped: Shaped, handler: JsonObject | undefined): ToolResult {
-  return shaped.ok ? successResult(call, copyOutput(shaped.output), undefined, handler) : failureResult(call, shaped.error);
+  return shaped.ok
+    ? successResult(call, copyOutput(shaped.output), undefined, handler)
+    : failureResult(call, shaped.error);
 }
 
 function copyOutput(output: unknown): unknown {
@@ -66,7 +96,10 @@ function copyOutput(output: unknown): unknown {
 
 function read(call: Call, answer: ToolResult | void, shown: ToolResult, before: Shaped): Shaped {
   if (answer === shown) return shown.success ? snapshotOf(call, shown.output) : before;
-  const { success, output, error } = { ...noResult, ...(answer as { success?: unknown; output?: unknown; error?: unknown } | undefined) };
+  const { success, output, error } = {
+    ...noResult,
+    ...(answer as { success?: unknown; output?: unknown; error?: unknown } | undefined),
+  };
   if (success === true) return snapshotOf(call, output);
   if (success === false) return { ok: false, error: readError(error) };
   return before;
@@ -77,8 +110,15 @@ const noError = { code: undefined, message: undefined, reason: undefined };
 
 function readError(error: unknown): ToolError {
   const { code, message, reason } = { ...noError, ...(error as Partial<ToolError>) };
-  const known = typeof code === 'string' && Object.hasOwn(errorCodes, code) ? code : 'handler_error';
-  return toolError(known, typeof message === 'string' && message !== '' ? message : 'A hook replaced the result by a failure.', {
-    reason: typeof reason === 'string' ? reason : undefined,
-  });
+  const known =
+    typeof code === 'string' && Object.hasOwn(errorCodes, code) ? code : 'handler_error';
+  return toolError(
+    known,
+    typeof message === 'string' && message !== ''
+      ? message
+      : 'A hook replaced the result by a failure.',
+    {
+      reason: typeof reason === 'string' ? reason : undefined,
+    },
+  );
 }

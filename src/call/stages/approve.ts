@@ -1,4 +1,7 @@
-/** Approval: enforced here and nowhere else. A person answers now, or the call is suspended and resumed later. */
+/**
+ * Approval: enforced here and nowhere else. A person answers now, or the call is suspended and
+ * resumed later.
+ */
 import { randomUUID } from 'node:crypto';
 import type { ApprovalDesk } from '../../approval/desk.ts';
 import { sealRecord } from '../../approval/record.ts';
@@ -21,24 +24,34 @@ import { letGo } from '../withdrawn.ts';
 
 const defaultMaxPending = 20;
 
-/** Meets an ask: by an answer that the call brought, by a grant, by a person, or by suspending the call. */
+/**
+ * Meets an ask: by an answer that the call brought, by a grant, by a person, or by suspending the
+ * call.
+ */
 export function approve(call: Call): Step {
   const { session, resumed } = call;
   if (call.approved) {
     grantStanding(call);
     return undefined;
   }
-  // A person's answer counts whatever the rules say by now: a no stays a no when nothing asks any more.
+  // A person's answer counts whatever the rules say by now: a no stays a no when nothing asks any
+  // more.
   if (resumed !== undefined) return take(call, resumed.approvalId, resumed.answer);
   const verdict = call.verdict as Verdict;
   if (verdict.effect !== 'ask') return undefined;
   const { summary } = (call.binding as Binding).entry;
   const desk = session.approvalDesk();
-  const subject = { tool: call.toolName, fingerprint: summary.fingerprint, source: summary.source, input: jsonDigest(call.canonical) };
+  const subject = {
+    tool: call.toolName,
+    fingerprint: summary.fingerprint,
+    source: summary.source,
+    input: jsonDigest(call.canonical),
+  };
   const grant = desk.grants.find(subject, session.registry.now());
   if (grant !== undefined) {
     const use = desk.grants.use(grant.id, subject);
-    if (grant.effect === 'reject') return rejected(call, grant.id, 'rejected_always', grant.by, undefined);
+    if (grant.effect === 'reject')
+      return rejected(call, grant.id, 'rejected_always', grant.by, undefined);
     call.more.grant = use;
     call.onEnd(() => letGo(call));
     granted(call, grant.id, grant.by);
@@ -46,7 +59,13 @@ export function approve(call: Call): Step {
   }
   if (session.setup.approvalMode === 'suspend') {
     if (call.parent !== undefined)
-      return rejected(call, undefined, 'approval_in_child', undefined, 'A call made by another tool cannot wait for a person here.');
+      return rejected(
+        call,
+        undefined,
+        'approval_in_child',
+        undefined,
+        'A call made by another tool cannot wait for a person here.',
+      );
     return suspend(call, verdict, desk);
   }
   return askNow(call, verdict, desk);
@@ -62,7 +81,8 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
   if (desk.waiting.size >= limit) return tooMany(limit);
   const { approvalTimeoutMs } = session.setup;
   const question = requestFor(call, verdict, randomUUID(), approvalTimeoutMs);
-  if (!question.askable) return rejected(call, undefined, question.reason, undefined, question.message);
+  if (!question.askable)
+    return rejected(call, undefined, question.reason, undefined, question.message);
   const { request } = question;
   if (approver === undefined) {
     announceQuestion(call, request);
@@ -94,7 +114,8 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
   const threw = (error: unknown): void => {
     if (!over) fail(error);
     // That it stopped because it was told to is no failure.
-    else if (errorName(error) !== 'AbortError') reportFault(call, error, 'approver', 'an approver threw after its question was closed');
+    else if (errorName(error) !== 'AbortError')
+      reportFault(call, error, 'approver', 'an approver threw after its question was closed');
   };
   const stop = (): void => close(undefined);
   call.onEnd(stop);
@@ -118,7 +139,9 @@ function askNow(call: Call, verdict: Verdict, desk: ApprovalDesk): Step {
         controller.abort();
         return timedOut(call, request.id);
       }
-      return 'read' in answer ? take(call, request.id, answer.read) : invalid(call, request.id, answer.wrong, undefined);
+      return 'read' in answer
+        ? take(call, request.id, answer.read)
+        : invalid(call, request.id, answer.wrong, undefined);
     },
     (error: unknown) => {
       call.offEnd(stop);
@@ -134,7 +157,8 @@ function invalid(call: Call, approvalId: string, came: string, by: string | unde
   const fault = wrongAnswer(came);
   reportFault(call, fault, 'approver', 'an approver answered what is no answer');
   const message =
-    "the host's approver answered in a wrong form, so the answer could not be read. Nobody refused the call. Do not repeat it; say what happened.";
+    "the host's approver answered in a wrong form, so the answer could not be read. Nobody " +
+    'refused the call. Do not repeat it; say what happened.';
   return withCause(rejected(call, approvalId, 'invalid_answer', by, message), fault);
 }
 
@@ -163,18 +187,37 @@ function grantStanding(call: Call): void {
   call.more.standing = undefined;
   const { session } = call;
   const { summary } = (call.binding as Binding).entry;
-  const subject = { tool: call.toolName, fingerprint: summary.fingerprint, source: summary.source, input: jsonDigest(call.canonical) };
-  session.approvalDesk().grants.add(standing.approvalId, subject, standing.answer, session.registry.now());
+  const subject = {
+    tool: call.toolName,
+    fingerprint: summary.fingerprint,
+    source: summary.source,
+    input: jsonDigest(call.canonical),
+  };
+  session
+    .approvalDesk()
+    .grants.add(standing.approvalId, subject, standing.answer, session.registry.now());
 }
 
 function granted(call: Call, approvalId: string, by: string | undefined): void {
   if (call.ended) return;
   call.approved = true;
   const { session, toolName, callId } = call;
-  if (session.hears('approval:granted')) session.emit('approval:granted', { toolName, callId, approvalId, ...(by === undefined ? {} : { by }) });
+  if (session.hears('approval:granted'))
+    session.emit('approval:granted', {
+      toolName,
+      callId,
+      approvalId,
+      ...(by === undefined ? {} : { by }),
+    });
 }
 
-function rejected(call: Call, approvalId: string | undefined, reason: string, by: string | undefined, message: string | undefined): ToolError {
+function rejected(
+  call: Call,
+  approvalId: string | undefined,
+  reason: string,
+  by: string | undefined,
+  message: string | undefined,
+): ToolError {
   const { session, toolName, callId } = call;
   const said = message === undefined ? undefined : scrubText(call, message);
   if (!call.ended && session.hears('approval:denied'))
@@ -189,7 +232,8 @@ function rejected(call: Call, approvalId: string | undefined, reason: string, by
   return toolError(
     'approval_denied',
     said === undefined
-      ? `The call of \`${toldName(call)}\` was not approved (${reason}). Do not repeat it; ask what to do instead.`
+      ? `The call of \`${toldName(call)}\` was not approved (${reason}). Do not repeat it; ask ` +
+          'what to do instead.'
       : `The call of \`${toldName(call)}\` was not approved: ${said}`,
     { reason },
   );
@@ -197,15 +241,27 @@ function rejected(call: Call, approvalId: string | undefined, reason: string, by
 
 function timedOut(call: Call, approvalId: string): ToolError {
   const { session, toolName, callId } = call;
-  if (session.hears('approval:denied')) session.emit('approval:denied', { toolName, callId, approvalId, reason: 'timeout' });
-  return toolError('approval_timeout', `Nobody answered the approval of \`${toldName(call)}\` in time.`, { reason: 'timeout' });
+  if (session.hears('approval:denied'))
+    session.emit('approval:denied', { toolName, callId, approvalId, reason: 'timeout' });
+  return toolError(
+    'approval_timeout',
+    `Nobody answered the approval of \`${toldName(call)}\` in time.`,
+    { reason: 'timeout' },
+  );
 }
 
 function tooMany(limit: number): ToolError {
-  return toolError('rate_limited', `${limit} approvals of this session are waiting already. Wait until they are answered.`, { reason: 'too_many_approvals' });
+  return toolError(
+    'rate_limited',
+    `${limit} approvals of this session are waiting already. Wait until they are answered.`,
+    { reason: 'too_many_approvals' },
+  );
 }
 
-/** Suspends the call: the record goes to the store, the token to the host alone, and the call ends as pending. */
+/**
+ * Suspends the call: the record goes to the store, the token to the host alone, and the call ends
+ * as pending.
+ */
 async function suspend(call: Call, verdict: Verdict, desk: ApprovalDesk): Promise<Outcome> {
   const { session } = call;
   const { registry, principal } = session;
@@ -261,13 +317,23 @@ async function suspend(call: Call, verdict: Verdict, desk: ApprovalDesk): Promis
   } catch (error) {
     own.refused = true;
     reportFault(call, error, 'approvals.store', 'the approval store failed');
-    return withCause(rejected(call, undefined, 'store_unavailable', undefined, 'Approvals cannot be stored at the moment.'), error);
+    return withCause(
+      rejected(
+        call,
+        undefined,
+        'store_unavailable',
+        undefined,
+        'Approvals cannot be stored at the moment.',
+      ),
+      error,
+    );
   } finally {
     desk.suspending.delete(own);
   }
   return toolError(
     'approval_pending',
-    `The call of \`${toldName(call)}\` waits for a person's approval. Do not repeat it; go on with other work, or stop and say that it waits.`,
+    `The call of \`${toldName(call)}\` waits for a person's approval. Do not repeat it; go on ` +
+      'with other work, or stop and say that it waits.',
     { reason: 'approval_required' },
   );
 }

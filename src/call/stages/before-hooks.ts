@@ -1,4 +1,6 @@
-/** Before hooks: host code that may change the input or refuse the call. One that fails, refuses. */
+/**
+ * Before hooks: host code that may change the input or refuse the call. One that fails, refuses.
+ */
 
 import { describe, MisuseError, type ToolError, toolError, withCause } from '../../errors.ts';
 import type { BeforeAnswer, Hook } from '../../hooks.ts';
@@ -12,7 +14,10 @@ import { reportFault } from '../report-fault.ts';
 import type { Outcome, Step } from '../step.ts';
 import { answerInTime, tooLate } from '../with-deadline.ts';
 
-/** Runs each hook once a call: not again after a resume; an edit goes back to what comes after the hooks. */
+/**
+ * Runs each hook once a call: not again after a resume; an edit goes back to what comes after the
+ * hooks.
+ */
 export function beforeHooks(call: Call): Step {
   const { hooks } = call.session;
   if (call.resumed !== undefined) return undefined;
@@ -42,7 +47,12 @@ function runFrom(call: Call, hooks: readonly Hook[], from: number): Step {
   return undefined;
 }
 
-async function later(call: Call, hooks: readonly Hook[], index: number, answer: Promise<BeforeAnswer>): Promise<Outcome> {
+async function later(
+  call: Call,
+  hooks: readonly Hook[],
+  index: number,
+  answer: Promise<BeforeAnswer>,
+): Promise<Outcome> {
   call.waited = true;
   let refused: ToolError | undefined;
   try {
@@ -65,7 +75,8 @@ function read(call: Call, answer: BeforeAnswer): ToolError | undefined {
       return undefined;
     case 'modify': {
       const copy = copyJson(input, { maxDepth: 64, maxValues: 50_000 });
-      if (!copy.ok || !isJsonObject(copy.value)) return hookFailed('answered an input that is not a JSON object');
+      if (!copy.ok || !isJsonObject(copy.value))
+        return hookFailed('answered an input that is not a JSON object');
       call.canonical = copy.value;
       call.unsafe = copy.unsafe;
       call.more.text = undefined;
@@ -74,14 +85,23 @@ function read(call: Call, answer: BeforeAnswer): ToolError | undefined {
     }
     case 'deny': {
       if (!isReason(reason)) return hookFailed('denied without a reason such as `not_now`');
-      return toolError('policy_denied', typeof message === 'string' ? message : `A hook refused the call (${reason}).`, { reason, source: 'hook' });
+      return toolError(
+        'policy_denied',
+        typeof message === 'string' ? message : `A hook refused the call (${reason}).`,
+        { reason, source: 'hook' },
+      );
     }
     default:
       return hookAnswered(call, answer);
   }
 }
 
-const nothing: { readonly action?: unknown; readonly input?: unknown; readonly reason?: unknown; readonly message?: unknown } = {
+const nothing: {
+  readonly action?: unknown;
+  readonly input?: unknown;
+  readonly reason?: unknown;
+  readonly message?: unknown;
+} = {
   action: undefined,
   input: undefined,
   reason: undefined,
@@ -92,7 +112,8 @@ const nothing: { readonly action?: unknown; readonly input?: unknown; readonly r
 function hookAnswered(call: Call, answer: unknown): ToolError {
   const fault = new MisuseError(
     'invalid_option',
-    `Expected a before hook to answer nothing, { action: "continue" }, { action: "modify", input } or { action: "deny", reason, message? }, got ${describe(answer)}.`,
+    'Expected a before hook to answer nothing, { action: "continue" }, { action: "modify", ' +
+      `input } or { action: "deny", reason, message? }, got ${describe(answer)}.`,
   );
   reportFault(call, fault, 'hook', 'a before hook answered what is no answer');
   return withCause(hookFailed('answered nonsense'), fault);
@@ -104,5 +125,8 @@ function hookThrew(call: Call, thrown: unknown): ToolError {
 }
 
 function hookFailed(what: string): ToolError {
-  return toolError('policy_error', `The call was refused because a hook ${what}.`, { reason: 'hook_failed', source: 'hook' });
+  return toolError('policy_error', `The call was refused because a hook ${what}.`, {
+    reason: 'hook_failed',
+    source: 'hook',
+  });
 }

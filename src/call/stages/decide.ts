@@ -1,4 +1,7 @@
-/** Policy: every gate's word on one call, weighed. The only code that reaches a verdict; `call` and `explain` both use it. */
+/**
+ * Policy: every gate's word on one call, weighed. The only code that reaches a verdict; `call` and
+ * `explain` both use it.
+ */
 import { type ApprovalPrompt, readPrompt } from '../../approval/request.ts';
 import { deniedError, describe, MisuseError, withCause } from '../../errors.ts';
 import { cloneJson, type JsonObject } from '../../json.ts';
@@ -29,7 +32,9 @@ export function decide(call: Call): Step {
   }
   call.judgedAt = binding.stamp;
   const verdict = judge(call, undefined);
-  return verdict instanceof Promise ? verdict.then((settled) => conclude(call, settled)) : conclude(call, verdict);
+  return verdict instanceof Promise
+    ? verdict.then((settled) => conclude(call, settled))
+    : conclude(call, verdict);
 }
 
 function conclude(call: Call, verdict: Verdict): Outcome {
@@ -37,7 +42,13 @@ function conclude(call: Call, verdict: Verdict): Outcome {
   call.verdict = verdict;
   if (verdict.effect !== 'deny') return undefined;
   const { code, reason, ruleId, source } = verdict;
-  const error = deniedError(code ?? 'policy_denied', verdict.message ?? verdict.text ?? denialText(verdict), reason, ruleId, source);
+  const error = deniedError(
+    code ?? 'policy_denied',
+    verdict.message ?? verdict.text ?? denialText(verdict),
+    reason,
+    ruleId,
+    source,
+  );
   return verdict.cause === undefined ? error : withCause(error, verdict.cause);
 }
 
@@ -60,8 +71,17 @@ export function judge(call: Call, steps: JsonObject[] | undefined): Verdict | Pr
   return weigh(call, tally, judgesOf(call.binding as Binding), 0);
 }
 
-function weigh(call: Call, tally: Tally, judges: readonly Judge[], from: number): Verdict | Promise<Verdict> {
-  for (let index = from; index < judges.length && tally.deny === undefined && !call.ended; index++) {
+function weigh(
+  call: Call,
+  tally: Tally,
+  judges: readonly Judge[],
+  from: number,
+): Verdict | Promise<Verdict> {
+  for (
+    let index = from;
+    index < judges.length && tally.deny === undefined && !call.ended;
+    index++
+  ) {
     const later = (judges[index] as Judge)(call, tally);
     if (later !== undefined) {
       call.waited = true;
@@ -75,7 +95,8 @@ function conclusionOf(binding: Binding, tally: Tally): Verdict {
   const { steps } = tally;
   // The common ways, without a copy.
   if (steps === undefined && tally.deny !== undefined) return tally.deny;
-  if (steps === undefined && (tally.spoken || binding.default === 'allow')) return tally.ask ?? tally.allow ?? allowed;
+  if (steps === undefined && (tally.spoken || binding.default === 'allow'))
+    return tally.ask ?? tally.allow ?? allowed;
   if (tally.deny !== undefined) return { ...tally.deny, steps };
   if (!tally.spoken && binding.default !== 'allow') {
     steps?.push({ source: 'default', effect: binding.default });
@@ -86,7 +107,8 @@ function conclusionOf(binding: Binding, tally: Tally): Verdict {
         message: 'No rule allows this call, and what is not allowed is denied here.',
         steps,
       });
-    if (tally.ask === undefined) return makeVerdict('ask', { source: 'default', prompt: titleOf(binding, undefined), steps });
+    if (tally.ask === undefined)
+      return makeVerdict('ask', { source: 'default', prompt: titleOf(binding, undefined), steps });
   }
   return { ...(tally.ask ?? tally.allow ?? allowed), steps };
 }
@@ -101,7 +123,8 @@ function judgesOf(binding: Binding): readonly Judge[] {
     if (sessionRules.length > 0) judges.push(rulesJudge(sessionRules));
     for (const policy of sessionPolicies) judges.push(policyJudge(policy, 'session'));
     if (entry.internals.check !== undefined) judges.push(checkJudge(entry.internals.check));
-    if (binding.profileAsks || entry.internals.requiresApproval !== false) judges.push(approvalJudge);
+    if (binding.profileAsks || entry.internals.requiresApproval !== false)
+      judges.push(approvalJudge);
     binding.judges = judges;
   }
   return binding.judges as readonly Judge[];
@@ -109,11 +132,13 @@ function judgesOf(binding: Binding): readonly Judge[] {
 
 function rulesJudge(rules: readonly CompiledRule[]): Judge {
   // Worded once: a rule denies in the same words each time.
-  const denials = rules.map(({ effect, id: ruleId, layer: source, reason }): Verdict | undefined => {
-    if (effect !== 'deny') return undefined;
-    const denial = makeVerdict('deny', { reason, ruleId, source });
-    return Object.freeze({ ...denial, text: denialText(denial) });
-  });
+  const denials = rules.map(
+    ({ effect, id: ruleId, layer: source, reason }): Verdict | undefined => {
+      if (effect !== 'deny') return undefined;
+      const denial = makeVerdict('deny', { reason, ruleId, source });
+      return Object.freeze({ ...denial, text: denialText(denial) });
+    },
+  );
   return (call, tally) => {
     let judged: Judged | undefined;
     for (let index = 0; index < rules.length; index++) {
@@ -122,13 +147,20 @@ function rulesJudge(rules: readonly CompiledRule[]): Judge {
         judged ??= judgedOf(call);
         const verdict = matchOf(rule, judged);
         if (verdict === 'over budget') {
-          tally.steps?.push({ source: rule.layer, ruleId: rule.id, effect: 'deny', reason: 'rules_over_budget' });
+          tally.steps?.push({
+            source: rule.layer,
+            ruleId: rule.id,
+            effect: 'deny',
+            reason: 'rules_over_budget',
+          });
           tally.deny = makeVerdict('deny', {
             code: 'policy_error',
             reason: 'rules_over_budget',
             ruleId: rule.id,
             source: rule.layer,
-            message: 'The call was refused because its arguments are too large to be judged by the rules. Send less.',
+            message:
+              'The call was refused because its arguments are too large to be judged by the ' +
+              'rules. Send less.',
           });
           return;
         }
@@ -141,18 +173,33 @@ function rulesJudge(rules: readonly CompiledRule[]): Judge {
         tally.deny = denials[index];
         return;
       }
-      if (rule.effect === 'ask') tally.ask ??= makeVerdict('ask', { ruleId, source, prompt: titleOf(call.binding as Binding, undefined) });
+      if (rule.effect === 'ask')
+        tally.ask ??= makeVerdict('ask', {
+          ruleId,
+          source,
+          prompt: titleOf(call.binding as Binding, undefined),
+        });
       else tally.allow ??= makeVerdict('allow', { ruleId, source });
     }
   };
 }
 
 function policyJudge(policy: Policy<unknown>, source: string): Judge {
-  const gate: Gate = { source, what: 'policy', id: policy.id, allowed: makeVerdict('allow', { source, ruleId: policy.id }) };
+  const gate: Gate = {
+    source,
+    what: 'policy',
+    id: policy.id,
+    allowed: makeVerdict('allow', { source, ruleId: policy.id }),
+  };
   return (call, tally) => {
     const run = (): unknown => {
       const { entry, knobs } = call.binding as Binding;
-      return policy.check({ tool: entry.summary, input: cloneJson(call.canonical), context: call.info(), knobs: knobs as JsonObject });
+      return policy.check({
+        tool: entry.summary,
+        input: cloneJson(call.canonical),
+        context: call.info(),
+        knobs: knobs as JsonObject,
+      });
     };
     return guarded(call, tally, gate, run, (answer) => vote(call, tally, gate, answer));
   };
@@ -168,14 +215,18 @@ function checkJudge(check: NonNullable<Binding['entry']['internals']['check']>):
       const { knobs } = call.binding as Binding;
       const input = freshParse(call);
       const context = call.info();
-      const judgeInput = (own: unknown): unknown => check({ input: own, knobs, context, allow, ask, deny });
+      const judgeInput = (own: unknown): unknown =>
+        check({ input: own, knobs, context, allow, ask, deny });
       return input instanceof Promise ? input.then(judgeInput) : judgeInput(input);
     };
     return guarded(call, tally, checkGate, run, (answer) => vote(call, tally, checkGate, answer));
   };
 }
 
-/** `explain` without an input that the schema takes: what a tool's own code would say of one cannot be told. A call is always validated before. */
+/**
+ * `explain` without an input that the schema takes: what a tool's own code would say of one cannot
+ * be told. A call is always validated before.
+ */
 function lacksInput(call: Call, tally: Tally): boolean {
   if (tally.steps === undefined || call.parsed !== undefined) return false;
   tally.steps.push({ source: 'tool', note: 'no input was given' });
@@ -193,9 +244,20 @@ interface Gate {
 }
 
 /** Runs one gate of host code, now or later, within its time; whatever goes wrong denies. */
-function guarded(call: Call, tally: Tally, gate: Gate, run: () => unknown, read: (answer: unknown) => void): void | Promise<void> {
+function guarded(
+  call: Call,
+  tally: Tally,
+  gate: Gate,
+  run: () => unknown,
+  read: (answer: unknown) => void,
+): void | Promise<void> {
   const threw = (thrown: unknown): void => {
-    reportFault(call, thrown, gate.what, `\`${gate.id ?? gate.what}\` threw, so the call was refused`);
+    reportFault(
+      call,
+      thrown,
+      gate.what,
+      `\`${gate.id ?? gate.what}\` threw, so the call was refused`,
+    );
     refuse(tally, gate, 'policy_threw', thrown);
   };
   try {
@@ -216,17 +278,34 @@ function refuse(tally: Tally, { source, id }: Gate, reason: string, cause?: unkn
   tally.deny = makeVerdict('deny', { code: 'policy_error', reason, source, ruleId: id, cause });
 }
 
-/** A gate answered what is no decision: the host has to be told what came, and what was expected. */
+/**
+ * A gate answered what is no decision: the host has to be told what came, and what was expected.
+ */
 function nonsense(call: Call, tally: Tally, gate: Gate, expected: string, answer: unknown): void {
-  const fault = new MisuseError('invalid_option', `Expected \`${gate.id ?? gate.what}\` to answer ${expected}, got ${describe(answer)}.`);
-  reportFault(call, fault, gate.what, `\`${gate.id ?? gate.what}\` answered what is no decision, so the call was refused`);
+  const fault = new MisuseError(
+    'invalid_option',
+    `Expected \`${gate.id ?? gate.what}\` to answer ${expected}, got ${describe(answer)}.`,
+  );
+  reportFault(
+    call,
+    fault,
+    gate.what,
+    `\`${gate.id ?? gate.what}\` answered what is no decision, so the call was refused`,
+  );
   refuse(tally, gate, 'policy_nonsense', fault);
 }
 
 function vote(call: Call, tally: Tally, gate: Gate, answer: unknown): void {
   if (answer === undefined && gate.what === 'policy') return;
   const decision = safeRead(answer);
-  if (decision === 'nonsense') return nonsense(call, tally, gate, `allow(), ask(), deny(reason)${gate.what === 'policy' ? ' or undefined' : ''}`, answer);
+  if (decision === 'nonsense')
+    return nonsense(
+      call,
+      tally,
+      gate,
+      `allow(), ask(), deny(reason)${gate.what === 'policy' ? ' or undefined' : ''}`,
+      answer,
+    );
   const { source, id } = gate;
   tally.spoken = true;
   tally.steps?.push({
@@ -237,13 +316,21 @@ function vote(call: Call, tally: Tally, gate: Gate, answer: unknown): void {
   });
   switch (decision.effect) {
     case 'deny':
-      tally.deny = denied(decision.reason, Object.hasOwn(decision, 'message') ? decision.message : undefined, source, id);
+      tally.deny = denied(
+        decision.reason,
+        Object.hasOwn(decision, 'message') ? decision.message : undefined,
+        source,
+        id,
+      );
       return;
     case 'ask':
       tally.ask ??= makeVerdict('ask', {
         source,
         ruleId: id,
-        prompt: titleOf(call.binding as Binding, Object.hasOwn(decision, 'prompt') ? decision.prompt : undefined),
+        prompt: titleOf(
+          call.binding as Binding,
+          Object.hasOwn(decision, 'prompt') ? decision.prompt : undefined,
+        ),
       });
       return;
     case 'allow':
@@ -259,7 +346,12 @@ function safeRead(answer: unknown): Decision | 'nonsense' {
   }
 }
 
-const approvalGate: Gate = { source: 'tool', what: 'requiresApproval', id: undefined, allowed: allowedByTool };
+const approvalGate: Gate = {
+  source: 'tool',
+  what: 'requiresApproval',
+  id: undefined,
+  allowed: allowedByTool,
+};
 
 /** `requiresApproval` of the definition and of the profile. An allow never lifts it. */
 const approvalJudge: Judge = (call, tally) => {
@@ -272,21 +364,33 @@ const approvalJudge: Judge = (call, tally) => {
     const ruleId = asked?.ruleId;
     const source = asked?.source ?? 'tool';
     const words = asked?.prompt;
-    const message = prompt.message ?? (words !== undefined && words.title !== titleOf(call.binding as Binding, undefined).title ? words.title : undefined);
-    tally.ask = makeVerdict('ask', { source, ruleId, prompt: message === undefined ? prompt : { ...prompt, message } });
+    const message =
+      prompt.message ??
+      (words !== undefined && words.title !== titleOf(call.binding as Binding, undefined).title
+        ? words.title
+        : undefined);
+    tally.ask = makeVerdict('ask', {
+      source,
+      ruleId,
+      prompt: message === undefined ? prompt : { ...prompt, message },
+    });
   };
   const plain = titleOf(call.binding as Binding, undefined);
   const read = (answer: unknown): void => {
     if (answer === true || (answer === false && profileAsks)) return asks(plain);
     if (answer === false) return undefined;
     const prompt = readPrompt(answer);
-    return prompt === undefined ? nonsense(call, tally, approvalGate, 'a boolean or { title, message?, risk? }', answer) : asks(prompt);
+    return prompt === undefined
+      ? nonsense(call, tally, approvalGate, 'a boolean or { title, message?, risk? }', answer)
+      : asks(prompt);
   };
   if (typeof requiresApproval !== 'function') return read(requiresApproval);
   if (lacksInput(call, tally)) return profileAsks ? asks(plain) : undefined;
   const run = (): unknown => {
     const input = freshParse(call);
-    return input instanceof Promise ? input.then((own) => requiresApproval(own, call.info())) : requiresApproval(input, call.info());
+    return input instanceof Promise
+      ? input.then((own) => requiresApproval(own, call.info()))
+      : requiresApproval(input, call.info());
   };
   return guarded(call, tally, approvalGate, run, read);
 };

@@ -14,7 +14,10 @@ export function lookup(call: Call): Step {
   const binding = session.binding(toolName);
   if (binding === undefined) {
     // An outsider may never have been shown a tool of the registry; the session's own it was.
-    const knew = call.surface?.outside === true ? session.gone?.has(toolName) === true : session.knew(toolName);
+    const knew =
+      call.surface?.outside === true
+        ? session.gone?.has(toolName) === true
+        : session.knew(toolName);
     return knew ? removedMeanwhile(call) : notFound(call);
   }
   if (binding.entry.internals.internal && parent === undefined) return notFound(call);
@@ -24,8 +27,11 @@ export function lookup(call: Call): Step {
   binding.entry.inFlight++;
   if (call.resumed === undefined) return undefined;
   const { fingerprint, source } = call.resumed;
-  if (binding.entry.source === source && binding.entry.definition.fingerprint === fingerprint) return undefined;
-  return toolError('approval_denied', 'The tool changed since it was asked about. Call it again.', { reason: 'definition_changed' });
+  if (binding.entry.source === source && binding.entry.definition.fingerprint === fingerprint)
+    return undefined;
+  return toolError('approval_denied', 'The tool changed since it was asked about. Call it again.', {
+    reason: 'definition_changed',
+  });
 }
 
 /** Refuses a tool that is gated, disabled, out of the profile or replaced while the call waited. */
@@ -49,12 +55,18 @@ export function checkAvailable(call: Call): Step {
 function notFound(call: Call): ToolError {
   const { session, toolName } = call;
   const { registry } = session;
-  return notFoundError(toolName, registry.hints.take(registry.monotonic()) ? registry.viewOf(session).names : [], (name) => toldName(call, name));
+  return notFoundError(
+    toolName,
+    registry.hints.take(registry.monotonic()) ? registry.viewOf(session).names : [],
+    (name) => toldName(call, name),
+  );
 }
 
 function notAvailable(call: Call, drop: string): ToolError {
   const { session, toolName } = call;
-  const prerequisites = drop.startsWith('fact_unmet:') ? session.registry.viewOf(session).prerequisites : [];
+  const prerequisites = drop.startsWith('fact_unmet:')
+    ? session.registry.viewOf(session).prerequisites
+    : [];
   const error = notAvailableError(toolName, drop, prerequisites, (name) => toldName(call, name));
   if (drop !== 'not_in_profile' || call.surface?.outside !== true) return error;
   // An outsider learns nothing of it; events keep the truth.
@@ -65,5 +77,9 @@ function notAvailable(call: Call, drop: string): ToolError {
 
 /** The tool was removed or replaced since the session, or the call, began. */
 export function removedMeanwhile(call: Call): ToolError {
-  return toolError('tool_not_available', `\`${toldName(call)}\` was removed or replaced meanwhile. List the tools again.`, { reason: 'removed' });
+  return toolError(
+    'tool_not_available',
+    `\`${toldName(call)}\` was removed or replaced meanwhile. List the tools again.`,
+    { reason: 'removed' },
+  );
 }

@@ -1,6 +1,15 @@
-/** Shape: what a handler returned becomes a JSON snapshot, passes its schema, and fits its budget. */
+/**
+ * Shape: what a handler returned becomes a JSON snapshot, passes its schema, and fits its budget.
+ */
 
-import { type ContentPart, contentParts, markContent, ownText, partText, withText } from '../../content.ts';
+import {
+  type ContentPart,
+  contentParts,
+  markContent,
+  ownText,
+  partText,
+  withText,
+} from '../../content.ts';
 import { toolError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import type { Validated } from '../../schema/bind.ts';
@@ -9,7 +18,13 @@ import type { Binding } from '../../state/binding.ts';
 import type { Call } from '../../state/call.ts';
 import { detached } from '../../text/shortened.ts';
 import { inPolicyTime } from '../in-policy-time.ts';
-import { maxOutputDepth, mostCharsEach, type Shaped, snapshotOf, whole } from '../output-snapshot.ts';
+import {
+  maxOutputDepth,
+  mostCharsEach,
+  type Shaped,
+  snapshotOf,
+  whole,
+} from '../output-snapshot.ts';
 import { schemaError } from '../report-fault.ts';
 import { toldName } from '../told-name.ts';
 
@@ -26,18 +41,28 @@ export function checkOutput(call: Call, shaped: Snapshot): Shaped | Promise<Shap
   if (contentParts(output) !== undefined)
     return {
       ok: false,
-      error: toolError('invalid_output', `\`${toldName(call)}\` has an output schema and returned content parts instead of data.`, { reason: 'output_schema' }),
+      error: toolError(
+        'invalid_output',
+        `\`${toldName(call)}\` has an output schema and returned content parts instead of data.`,
+        { reason: 'output_schema' },
+      ),
     };
   const validated = schema.validate(output as JsonValue);
-  return validated instanceof Promise ? inPolicyTime(call, validated).then((settled) => read(call, settled)) : read(call, validated);
+  return validated instanceof Promise
+    ? inPolicyTime(call, validated).then((settled) => read(call, settled))
+    : read(call, validated);
 }
 
 function read(call: Call, validated: Validated): Shaped {
   if (validated.issues !== undefined) {
     const error = toolError(
       'invalid_output',
-      `The output of \`${toldName(call)}\` does not fit its output schema. The tool may have run.\n${issueLines(validated.issues)}`,
-      { reason: 'output_schema', details: validated.issues.map(({ path, message }) => ({ path, message })) },
+      `The output of \`${toldName(call)}\` does not fit its output schema. The tool may have ` +
+        `run.\n${issueLines(validated.issues)}`,
+      {
+        reason: 'output_schema',
+        details: validated.issues.map(({ path, message }) => ({ path, message })),
+      },
     );
     return { ok: false, error: schemaError(call, validated, 'outputSchema', error) };
   }
@@ -66,16 +91,27 @@ export function withinBudget(call: Call, shaped: Snapshot): Shaped {
       ok: false,
       error: toolError(
         'invalid_output',
-        `The output of \`${toldName(call)}\` is over its budget of ${maxOutputChars} characters, and data under an output schema is never cut. Ask for less.`,
+        `The output of \`${toldName(call)}\` is over its budget of ${maxOutputChars} ` +
+          'characters, and data under an output schema is never cut. Ask for less.',
         { reason: 'output_too_large' },
       ),
     };
-  return whole(cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)), { originalChars: text.length, exact, strategy });
+  return whole(cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)), {
+    originalChars: text.length,
+    exact,
+    strategy,
+  });
 }
 
-/** Whether a snapshot is sure to fit. Most are so small that the count of the copy says so; of others the engine writes the text, several times faster than we can. */
+/**
+ * Whether a snapshot is sure to fit. Most are so small that the count of the copy says so; of
+ * others the engine writes the text, several times faster than we can.
+ */
 function fits(output: unknown, leastChars: number, limit: number): boolean {
-  return leastChars * mostCharsEach <= limit || (leastChars <= Math.min(limit, mostWritten) && JSON.stringify(output).length <= limit);
+  return (
+    leastChars * mostCharsEach <= limit ||
+    (leastChars <= Math.min(limit, mostWritten) && JSON.stringify(output).length <= limit)
+  );
 }
 
 /** The beginning of a value's JSON text, without writing all of it. */
@@ -88,7 +124,8 @@ function boundedText(value: unknown, limit: number): string {
     return length <= limit;
   };
   const walk = (item: unknown, depth: number): boolean => {
-    if (typeof item === 'string') return write(JSON.stringify(item.length > limit ? item.slice(0, limit) : item));
+    if (typeof item === 'string')
+      return write(JSON.stringify(item.length > limit ? item.slice(0, limit) : item));
     if (item === null) return write(depth === 0 ? 'Success' : 'null');
     if (typeof item !== 'object') return write(JSON.stringify(item) ?? 'null');
     if (depth > maxOutputDepth) return write('…');
@@ -96,7 +133,8 @@ function boundedText(value: unknown, limit: number): string {
     if (typeof toJSON === 'function') return walk(Reflect.apply(toJSON, item, ['']), depth + 1);
     if (Array.isArray(item)) {
       if (!write('[')) return false;
-      for (let index = 0; index < item.length; index++) if ((index > 0 && !write(',')) || !walk(item[index], depth + 1)) return false;
+      for (let index = 0; index < item.length; index++)
+        if ((index > 0 && !write(',')) || !walk(item[index], depth + 1)) return false;
       return write(']');
     }
     if (!write('{')) return false;
@@ -105,7 +143,8 @@ function boundedText(value: unknown, limit: number): string {
       if (!Object.hasOwn(item, key)) continue;
       const member: unknown = (item as Record<string, unknown>)[key];
       if (member === undefined) continue;
-      if (!write(`${first ? '' : ','}${JSON.stringify(key)}:`) || !walk(member, depth + 1)) return false;
+      if (!write(`${first ? '' : ','}${JSON.stringify(key)}:`) || !walk(member, depth + 1))
+        return false;
       first = false;
     }
     return write('}');
@@ -119,7 +158,10 @@ function boundedText(value: unknown, limit: number): string {
 }
 
 function cutMark(originalChars: number, limit: number, exact: boolean): string {
-  return `\n[output cut: ${exact ? '' : 'more than '}${exact ? originalChars : originalChars - 1} characters, limit ${limit}]`;
+  return (
+    `\n[output cut: ${exact ? '' : 'more than '}${exact ? originalChars : originalChars - 1} ` +
+    `characters, limit ${limit}]`
+  );
 }
 
 /** Cuts at a code point and says so, mark included in the budget. */
@@ -142,8 +184,15 @@ function tail(text: string, length: number): string {
   return text.slice(code >= 0xdc00 && code <= 0xdfff ? start + 1 : start);
 }
 
-/** What cannot be cut keeps its place as long as its name fits; the texts share the rest in order, and the first that does not fit is cut. */
-function fitParts(parts: readonly ContentPart[], limit: number, strategy: 'head' | 'head_tail'): Shaped {
+/**
+ * What cannot be cut keeps its place as long as its name fits; the texts share the rest in order,
+ * and the first that does not fit is cut.
+ */
+function fitParts(
+  parts: readonly ContentPart[],
+  limit: number,
+  strategy: 'head' | 'head_tail',
+): Shaped {
   // Each part brings a line break, the first one excepted.
   const cost = (text: string): number => text.length + 1;
   const originalChars = parts.reduce((sum, part) => sum + cost(partText(part)), -1);

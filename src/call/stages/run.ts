@@ -1,4 +1,7 @@
-/** Run: the handler, once, under its deadline. A timeout stops the waiting at once; what the handler does afterwards is only counted. */
+/**
+ * Run: the handler, once, under its deadline. A timeout stops the waiting at once; what the handler
+ * does afterwards is only counted.
+ */
 
 import { describe, errorName, type ToolError } from '../../errors.ts';
 import { cloneJson, type JsonObject } from '../../json.ts';
@@ -47,9 +50,18 @@ export function run(call: Call, options: RunOptions): void {
     if (internals.handler !== undefined) {
       settle(call, options, internals.handler(call.parsed, new HandlerContext(call)));
     } else if (internals.executor !== undefined) {
-      settle(call, options, internals.executor.execute(cloneJson(call.canonical), new HandlerContext(call)));
+      settle(
+        call,
+        options,
+        internals.executor.execute(cloneJson(call.canonical), new HandlerContext(call)),
+      );
     } else {
-      runSessionScoped(call, options, binding, internals.create as NonNullable<typeof internals.create>);
+      runSessionScoped(
+        call,
+        options,
+        binding,
+        internals.create as NonNullable<typeof internals.create>,
+      );
     }
   } catch (thrown) {
     caught(call, options, thrown);
@@ -65,7 +77,12 @@ function tellStarted(call: Call, started: () => unknown): void {
   }
 }
 
-function runSessionScoped(call: Call, options: RunOptions, binding: Binding, create: NonNullable<Binding['entry']['internals']['create']>): void {
+function runSessionScoped(
+  call: Call,
+  options: RunOptions,
+  binding: Binding,
+  create: NonNullable<Binding['entry']['internals']['create']>,
+): void {
   const start = (made: MadeHandler): void => {
     if (call.ended) return finish(call, options, null, undefined);
     try {
@@ -84,7 +101,11 @@ function runSessionScoped(call: Call, options: RunOptions, binding: Binding, cre
 }
 
 /** Makes a session's handler once. A failure is not kept: the next call tries again. */
-function make(call: Call, handler: SessionHandler, create: NonNullable<Binding['entry']['internals']['create']>): Promise<MadeHandler> {
+function make(
+  call: Call,
+  handler: SessionHandler,
+  create: NonNullable<Binding['entry']['internals']['create']>,
+): Promise<MadeHandler> {
   const { callId: _callId, toolName: _toolName, ...info } = call.info();
   const { session } = call;
   session.retain();
@@ -92,7 +113,9 @@ function make(call: Call, handler: SessionHandler, create: NonNullable<Binding['
     .then(() => create(Object.freeze(info)))
     .then((one) => {
       if (typeof one !== 'object' || one === null || typeof one.handler !== 'function')
-        throw new TypeError(`Expected \`create\` to answer { handler, dispose? }, got ${describe(one)}.`);
+        throw new TypeError(
+          `Expected \`create\` to answer { handler, dispose? }, got ${describe(one)}.`,
+        );
       if (handler.made === made) handler.now = one;
       return one;
     })
@@ -153,7 +176,12 @@ function returned(call: Call, options: RunOptions, value: unknown): void {
   return options.threw(call, failureError(call, outcome.failure));
 }
 
-function finish(call: Call, options: RunOptions, value: unknown, metadata: JsonObject | undefined): void {
+function finish(
+  call: Call,
+  options: RunOptions,
+  value: unknown,
+  metadata: JsonObject | undefined,
+): void {
   if (settledOnce(call, options, 'returned')) options.returned(call, value, metadata);
 }
 
@@ -164,7 +192,10 @@ function caught(call: Call, options: RunOptions, thrown: unknown): void {
     reportFault(call, thrown, 'handler', 'a handler threw after its call had ended');
 }
 
-/** Whether the call still waits for its handler; one that has ended only learns of the late settling. */
+/**
+ * Whether the call still waits for its handler; one that has ended only learns of the late
+ * settling.
+ */
 function settledOnce(call: Call, options: RunOptions, settled: 'returned' | 'threw'): boolean {
   if (!call.handlerLive) return false;
   call.handlerLive = false;
@@ -175,7 +206,11 @@ function settledOnce(call: Call, options: RunOptions, settled: 'returned' | 'thr
 
 function isGenerator(value: object): value is AsyncGenerator {
   const { next, return: close } = value as { next?: unknown; return?: unknown };
-  return typeof next === 'function' && typeof close === 'function' && (Symbol.asyncIterator in value || Symbol.iterator in value);
+  return (
+    typeof next === 'function' &&
+    typeof close === 'function' &&
+    (Symbol.asyncIterator in value || Symbol.iterator in value)
+  );
 }
 
 /** Milliseconds that a generator which never waits may hold the event loop at a time. */
@@ -190,7 +225,9 @@ async function drive(call: Call, options: RunOptions, generator: AsyncGenerator)
     // Not awaited: a generator that hangs in its clean-up must not hold the result.
     Promise.resolve()
       .then(() => generator.return(undefined))
-      .then(undefined, (error: unknown) => reportFault(call, error, 'handler', 'the clean-up of a generator threw'));
+      .then(undefined, (error: unknown) =>
+        reportFault(call, error, 'handler', 'the clean-up of a generator threw'),
+      );
   };
   if (call.ended) {
     close();
@@ -205,7 +242,8 @@ async function drive(call: Call, options: RunOptions, generator: AsyncGenerator)
       if (call.ended) return finish(call, options, null, undefined);
       yielded(call, step.value);
       if (registry.monotonic() - turn < longestTurnMs) continue;
-      // A generator that never waits yields to microtasks alone, and no timer would fire: neither its own deadline nor anybody's.
+      // A generator that never waits yields to microtasks alone, and no timer would fire: neither
+      // its own deadline nor anybody's.
       await nextTurn();
       turn = registry.monotonic();
     }
@@ -216,7 +254,11 @@ async function drive(call: Call, options: RunOptions, generator: AsyncGenerator)
 
 function yielded(call: Call, value: unknown): void {
   if (typeof value === 'string') return progress(call, 0, undefined, value);
-  if (typeof value === 'object' && value !== null && typeof (value as { done?: unknown }).done === 'number') {
+  if (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as { done?: unknown }).done === 'number'
+  ) {
     const { done, total, message } = value as { done: number; total?: number; message?: string };
     return progress(call, done, total, message);
   }

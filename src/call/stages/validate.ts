@@ -1,4 +1,7 @@
-/** Repair and validation: the arguments become what the schema says, or the model is told what to correct. */
+/**
+ * Repair and validation: the arguments become what the schema says, or the model is told what to
+ * correct.
+ */
 
 import { toolError } from '../../errors.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
@@ -13,24 +16,40 @@ import type { Outcome, Step } from '../step.ts';
 import { withoutStrictNulls } from '../strict-nulls.ts';
 import { toldName } from '../told-name.ts';
 
-/** Validates the canonical input, after mending it where `repair: "safe"` may; keeps the handler's parse. */
+/**
+ * Validates the canonical input, after mending it where `repair: "safe"` may; keeps the handler's
+ * parse.
+ */
 export function validate(call: Call): Step {
   const { input } = (call.binding as Binding).entry.internals;
   if (call.session.setup.repair === 'safe') {
     const problem = repairText(call);
     if (problem !== undefined) return problem;
-    if (call.resumed === undefined) call.canonical = repairMembers(call, call.canonical, input.json, '') as JsonObject;
-    const whole = call.extra?.repaired === undefined ? undefined : copyJson(call.canonical, { maxDepth: 64, maxValues: 50_000 });
+    if (call.resumed === undefined)
+      call.canonical = repairMembers(call, call.canonical, input.json, '') as JsonObject;
+    const whole =
+      call.extra?.repaired === undefined
+        ? undefined
+        : copyJson(call.canonical, { maxDepth: 64, maxValues: 50_000 });
     if (whole !== undefined && !whole.ok)
-      return toolError('invalid_input', `The arguments are ${whole.message}, once the JSON that they hold as text is read. Send less.`, {
-        reason: whole.fault,
-      });
+      return toolError(
+        'invalid_input',
+        `The arguments are ${whole.message}, once the JSON that they hold as text is read. ` +
+          'Send less.',
+        {
+          reason: whole.fault,
+        },
+      );
   }
-  // What a surface's dialect added is no input: the session's own calls, and resumed ones, never had it.
+  // What a surface's dialect added is no input: the session's own calls, and resumed ones, never
+  // had it.
   if (call.options?.surface?.strictNulls === true && call.resumed === undefined)
-    call.canonical = withoutStrictNulls(call.canonical, input.json, (path) => record(call, path, 'strict_null'));
+    call.canonical = withoutStrictNulls(call.canonical, input.json, (path) =>
+      record(call, path, 'strict_null'),
+    );
   if (call.unsafe && input.kind !== 'json') return unsafeKey();
-  // A raw schema fills its defaults into the canonical input and answers that very object; the handler then needs a copy of its own if anyone reads the canonical one later.
+  // A raw schema fills its defaults into the canonical input and answers that very object; the
+  // handler then needs a copy of its own if anyone reads the canonical one later.
   const { extra } = call;
   const validated =
     extra === undefined
@@ -40,22 +59,33 @@ export function validate(call: Call): Step {
         : extra.resumed === undefined
           ? input.validate(call.canonical)
           : input.revalidate(call.canonical);
-  return validated instanceof Promise ? inPolicyTime(call, validated).then((settled) => read(call, settled)) : read(call, validated);
+  return validated instanceof Promise
+    ? inPolicyTime(call, validated).then((settled) => read(call, settled))
+    : read(call, validated);
 }
 
-/** What a person left out is filled in as for any call; what was filled in before the person saw it need not match the schema. */
+/**
+ * What a person left out is filled in as for any call; what was filled in before the person saw it
+ * need not match the schema.
+ */
 function validateEdited(call: Call): Validated | Promise<Validated> {
   const { input } = (call.binding as Binding).entry.internals;
   const validated = input.validate(call.canonical);
-  return validated instanceof Promise || validated.issues === undefined || input.kind !== 'json' ? validated : input.revalidate(call.canonical);
+  return validated instanceof Promise || validated.issues === undefined || input.kind !== 'json'
+    ? validated
+    : input.revalidate(call.canonical);
 }
 
 function read(call: Call, validated: Validated): Outcome {
   if (validated.issues !== undefined) {
     const text = issueLines(validated.issues);
-    const error = toolError('invalid_input', `The arguments of \`${toldName(call)}\` are invalid. Correct them and call again.\n${text}`, {
-      details: validated.issues as unknown as JsonValue,
-    });
+    const error = toolError(
+      'invalid_input',
+      `The arguments of \`${toldName(call)}\` are invalid. Correct them and call again.\n${text}`,
+      {
+        details: validated.issues as unknown as JsonValue,
+      },
+    );
     // What a repair brought to light may be secret too.
     if (validated.fault !== undefined) collectSecrets(call);
     return schemaError(call, validated, 'parameters', error);
@@ -65,7 +95,11 @@ function read(call: Call, validated: Validated): Outcome {
 }
 
 function unsafeKey(): Outcome {
-  return toolError('invalid_input', 'The arguments hold a member named `__proto__`, which is refused. Remove it.', { reason: 'unsafe_key' });
+  return toolError(
+    'invalid_input',
+    'The arguments hold a member named `__proto__`, which is refused. Remove it.',
+    { reason: 'unsafe_key' },
+  );
 }
 
 /** The whole input came as text: it must hold an object. */
@@ -75,17 +109,32 @@ function repairText(call: Call): Outcome {
   call.more.text = undefined;
   const parsed = text.trim() === '' ? {} : parseJson(text);
   if (!isJsonObject(parsed))
-    return toolError('invalid_input', 'Expected the arguments to be a JSON object, got a string that holds none.', { reason: 'not_an_object' });
+    return toolError(
+      'invalid_input',
+      'Expected the arguments to be a JSON object, got a string that holds none.',
+      { reason: 'not_an_object' },
+    );
   call.canonical = parsed;
   record(call, '', text.trim() === '' ? 'empty_string' : 'json_string');
   return undefined;
 }
 
-/** After so many texts that hold no JSON the rest stays as it is: the input is no longer one that can be mended. */
+/**
+ * After so many texts that hold no JSON the rest stays as it is: the input is no longer one that
+ * can be mended.
+ */
 const mostUnreadable = 100;
 
-/** Places that hold JSON as text where the schema wants an object or an array, and nothing else. The value with its own changes; what is not mended stays the same object. */
-function repairMembers(call: Call, value: JsonValue, schema: JsonValue | undefined, path: string): JsonValue {
+/**
+ * Places that hold JSON as text where the schema wants an object or an array, and nothing else. The
+ * value with its own changes; what is not mended stays the same object.
+ */
+function repairMembers(
+  call: Call,
+  value: JsonValue,
+  schema: JsonValue | undefined,
+  path: string,
+): JsonValue {
   if (!isJsonObject(schema)) return value;
   if (typeof value === 'string') {
     const mended = wantsContainer(schema) ? container(value, schema, call) : undefined;
@@ -97,7 +146,9 @@ function repairMembers(call: Call, value: JsonValue, schema: JsonValue | undefin
   const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
   if (Array.isArray(value)) {
     if (!isJsonObject(schema.items)) return value;
-    const items = value.map((item: JsonValue, index) => repairMembers(call, item, schema.items, at(String(index))));
+    const items = value.map((item: JsonValue, index) =>
+      repairMembers(call, item, schema.items, at(String(index))),
+    );
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
   const { properties } = schema;
@@ -116,11 +167,15 @@ function repairMembers(call: Call, value: JsonValue, schema: JsonValue | undefin
   return changed ?? object;
 }
 
-/** What the text stands for, where the schema takes that. Most texts that are no container show it by their first character; asking the engine makes an error each time. */
+/**
+ * What the text stands for, where the schema takes that. Most texts that are no container show it
+ * by their first character; asking the engine makes an error each time.
+ */
 function container(text: string, schema: JsonObject, call: Call): JsonValue | undefined {
   const { more } = call;
   const isBlank = text.trim() === '';
-  if (!isBlank && (!/^[ \t\r\n]*[[{]/.test(text) || more.unreadable >= mostUnreadable)) return undefined;
+  if (!isBlank && (!/^[ \t\r\n]*[[{]/.test(text) || more.unreadable >= mostUnreadable))
+    return undefined;
   const parsed = isBlank ? {} : parseJson(text);
   if (parsed === undefined) more.unreadable++;
   if (typeof parsed !== 'object' || parsed === null) return undefined;
@@ -131,13 +186,18 @@ function wantsContainer(schema: JsonObject): boolean {
   return !allows(schema, 'string') && (allows(schema, 'object') || allows(schema, 'array'));
 }
 
-/** Whether a schema takes values of a type. One that names none takes any; of `anyOf` and `oneOf` one alternative is enough. */
+/**
+ * Whether a schema takes values of a type. One that names none takes any; of `anyOf` and `oneOf`
+ * one alternative is enough.
+ */
 function allows(schema: JsonObject, type: string): boolean {
   const { type: named } = schema;
   if (named !== undefined) return named === type || (Array.isArray(named) && named.includes(type));
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (!Array.isArray(alternatives)) return true;
-  return alternatives.some((one: JsonValue) => one === true || (isJsonObject(one) && allows(one, type)));
+  return alternatives.some(
+    (one: JsonValue) => one === true || (isJsonObject(one) && allows(one, type)),
+  );
 }
 
 /** Text with an own `__proto__` in it is not mended. */

@@ -1,4 +1,7 @@
-/** What a mounted tool does with input that its own schema refuses. Nothing else is ever sent: such a tool does not get to do its work. */
+/**
+ * What a mounted tool does with input that its own schema refuses. Nothing else is ever sent: such
+ * a tool does not get to do its work.
+ */
 
 import { describe } from '../../errors.ts';
 import type { JsonObject } from '../../index.ts';
@@ -10,12 +13,21 @@ import { badInputs, type UsableSchema } from './validate-schema.ts';
 const limits = { maxDepth: 64, maxValues: 100_000 };
 
 /** Runs the behavioural checks of one mounted tool, or says why they were left out. */
-export async function checkBehaviour(tool: object, name: string, schema: UsableSchema | undefined, findings: Findings, timeoutMs: number): Promise<void> {
-  const skip = (why: string): void => findings.fail('behaviour_skipped', `Not called: ${why}`, name);
-  if (schema === undefined) return skip('it has no usable schema, so no input is known to be wrong for it.');
+export async function checkBehaviour(
+  tool: object,
+  name: string,
+  schema: UsableSchema | undefined,
+  findings: Findings,
+  timeoutMs: number,
+): Promise<void> {
+  const skip = (why: string): void =>
+    findings.fail('behaviour_skipped', `Not called: ${why}`, name);
+  if (schema === undefined)
+    return skip('it has no usable schema, so no input is known to be wrong for it.');
   if (isDangerous(tool)) return skip('it says that it is destructive or needs approval.');
   const { inputs } = await refusedInputs(schema, timeoutMs);
-  if (inputs.length === 0) return skip('its schema refuses none of the inputs that could be tried.');
+  if (inputs.length === 0)
+    return skip('its schema refuses none of the inputs that could be tried.');
 
   const faults = new Map<CheckName, string>();
   const fault = (check: CheckName, text: string | undefined): void => {
@@ -23,29 +35,65 @@ export async function checkBehaviour(tool: object, name: string, schema: UsableS
   };
   for (const input of inputs) {
     const given = `execute(${JSON.stringify(input)})`;
-    const ended = await within(timeoutMs, () => Reflect.apply((tool as { execute: () => unknown }).execute, tool, [structuredClone(input)]));
+    const ended = await within(timeoutMs, () =>
+      Reflect.apply((tool as { execute: () => unknown }).execute, tool, [structuredClone(input)]),
+    );
     if (ended.kind === 'late') {
       fault('settles', `${given} did not settle within ${timeoutMs} ms.`);
       break;
     }
-    if (ended.kind === 'threw') fault('never_throws', `${given} threw: ${ended.text}. Answer { success: false, error: { message } } instead.`);
+    if (ended.kind === 'threw')
+      fault(
+        'never_throws',
+        `${given} threw: ${ended.text}. Answer { success: false, error: { message } } instead.`,
+      );
     else judge(ended.value, given, fault);
   }
-  findings.note('settles', faults.get('settles'), `It answers bad input within ${timeoutMs} ms.`, name);
-  findings.note('never_throws', faults.get('never_throws'), 'It does not throw at bad input.', name);
+  findings.note(
+    'settles',
+    faults.get('settles'),
+    `It answers bad input within ${timeoutMs} ms.`,
+    name,
+  );
+  findings.note(
+    'never_throws',
+    faults.get('never_throws'),
+    'It does not throw at bad input.',
+    name,
+  );
   // Of a tool that gave no answer nothing more is known.
   if (faults.has('settles') || faults.has('never_throws')) return;
-  findings.note('result_shape', faults.get('result_shape'), 'Its results have the shape of the contract.', name);
+  findings.note(
+    'result_shape',
+    faults.get('result_shape'),
+    'Its results have the shape of the contract.',
+    name,
+  );
   findings.note('output_json', faults.get('output_json'), 'Its results are JSON.', name);
-  findings.note('refuses_invalid_input', faults.get('refuses_invalid_input'), 'It refuses input that its schema refuses.', name);
+  findings.note(
+    'refuses_invalid_input',
+    faults.get('refuses_invalid_input'),
+    'It refuses input that its schema refuses.',
+    name,
+  );
 }
 
-/** The bad inputs that the schema does refuse, and whether there is one that it does not decide about in time. */
-export async function refusedInputs({ json, refuses }: UsableSchema, timeoutMs: number): Promise<{ readonly inputs: JsonObject[]; readonly late: boolean }> {
+/**
+ * The bad inputs that the schema does refuse, and whether there is one that it does not decide
+ * about in time.
+ */
+export async function refusedInputs(
+  { json, refuses }: UsableSchema,
+  timeoutMs: number,
+): Promise<{ readonly inputs: JsonObject[]; readonly late: boolean }> {
   const inputs: JsonObject[] = [];
   const bad = badInputs(json);
-  // Runtimes add the id of the call; a tool takes no notice of it, but a schema may: each input is asked about as it would be sent.
-  for (const input of [...bad, ...bad.slice(-1).map((last) => ({ ...last, _tool_call_id: 'call-1' }))]) {
+  // Runtimes add the id of the call; a tool takes no notice of it, but a schema may: each input is
+  // asked about as it would be sent.
+  for (const input of [
+    ...bad,
+    ...bad.slice(-1).map((last) => ({ ...last, _tool_call_id: 'call-1' })),
+  ]) {
     const answer = await within(timeoutMs, () => refuses(input));
     if (answer.kind === 'late') return { inputs, late: true };
     if (answer.kind === 'value' && answer.value) inputs.push(input);
@@ -56,22 +104,41 @@ export async function refusedInputs({ json, refuses }: UsableSchema, timeoutMs: 
 function isDangerous(tool: object): boolean {
   const annotations = memberOf(tool, 'annotations').value;
   const said = [
-    ...['requires_approval', 'requiresApproval', 'destructive'].map((key) => memberOf(tool, key).value),
+    ...['requires_approval', 'requiresApproval', 'destructive'].map(
+      (key) => memberOf(tool, key).value,
+    ),
     ...['destructive', 'destructiveHint'].map((key) => memberOf(annotations, key).value),
   ];
   return said.some((value) => value !== undefined && value !== null && value !== false);
 }
 
-function judge(result: unknown, given: string, fault: (check: CheckName, text: string | undefined) => void): void {
+function judge(
+  result: unknown,
+  given: string,
+  fault: (check: CheckName, text: string | undefined) => void,
+): void {
   try {
     const shape = shapeFault(result);
     if (shape !== undefined) return fault('result_shape', `${given} answered ${shape}`);
-    const { success, output, error } = result as { success: boolean; output?: unknown; error?: unknown };
+    const { success, output, error } = result as {
+      success: boolean;
+      output?: unknown;
+      error?: unknown;
+    };
     for (const [part, value] of Object.entries({ output, error })) {
       const copy = copyJson(value ?? null, limits);
-      if (!copy.ok) fault('output_json', `${given} answered what JSON cannot hold at \`${part}${copy.path}\`: ${copy.message}.`);
+      if (!copy.ok)
+        fault(
+          'output_json',
+          `${given} answered what JSON cannot hold at \`${part}${copy.path}\`: ${copy.message}.`,
+        );
     }
-    if (success) fault('refuses_invalid_input', `${given} succeeded, though the tool's own schema refuses that input. Check the input first.`);
+    if (success)
+      fault(
+        'refuses_invalid_input',
+        `${given} succeeded, though the tool's own schema refuses that input. Check the input ` +
+          'first.',
+      );
   } catch (error) {
     fault('result_shape', `${given} answered what cannot be read: ${textOf(error)}`);
   }
@@ -79,13 +146,22 @@ function judge(result: unknown, given: string, fault: (check: CheckName, text: s
 
 /** What is wrong with a result's shape; continues "… answered". */
 function shapeFault(result: unknown): string | undefined {
-  if (typeof result !== 'object' || result === null || Array.isArray(result)) return `${describe(result)}; expected { success, output?, error? }.`;
+  if (typeof result !== 'object' || result === null || Array.isArray(result))
+    return `${describe(result)}; expected { success, output?, error? }.`;
   const { success, error } = result as { success?: unknown; error?: unknown };
-  if (typeof success !== 'boolean') return `\`success\` as ${describe(success)}; expected a boolean.`;
-  if (success) return error === undefined || error === null ? undefined : 'success with an error; expected one of the two.';
-  if (typeof error !== 'object' || error === null) return `a failure with \`error\` as ${describe(error)}; expected { message }.`;
+  if (typeof success !== 'boolean')
+    return `\`success\` as ${describe(success)}; expected a boolean.`;
+  if (success)
+    return error === undefined || error === null
+      ? undefined
+      : 'success with an error; expected one of the two.';
+  if (typeof error !== 'object' || error === null)
+    return `a failure with \`error\` as ${describe(error)}; expected { message }.`;
   const { message } = error as { message?: unknown };
   if (typeof message !== 'string' || message.trim() === '')
-    return `a failure with \`error.message\` as ${describe(message)}; expected a text that says what was wrong.`;
+    return (
+      `a failure with \`error.message\` as ${describe(message)}; expected a text that says what ` +
+      'was wrong.'
+    );
   return undefined;
 }

@@ -1,4 +1,7 @@
-/** The checks of `validate`: their names, which are stable, how much each of them matters, and the list that a file's checks are collected in. */
+/**
+ * The checks of `validate`: their names, which are stable, how much each of them matters, and the
+ * list that a file's checks are collected in.
+ */
 
 /** `error` fails the file, `warning` is advice, `info` says what could not be looked at. */
 export type CheckSeverity = 'error' | 'warning' | 'info';
@@ -75,7 +78,10 @@ export interface ValidateCheck {
 export interface Findings {
   /** What was found so far, in order. */
   readonly checks: readonly ValidateCheck[];
-  /** Adds a check: held where `fault` is undefined, else failed for that reason. Answers whether it held. */
+  /**
+   * Adds a check: held where `fault` is undefined, else failed for that reason. Answers whether it
+   * held.
+   */
   note(name: CheckName, fault: string | undefined, held: string, tool?: string): boolean;
   /** Adds a check that failed. */
   fail(name: CheckName, fault: string, tool?: string): void;
@@ -84,7 +90,13 @@ export interface Findings {
 export function createFindings(): Findings {
   const checks: ValidateCheck[] = [];
   const note: Findings['note'] = (name, fault, held, tool) => {
-    checks.push({ name, severity: validateChecks[name], passed: fault === undefined, message: fault ?? held, ...(tool === undefined ? {} : { tool }) });
+    checks.push({
+      name,
+      severity: validateChecks[name],
+      passed: fault === undefined,
+      message: fault ?? held,
+      ...(tool === undefined ? {} : { tool }),
+    });
     return fault === undefined;
   };
   return { checks, note, fail: (name, fault, tool) => void note(name, fault, '', tool) };

@@ -1,4 +1,6 @@
-/** One file of `validate`: what kind of file it is, what it offers, and which checks that calls for. */
+/**
+ * One file of `validate`: what kind of file it is, what it offers, and which checks that calls for.
+ */
 import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { faultText } from '../../config/import-module.ts';
@@ -14,14 +16,29 @@ import { checkMount } from './validate-mount.ts';
 import { checkReferences, type WrittenRule } from './validate-references.ts';
 import type { ToolCheckOptions } from './validate-tool.ts';
 
-const expected = `Expected a module (${moduleEndings.join(', ')}) or a host-tools file (${configEndings.join(', ')}).`;
+const expected =
+  `Expected a module (${moduleEndings.join(', ')}) or a host-tools file ` +
+  `(${configEndings.join(', ')}).`;
 
 /** Checks the file at an absolute path. Answers the names of the tools that it has. */
-export async function checkFile(path: string, findings: Findings, options: ToolCheckOptions): Promise<readonly string[]> {
+export async function checkFile(
+  path: string,
+  findings: Findings,
+  options: ToolCheckOptions,
+): Promise<readonly string[]> {
   if (!findings.note('file_exists', await fileFault(path), 'The file exists.')) return [];
   const kind = kindOfFile(path);
-  if (!findings.note('file_kind', kind === undefined ? expected : undefined, kind === 'file' ? 'A host-tools file.' : 'A module.')) return [];
-  return kind === 'file' ? checkConfig(path, findings, options) : checkModule(path, findings, options);
+  if (
+    !findings.note(
+      'file_kind',
+      kind === undefined ? expected : undefined,
+      kind === 'file' ? 'A host-tools file.' : 'A module.',
+    )
+  )
+    return [];
+  return kind === 'file'
+    ? checkConfig(path, findings, options)
+    : checkModule(path, findings, options);
 }
 
 async function fileFault(path: string): Promise<string | undefined> {
@@ -33,24 +50,38 @@ async function fileFault(path: string): Promise<string | undefined> {
   }
 }
 
-async function checkModule(path: string, findings: Findings, options: ToolCheckOptions): Promise<readonly string[]> {
+async function checkModule(
+  path: string,
+  findings: Findings,
+  options: ToolCheckOptions,
+): Promise<readonly string[]> {
   const { timeoutMs } = options;
   const ended = await within(timeoutMs, () => import(pathToFileURL(path).href) as Promise<object>);
   const fault =
     ended.kind === 'late'
-      ? `Importing it did not end within ${timeoutMs} ms: something that it awaits at its top level never settles, or it is slow.`
+      ? `Importing it did not end within ${timeoutMs} ms: something that it awaits at its top ` +
+        'level never settles, or it is slow.'
       : ended.kind === 'threw'
         ? `Importing it failed: ${faultText(ended.thrown, path)}${typeScriptRemedy(path)}`
         : undefined;
-  if (!findings.note('importable', fault, 'It can be imported.') || ended.kind !== 'value') return [];
+  if (!findings.note('importable', fault, 'It can be imported.') || ended.kind !== 'value')
+    return [];
 
   const offer = readModule(ended.value);
   for (const text of offer.faults) findings.fail('definitions', text);
-  if (!findings.note('entry_point', entryFault(offer), 'It has an entry point or definitions.')) return [];
+  if (!findings.note('entry_point', entryFault(offer), 'It has an entry point or definitions.'))
+    return [];
   const names: string[] = [];
   if (offer.mount !== undefined) {
     const { value, owner } = offer.mount;
-    names.push(...(await checkMount(value as (coordinator: unknown, config: object) => unknown, owner, findings, options)));
+    names.push(
+      ...(await checkMount(
+        value as (coordinator: unknown, config: object) => unknown,
+        owner,
+        findings,
+        options,
+      )),
+    );
   }
   const registry = new HostToolRegistry();
   try {
@@ -64,26 +95,60 @@ async function checkModule(path: string, findings: Findings, options: ToolCheckO
   return names;
 }
 
-function entryFault({ mount, setup, definitions, faults, arrays, names }: ModuleOffer): string | undefined {
+function entryFault({
+  mount,
+  setup,
+  definitions,
+  faults,
+  arrays,
+  names,
+}: ModuleOffer): string | undefined {
   if (mount !== undefined && typeof mount.value !== 'function')
     return `Expected \`mount\` to be a function (coordinator, config), got ${describe(mount.value)}.`;
-  if (setup !== undefined && typeof setup.value !== 'function') return `Expected \`${setup.name}\` to be a function (registry), got ${describe(setup.value)}.`;
+  if (setup !== undefined && typeof setup.value !== 'function')
+    return `Expected \`${setup.name}\` to be a function (registry), got ${describe(setup.value)}.`;
   // Called with a registry, it would only fail for a reason that nobody understands.
-  if (setup?.name === 'default' && memberOf(setup.value, 'name').value === 'mount') return 'The default export is a function `mount`: export it by that name.';
-  if (mount !== undefined || setup !== undefined || definitions.length > 0 || faults.length > 0) return undefined;
-  if (arrays.length > 0) return `\`${arrays[0]}\` is an array of definitions: make it the default export, or export each of them by name.`;
-  const exported = names.length === 0 ? 'it exports nothing' : `it exports ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}`;
-  return `Expected \`mount(coordinator, config)\`, \`setupHostTools(registry)\`, or definitions made by defineTool() as default or named exports; ${exported}.`;
+  if (setup?.name === 'default' && memberOf(setup.value, 'name').value === 'mount')
+    return 'The default export is a function `mount`: export it by that name.';
+  if (mount !== undefined || setup !== undefined || definitions.length > 0 || faults.length > 0)
+    return undefined;
+  if (arrays.length > 0)
+    return (
+      `\`${arrays[0]}\` is an array of definitions: make it the default export, or export each ` +
+      'of them by name.'
+    );
+  const exported =
+    names.length === 0
+      ? 'it exports nothing'
+      : `it exports ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}`;
+  return (
+    `Expected \`mount(coordinator, config)\`, \`setupHostTools(registry)\`, or definitions made ` +
+    `by defineTool() as default or named exports; ${exported}.`
+  );
 }
 
 function typeScriptRemedy(path: string): string {
   if (!/\.[mc]?ts$/.test(path)) return '';
-  return `. Of TypeScript Node ${process.version} runs what it can strip (from 22.18 on) or what a loader translates: give the built .js file instead.`;
+  return (
+    `. Of TypeScript Node ${process.version} runs what it can strip (from 22.18 on) or what a ` +
+    'loader translates: give the built .js file instead.'
+  );
 }
 
-async function runSetup(setup: Callable, path: string, registry: HostToolRegistry, findings: Findings, timeoutMs: number): Promise<void> {
-  const what = setup.name === 'default' ? 'The default export, taken for a setup function,' : `\`${setup.name}\``;
-  const ended = await within(timeoutMs, () => Reflect.apply(setup.value as (registry: HostToolRegistry) => unknown, setup.owner, [registry]));
+async function runSetup(
+  setup: Callable,
+  path: string,
+  registry: HostToolRegistry,
+  findings: Findings,
+  timeoutMs: number,
+): Promise<void> {
+  const what =
+    setup.name === 'default'
+      ? 'The default export, taken for a setup function,'
+      : `\`${setup.name}\``;
+  const ended = await within(timeoutMs, () =>
+    Reflect.apply(setup.value as (registry: HostToolRegistry) => unknown, setup.owner, [registry]),
+  );
   const fault =
     ended.kind === 'late'
       ? `${what} did not settle within ${timeoutMs} ms.`
@@ -99,10 +164,17 @@ async function runSetup(setup: Callable, path: string, registry: HostToolRegistr
 async function writtenRules(path: string): Promise<readonly WrittenRule[]> {
   const { readFile } = await import('../../config/read-file.ts');
   const { rules } = await readFile(path);
-  return rules.map(({ index, line, value }) => ({ place: `rules[${index}], line ${line}`, rule: value as Rule }));
+  return rules.map(({ index, line, value }) => ({
+    place: `rules[${index}], line ${line}`,
+    rule: value as Rule,
+  }));
 }
 
-async function checkConfig(path: string, findings: Findings, options: ToolCheckOptions): Promise<readonly string[]> {
+async function checkConfig(
+  path: string,
+  findings: Findings,
+  options: ToolCheckOptions,
+): Promise<readonly string[]> {
   const { timeoutMs } = options;
   const registry = new HostToolRegistry();
   try {
@@ -112,16 +184,26 @@ async function checkConfig(path: string, findings: Findings, options: ToolCheckO
       return loadHostTools(path, registry);
     });
     const fault =
-      ended.kind === 'late' ? `Loading it did not end within ${timeoutMs} ms.` : ended.kind === 'threw' ? `It is no host-tools file: ${ended.text}` : undefined;
-    if (!findings.note('config_loads', fault, 'It is a host-tools file.') || ended.kind !== 'value') return [];
+      ended.kind === 'late'
+        ? `Loading it did not end within ${timeoutMs} ms.`
+        : ended.kind === 'threw'
+          ? `It is no host-tools file: ${ended.text}`
+          : undefined;
+    if (!findings.note('config_loads', fault, 'It is a host-tools file.') || ended.kind !== 'value')
+      return [];
     const { loaded, profiles, rules, failed } = ended.value;
     for (const { section, index, name, reason, line } of failed) {
       const place = `${section}[${index}]${line === undefined ? '' : `, line ${line}`}`;
       findings.note('config_entries', `${place}: ${reason}`, '', name);
     }
-    if (failed.length === 0) findings.note('config_entries', undefined, 'Each of its entries loads.');
+    if (failed.length === 0)
+      findings.note('config_entries', undefined, 'Each of its entries loads.');
     const empty = loaded.length + profiles.length + rules + failed.length === 0;
-    findings.note('config_not_empty', empty ? 'It has no entry: list tools, profiles or rules.' : undefined, 'It has entries.');
+    findings.note(
+      'config_not_empty',
+      empty ? 'It has no entry: list tools, profiles or rules.' : undefined,
+      'It has entries.',
+    );
     // Where a rule did not load nothing did, and there is no tool to be matched.
     checkReferences(registry, await writtenRules(path), findings);
     return await checkDefinitions(registry.listTools(), findings, options);

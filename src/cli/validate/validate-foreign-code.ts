@@ -8,7 +8,10 @@ export type Ended<T> =
 
 const longestText = 500;
 
-/** Runs `code` at once and waits at most `timeoutMs` for what it promises. Never rejects. A loop that never yields cannot be cut short from here. */
+/**
+ * Runs `code` at once and waits at most `timeoutMs` for what it promises. Never rejects. A loop
+ * that never yields cannot be cut short from here.
+ */
 export async function within<T>(timeoutMs: number, code: () => T): Promise<Ended<Awaited<T>>> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Ended<Awaited<T>>>((resolve) => {
@@ -32,7 +35,8 @@ export async function within<T>(timeoutMs: number, code: () => T): Promise<Ended
 export function textOf(thrown: unknown): string {
   try {
     const text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
-    if (text.trim() !== '') return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
+    if (text.trim() !== '')
+      return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
   } catch {
     // A value that cannot be shown.
   }
@@ -40,7 +44,10 @@ export function textOf(thrown: unknown): string {
 }
 
 /** A member of something foreign, whose getter may throw. */
-export function memberOf(holder: unknown, key: string): { readonly value: unknown } | { readonly value: undefined; readonly threw: string } {
+export function memberOf(
+  holder: unknown,
+  key: string,
+): { readonly value: unknown } | { readonly value: undefined; readonly threw: string } {
   try {
     return { value: (holder as Record<string, unknown> | null | undefined)?.[key] };
   } catch (error) {

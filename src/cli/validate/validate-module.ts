@@ -1,4 +1,6 @@
-/** What a module offers: an entry point, a setup function, definitions. Read as the loaders read it. */
+/**
+ * What a module offers: an entry point, a setup function, definitions. Read as the loaders read it.
+ */
 
 import { describe } from '../../errors.ts';
 import { type AnyTool, isMisuseError } from '../../index.ts';
@@ -19,9 +21,15 @@ export interface Callable {
 export interface ModuleOffer {
   /** `mount`. */
   readonly mount: Callable | undefined;
-  /** `setupHostTools` or `setup_host_tools`; else a default export that is a function, where there is no `mount`. */
+  /**
+   * `setupHostTools` or `setup_host_tools`; else a default export that is a function, where there
+   * is no `mount`.
+   */
   readonly setup: Callable | undefined;
-  /** Definitions that a loader takes, each once: none where there is a setup function by name, which speaks for the module. */
+  /**
+   * Definitions that a loader takes, each once: none where there is a setup function by name, which
+   * speaks for the module.
+   */
   readonly definitions: readonly AnyTool[];
   /** Exports that are meant to be definitions and are not, with the reason. */
   readonly faults: readonly string[];
@@ -39,16 +47,29 @@ export function readModule(namespace: object): ModuleOffer {
   const all = new Map<string, Callable>();
   const take = (owner: object, isDefault: boolean): void => {
     for (const name of Object.keys(owner))
-      if (!all.has(name) && !marks.includes(name)) all.set(name, { name, value: memberOf(owner, name).value, owner: isDefault ? owner : undefined });
+      if (!all.has(name) && !marks.includes(name))
+        all.set(name, {
+          name,
+          value: memberOf(owner, name).value,
+          owner: isDefault ? owner : undefined,
+        });
   };
   take(namespace, false);
   const main = all.get('default')?.value;
-  // A default export is also read for what it has: `export default createModule(registry)`, `module.exports = { mount }`.
-  if (typeof main === 'object' && main !== null && !Array.isArray(main) && kindOf(main) === undefined) take(main, true);
+  // A default export is also read for what it has: `export default createModule(registry)`,
+  // `module.exports = { mount }`.
+  if (
+    typeof main === 'object' &&
+    main !== null &&
+    !Array.isArray(main) &&
+    kindOf(main) === undefined
+  )
+    take(main, true);
 
   const mount = all.get('mount');
   const named = all.get('setupHostTools') ?? all.get('setup_host_tools');
-  const setup = named ?? (mount === undefined && typeof main === 'function' ? all.get('default') : undefined);
+  const setup =
+    named ?? (mount === undefined && typeof main === 'function' ? all.get('default') : undefined);
   const names = [...all.keys()];
   const definitions = new Set<AnyTool>();
   const faults: string[] = [];
@@ -60,7 +81,11 @@ export function readModule(namespace: object): ModuleOffer {
       if (value.some((item) => kindOf(item) !== undefined)) arrays.push(name);
     } else
       value.forEach((item: unknown, index) => {
-        if (!sort(`default[${index}]`, item)) faults.push(`\`default[${index}]\`: expected a definition made by defineTool(), got ${describe(item)}.`);
+        if (!sort(`default[${index}]`, item))
+          faults.push(
+            `\`default[${index}]\`: expected a definition made by defineTool(), got ` +
+              `${describe(item)}.`,
+          );
       });
   }
   return { mount, setup, definitions: [...definitions], faults, arrays, names };
@@ -80,10 +105,23 @@ function kindOf(value: unknown): 'definition' | { readonly fault: string } | und
     internalsOf(value);
     return 'definition';
   } catch (error) {
-    if (isMisuseError(error) && error.code === 'foreign_definition') return { fault: error.message };
+    if (isMisuseError(error) && error.code === 'foreign_definition')
+      return { fault: error.message };
   }
-  const [name, description, handler, parameters] = ['name', 'description', 'handler', 'parameters'].map((key) => memberOf(value, key).value);
-  if (typeof handler === 'function' && (typeof name === 'string' || typeof description === 'string' || parameters !== undefined))
-    return { fault: `it looks like a tool (${describe(name)}) but is a plain object; pass it to defineTool() and export what that returns.` };
+  const [name, description, handler, parameters] = [
+    'name',
+    'description',
+    'handler',
+    'parameters',
+  ].map((key) => memberOf(value, key).value);
+  if (
+    typeof handler === 'function' &&
+    (typeof name === 'string' || typeof description === 'string' || parameters !== undefined)
+  )
+    return {
+      fault:
+        `it looks like a tool (${describe(name)}) but is a plain object; pass it to ` +
+        'defineTool() and export what that returns.',
+    };
   return undefined;
 }

@@ -1,4 +1,7 @@
-/** Checks of a module's entry point: what `mount(coordinator, config)` mounts, gives back, and leaves behind. */
+/**
+ * Checks of a module's entry point: what `mount(coordinator, config)` mounts, gives back, and
+ * leaves behind.
+ */
 
 import { describe } from '../../errors.ts';
 import type { ToolSession } from '../../index.ts';
@@ -11,14 +14,23 @@ type Mount = (coordinator: TestCoordinator, config: object) => unknown;
 
 const channel = 'observability.events';
 
-/** Mounts the module on a test coordinator with the configuration {}, checks what is there, and cleans up. Answers the legal names of its tools. */
-export async function checkMount(mount: Mount, owner: unknown, findings: Findings, options: ToolCheckOptions): Promise<string[]> {
+/**
+ * Mounts the module on a test coordinator with the configuration {}, checks what is there, and
+ * cleans up. Answers the legal names of its tools.
+ */
+export async function checkMount(
+  mount: Mount,
+  owner: unknown,
+  findings: Findings,
+  options: ToolCheckOptions,
+): Promise<string[]> {
   const { timeoutMs } = options;
   findings.note(
     'entry_point_parameters',
     mount.length >= 2
       ? undefined
-      : `\`mount\` declares ${mount.length} parameter${mount.length === 1 ? '' : 's'}; loaders count them and expect (coordinator, config), without default values.`,
+      : `\`mount\` declares ${mount.length} parameter${mount.length === 1 ? '' : 's'}; loaders ` +
+          'count them and expect (coordinator, config), without default values.',
     '`mount` takes (coordinator, config).',
   );
   const coordinator = new TestCoordinator();
@@ -27,11 +39,15 @@ export async function checkMount(mount: Mount, owner: unknown, findings: Finding
     ended.kind === 'late'
       ? `\`mount\` did not settle within ${timeoutMs} ms.`
       : ended.kind === 'threw'
-        ? `\`mount\` failed with an empty configuration: ${ended.text}. Where the agent can go on without the tools, return null.`
+        ? `\`mount\` failed with an empty configuration: ${ended.text}. Where the agent can go ` +
+          'on without the tools, return null.'
         : undefined;
   const names: string[] = [];
   try {
-    if (findings.note('mount_runs', fault, '`mount` ran with an empty configuration.') && ended.kind === 'value') {
+    if (
+      findings.note('mount_runs', fault, '`mount` ran with an empty configuration.') &&
+      ended.kind === 'value'
+    ) {
       const returned: unknown = ended.value;
       const tools = [...(coordinator.get('tools') as ReadonlyMap<string, unknown>)];
       checkReturned(returned, tools, coordinator, findings);
@@ -41,18 +57,32 @@ export async function checkMount(mount: Mount, owner: unknown, findings: Finding
       }
       checkUnique(names, coordinator, findings);
       if (tools.length > 0) await checkObservability(coordinator, findings, timeoutMs);
-      if (typeof returned === 'function') await checkReturnedCleanup(returned as () => unknown, findings, timeoutMs);
+      if (typeof returned === 'function')
+        await checkReturnedCleanup(returned as () => unknown, findings, timeoutMs);
     }
   } finally {
     // Also where a hostile module has cut the checks short.
-    await checkCleanup(coordinator, ended.kind === 'value' && typeof ended.value === 'function', findings, timeoutMs);
+    await checkCleanup(
+      coordinator,
+      ended.kind === 'value' && typeof ended.value === 'function',
+      findings,
+      timeoutMs,
+    );
   }
   return [...new Set(names)];
 }
 
-function checkReturned(returned: unknown, tools: readonly (readonly [string, unknown])[], coordinator: TestCoordinator, findings: Findings): void {
+function checkReturned(
+  returned: unknown,
+  tools: readonly (readonly [string, unknown])[],
+  coordinator: TestCoordinator,
+  findings: Findings,
+): void {
   const isNothing = returned === null || returned === undefined;
-  const isTool = typeof returned === 'object' && returned !== null && typeof memberOf(returned, 'execute').value === 'function';
+  const isTool =
+    typeof returned === 'object' &&
+    returned !== null &&
+    typeof memberOf(returned, 'execute').value === 'function';
   findings.note(
     'mount_returns',
     isNothing || isTool || typeof returned === 'function'
@@ -62,25 +92,59 @@ function checkReturned(returned: unknown, tools: readonly (readonly [string, unk
   );
   if (tools.length > 0) {
     const unmounted = isTool && !tools.some(([, tool]) => tool === returned);
-    return void findings.note('mounts_tools', unmounted ? 'The tool that `mount` gave is not the one that it mounted.' : undefined, countOf(tools.length));
+    return void findings.note(
+      'mounts_tools',
+      unmounted ? 'The tool that `mount` gave is not the one that it mounted.' : undefined,
+      countOf(tools.length),
+    );
   }
-  const others = [...new Set(coordinator.mountHistory.map(({ mountPoint }) => mountPoint))].filter((point) => point !== 'tools');
-  if (others.length > 0) return findings.fail('mounts_tools', `It mounted nothing at \`tools\`, only at ${others.map((point) => `\`${point}\``).join(', ')}.`);
+  const others = [...new Set(coordinator.mountHistory.map(({ mountPoint }) => mountPoint))].filter(
+    (point) => point !== 'tools',
+  );
+  if (others.length > 0)
+    return findings.fail(
+      'mounts_tools',
+      `It mounted nothing at \`tools\`, only at ` +
+        `${others.map((point) => `\`${point}\``).join(', ')}.`,
+    );
   const gated = gatedTools(coordinator);
-  if (isNothing) findings.fail('mount_available', '`mount` gave null and mounted nothing with an empty configuration: its tools could not be checked.');
-  else if (gated.length > 0) findings.fail('mount_available', `None of its tools is available with an empty configuration: ${gated.join(', ')}.`);
-  else if (coordinator.mountHistory.length > 0) findings.fail('mounts_tools', 'What it mounted at `tools` is not there: the mount was refused or undone.');
-  else findings.fail('mounts_tools', 'It mounted nothing: call `await coordinator.mount("tools", tool, tool.name)`.');
+  if (isNothing)
+    findings.fail(
+      'mount_available',
+      '`mount` gave null and mounted nothing with an empty configuration: its tools could not ' +
+        'be checked.',
+    );
+  else if (gated.length > 0)
+    findings.fail(
+      'mount_available',
+      `None of its tools is available with an empty configuration: ${gated.join(', ')}.`,
+    );
+  else if (coordinator.mountHistory.length > 0)
+    findings.fail(
+      'mounts_tools',
+      'What it mounted at `tools` is not there: the mount was refused or undone.',
+    );
+  else
+    findings.fail(
+      'mounts_tools',
+      'It mounted nothing: call `await coordinator.mount("tools", tool, tool.name)`.',
+    );
 }
 
 /** Tools of a module of ours that the session hides for now, each with the reason. */
 function gatedTools(coordinator: TestCoordinator): string[] {
   const session = coordinator.getCapability('host-tools.session') as ToolSession | null;
-  return session === null ? [] : session.effectiveTools().dropped.map(({ name, code }) => `${name} (${code})`);
+  return session === null
+    ? []
+    : session.effectiveTools().dropped.map(({ name, code }) => `${name} (${code})`);
 }
 
 /** A coordinator overwrites silently, so two tools of one name are seen in its history alone. */
-function checkUnique(names: readonly string[], coordinator: TestCoordinator, findings: Findings): void {
+function checkUnique(
+  names: readonly string[],
+  coordinator: TestCoordinator,
+  findings: Findings,
+): void {
   const twice = names.filter((name, index) => names.indexOf(name) !== index);
   const keys = new Map<unknown, unknown>();
   for (const { mountPoint, module, name } of coordinator.mountHistory) {
@@ -91,17 +155,27 @@ function checkUnique(names: readonly string[], coordinator: TestCoordinator, fin
   }
   findings.note(
     'name_unique',
-    twice.length === 0 ? undefined : `More than one of its tools is called ${[...new Set(twice)].map((name) => `\`${name}\``).join(', ')}.`,
+    twice.length === 0
+      ? undefined
+      : 'More than one of its tools is called ' +
+          `${[...new Set(twice)].map((name) => `\`${name}\``).join(', ')}.`,
     'Each of its tools has a name of its own.',
   );
 }
 
-async function checkObservability(coordinator: TestCoordinator, findings: Findings, timeoutMs: number): Promise<void> {
+async function checkObservability(
+  coordinator: TestCoordinator,
+  findings: Findings,
+  timeoutMs: number,
+): Promise<void> {
   const registered = coordinator.channels.has(channel);
-  const collected = registered ? await within(timeoutMs, () => coordinator.collectContributions(channel)) : undefined;
+  const collected = registered
+    ? await within(timeoutMs, () => coordinator.collectContributions(channel))
+    : undefined;
   const broken = coordinator.faults.find(({ where }) => where === 'contributor');
   const lists = collected?.kind === 'value' ? collected.value : [];
-  const isNames = (list: unknown): boolean => Array.isArray(list) && list.every((name) => typeof name === 'string');
+  const isNames = (list: unknown): boolean =>
+    Array.isArray(list) && list.every((name) => typeof name === 'string');
   const fault = !registered
     ? `It declares no events. Register a contributor of \`${channel}\` that lists their names.`
     : collected?.kind === 'late'
@@ -114,29 +188,59 @@ async function checkObservability(coordinator: TestCoordinator, findings: Findin
   findings.note('observability_events', fault, `It contributes to \`${channel}\`.`);
 }
 
-async function checkReturnedCleanup(cleanup: () => unknown, findings: Findings, timeoutMs: number): Promise<void> {
+async function checkReturnedCleanup(
+  cleanup: () => unknown,
+  findings: Findings,
+  timeoutMs: number,
+): Promise<void> {
   for (const [name, time] of [
     ['cleanup_runs', 'The clean-up that `mount` gave'],
     ['cleanup_idempotent', 'The second call of the clean-up'],
   ] as const) {
     const ended = await within(timeoutMs, cleanup);
     const fault =
-      ended.kind === 'late' ? `${time} did not settle within ${timeoutMs} ms.` : ended.kind === 'threw' ? `${time} failed: ${ended.text}` : undefined;
-    if (!findings.note(name, fault, name === 'cleanup_runs' ? 'The clean-up runs.' : 'A second clean-up does no harm.')) return;
+      ended.kind === 'late'
+        ? `${time} did not settle within ${timeoutMs} ms.`
+        : ended.kind === 'threw'
+          ? `${time} failed: ${ended.text}`
+          : undefined;
+    if (
+      !findings.note(
+        name,
+        fault,
+        name === 'cleanup_runs' ? 'The clean-up runs.' : 'A second clean-up does no harm.',
+      )
+    )
+      return;
   }
 }
 
 /** What a runtime does at the end of a session. */
-async function checkCleanup(coordinator: TestCoordinator, cleaned: boolean, findings: Findings, timeoutMs: number): Promise<void> {
+async function checkCleanup(
+  coordinator: TestCoordinator,
+  cleaned: boolean,
+  findings: Findings,
+  timeoutMs: number,
+): Promise<void> {
   const ended = await within(timeoutMs, () => coordinator.cleanup());
   const broken = coordinator.faults.filter(({ where }) => where === 'cleanup').length;
-  if (ended.kind === 'late') findings.fail('cleanup_runs', `What it registered with \`registerCleanup\` did not settle within ${timeoutMs} ms.`);
-  else if (broken > 0) findings.fail('cleanup_runs', `${broken} of the functions that it registered with \`registerCleanup\` failed.`);
+  if (ended.kind === 'late')
+    findings.fail(
+      'cleanup_runs',
+      `What it registered with \`registerCleanup\` did not settle within ${timeoutMs} ms.`,
+    );
+  else if (broken > 0)
+    findings.fail(
+      'cleanup_runs',
+      `${broken} of the functions that it registered with \`registerCleanup\` failed.`,
+    );
   if (!cleaned) return;
   const left = [...(coordinator.get('tools') as ReadonlyMap<string, unknown>).keys()];
   findings.note(
     'cleanup_unmounts',
-    left.length === 0 ? undefined : `After the clean-up these tools are still mounted: ${left.join(', ')}.`,
+    left.length === 0
+      ? undefined
+      : `After the clean-up these tools are still mounted: ${left.join(', ')}.`,
     'The clean-up unmounts.',
   );
 }

@@ -1,4 +1,7 @@
-/** What foreign code can do to the process while it is looked at, caught: exits, exit codes, rejections that nobody handles, exceptions that nobody catches. */
+/**
+ * What foreign code can do to the process while it is looked at, caught: exits, exit codes,
+ * rejections that nobody handles, exceptions that nobody catches.
+ */
 import { textOf } from './validate-foreign-code.ts';
 
 /** Watches the process until it is released. */
@@ -7,7 +10,10 @@ export interface ProcessGuard {
   readonly exits: readonly string[];
   /** Rejections and exceptions that nobody took care of, as text. */
   readonly strays: readonly string[];
-  /** Waits until rejections of the last turns have come out, then leaves the process as it was found. */
+  /**
+   * Waits until rejections of the last turns have come out, then leaves the process as it was
+   * found.
+   */
   release(): Promise<void>;
 }
 
@@ -28,13 +34,18 @@ export function isValidating(): boolean {
   return process.listeners('uncaughtException').some((listener) => listening.has(listener));
 }
 
-/** Begins to watch, until it is released or `signal` aborts: whoever interrupts wants to end the process. Two guards at once are released in any order. */
+/**
+ * Begins to watch, until it is released or `signal` aborts: whoever interrupts wants to end the
+ * process. Two guards at once are released in any order.
+ */
 export function guardProcess(signal?: AbortSignal): ProcessGuard {
   const exits: string[] = [];
   const strays: string[] = [];
   const { exitCode } = process;
-  const rejected = (reason: unknown): void => void strays.push(`A promise was rejected and nobody handled it: ${textOf(reason)}`);
-  const thrown = (error: unknown): void => void strays.push(`An exception was thrown and nobody caught it: ${textOf(error)}`);
+  const rejected = (reason: unknown): void =>
+    void strays.push(`A promise was rejected and nobody handled it: ${textOf(reason)}`);
+  const thrown = (error: unknown): void =>
+    void strays.push(`An exception was thrown and nobody caught it: ${textOf(error)}`);
   const stand: Stand = Object.assign(
     (code?: unknown): never => {
       if (!stand.active) return stand.original(code as number);
@@ -66,7 +77,8 @@ export function guardProcess(signal?: AbortSignal): ProcessGuard {
     strays,
     async release() {
       // Rejections come out after the microtasks of a turn; what they cause, a turn later.
-      for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => void setImmediate(resolve));
+      for (let turn = 0; turn < 3; turn++)
+        await new Promise<void>((resolve) => void setImmediate(resolve));
       restore();
     },
   };
@@ -75,6 +87,7 @@ export function guardProcess(signal?: AbortSignal): ProcessGuard {
 /** The nearest exit below that is not a stand-in of a guard that is over. */
 function underneath(stand: Stand): typeof process.exit {
   let exit = stand.original;
-  while (stands.has(exit) && !(exit as unknown as Stand).active) exit = (exit as unknown as Stand).original;
+  while (stands.has(exit) && !(exit as unknown as Stand).active)
+    exit = (exit as unknown as Stand).original;
   return exit;
 }

@@ -1,4 +1,7 @@
-/** Names that rules and definitions give: that something is called so. A typing error in a rule that denies leaves open what it was to close. */
+/**
+ * Names that rules and definitions give: that something is called so. A typing error in a rule that
+ * denies leaves open what it was to close.
+ */
 import type { HostToolRegistry, Rule } from '../../index.ts';
 import { compileRules, registryStateOf } from '../../surface-port.ts';
 import { nearestNames } from '../../text/names.ts';
@@ -11,25 +14,43 @@ export interface WrittenRule {
   readonly rule: Rule;
 }
 
-/** Looks for rules that match no tool of the registry, and for `uses` that name none. A registry without tools has nothing to be matched. */
-export function checkReferences(registry: HostToolRegistry, written: readonly WrittenRule[], findings: Findings): void {
+/**
+ * Looks for rules that match no tool of the registry, and for `uses` that name none. A registry
+ * without tools has nothing to be matched.
+ */
+export function checkReferences(
+  registry: HostToolRegistry,
+  written: readonly WrittenRule[],
+  findings: Findings,
+): void {
   const { tools, profiles } = registryStateOf(registry);
   if (tools.size === 0) return;
   const names = [...tools.keys()];
   const summaries = [...tools.values()].map(({ summary }) => summary);
-  const touches = (rule: Rule): boolean => compileRules([rule], 'file').some(({ appliesTo }) => summaries.some(appliesTo));
+  const touches = (rule: Rule): boolean =>
+    compileRules([rule], 'file').some(({ appliesTo }) => summaries.some(appliesTo));
   const ofProfiles = [...profiles].flatMap(([id, { given }]) =>
-    (given.rules ?? []).map((rule, index) => ({ place: `profile \`${id}\`, rules[${index}]`, rule })),
+    (given.rules ?? []).map((rule, index) => ({
+      place: `profile \`${id}\`, rules[${index}]`,
+      rule,
+    })),
   );
   const rules = [...written, ...ofProfiles];
   const wrong = rules.flatMap(({ place, rule }) => {
     const where = `${place}${rule.id === undefined ? '' : ` \`${rule.id}\``}`;
-    const lost = rule.tools === undefined ? [] : [rule.tools].flat().filter((one) => !touches({ effect: rule.effect, tools: one }));
-    if (lost.length > 0) return lost.map((one) => `${where}: \`${one}\` matches no tool of the file${meant(one, names)}`);
+    const lost =
+      rule.tools === undefined
+        ? []
+        : [rule.tools].flat().filter((one) => !touches({ effect: rule.effect, tools: one }));
+    if (lost.length > 0)
+      return lost.map(
+        (one) => `${where}: \`${one}\` matches no tool of the file${meant(one, names)}`,
+      );
     return touches(rule) ? [] : [`${where}: it matches no tool of the file.`];
   });
   for (const fault of wrong) findings.fail('rule_matches', fault);
-  if (rules.length > 0 && wrong.length === 0) findings.note('rule_matches', undefined, 'Each rule matches a tool.');
+  if (rules.length > 0 && wrong.length === 0)
+    findings.note('rule_matches', undefined, 'Each rule matches a tool.');
 
   for (const [name, { internals }] of tools)
     for (const used of internals.uses)
@@ -48,5 +69,7 @@ export function checkReferences(registry: HostToolRegistry, written: readonly Wr
 
 function meant(name: string, known: readonly string[]): string {
   const near = nearestNames(name, known);
-  return near.length === 0 ? '.' : `; did you mean ${near.map((one) => `\`${one}\``).join(' or ')}?`;
+  return near.length === 0
+    ? '.'
+    : `; did you mean ${near.map((one) => `\`${one}\``).join(' or ')}?`;
 }

@@ -29,24 +29,39 @@ export function concludeFile(file: string, { checks }: Pick<Findings, 'checks'>)
   const textsOf = (wanted: ValidateCheck['severity']): string[] =>
     checks
       .filter(({ severity, passed }) => severity === wanted && !passed)
-      .map(({ name, tool, message }) => `${name}${tool === undefined ? '' : ` (${tool})`}: ${message}`);
+      .map(
+        ({ name, tool, message }) => `${name}${tool === undefined ? '' : ` (${tool})`}: ${message}`,
+      );
   const errors = textsOf('error');
   return { file, passed: errors.length === 0, checks, errors, warnings: textsOf('warning') };
 }
 
-/** Writes a report as lines: each file with what failed in it, then a summary. What was validated cannot move a terminal's cursor or feign a line. */
+/**
+ * Writes a report as lines: each file with what failed in it, then a summary. What was validated
+ * cannot move a terminal's cursor or feign a line.
+ */
 export function formatValidateReport(report: ValidateReport): string {
   const lines: string[] = [];
   for (const { file, passed, checks } of report.files) {
     const failed = checks.filter((check) => !check.passed);
-    lines.push(`${passed ? 'passed' : 'FAILED'} ${oneLine(file)} (${countOf(checks.length, 'check')})`);
-    const rows = failed.map(({ name, severity, message, tool }) => [severity, name, oneLine(`${tool === undefined ? '' : `[${tool}] `}${message}`)]);
+    lines.push(
+      `${passed ? 'passed' : 'FAILED'} ${oneLine(file)} (${countOf(checks.length, 'check')})`,
+    );
+    const rows = failed.map(({ name, severity, message, tool }) => [
+      severity,
+      name,
+      oneLine(`${tool === undefined ? '' : `[${tool}] `}${message}`),
+    ]);
     lines.push(...columns(rows, '  '));
   }
   const failed = report.files.filter(({ passed }) => !passed).length;
-  const sum = (kind: 'errors' | 'warnings'): number => report.files.reduce((total, file) => total + file[kind].length, 0);
+  const sum = (kind: 'errors' | 'warnings'): number =>
+    report.files.reduce((total, file) => total + file[kind].length, 0);
   const verdict = failed === 0 ? 'passed' : `${failed} of them failed`;
-  lines.push(`${countOf(report.files.length, 'file')}, ${verdict}: ${countOf(sum('errors'), 'error')}, ${countOf(sum('warnings'), 'warning')}.`);
+  lines.push(
+    `${countOf(report.files.length, 'file')}, ${verdict}: ${countOf(sum('errors'), 'error')}, ` +
+      `${countOf(sum('warnings'), 'warning')}.`,
+  );
   return lines.join('\n');
 }
 

@@ -1,4 +1,6 @@
-/** Checks of a tool's input schema, and what may be sent to a tool because that schema refuses it. */
+/**
+ * Checks of a tool's input schema, and what may be sent to a tool because that schema refuses it.
+ */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { canonicalJson, copyJson } from '../../json.ts';
 import { createDefinition, internalsOf } from '../../surface-port.ts';
@@ -19,11 +21,30 @@ export interface UsableSchema {
 const properties = ['input_schema', 'inputSchema', 'parameters'] as const;
 const methods = ['get_schema', 'getSchema'] as const;
 /** Keywords that say nothing about which values fit. */
-const silent = new Set(['type', '$schema', '$id', '$comment', 'title', 'description', 'examples', 'default', 'deprecated', 'readOnly', 'writeOnly']);
+const silent = new Set([
+  'type',
+  '$schema',
+  '$id',
+  '$comment',
+  'title',
+  'description',
+  'examples',
+  'default',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+]);
 const limits = { maxDepth: 64, maxValues: 100_000 };
 
-/** Reads every way in which a mounted tool can show its schema, checks them, and answers the schema where it is usable. */
-export function checkMountedSchema(tool: object, name: string, findings: Findings): UsableSchema | undefined {
+/**
+ * Reads every way in which a mounted tool can show its schema, checks them, and answers the schema
+ * where it is usable.
+ */
+export function checkMountedSchema(
+  tool: object,
+  name: string,
+  findings: Findings,
+): UsableSchema | undefined {
   const shown: { readonly way: string; readonly json: JsonObject }[] = [];
   const faults: string[] = [];
   const take = (way: string, read: () => unknown): void => {
@@ -35,7 +56,10 @@ export function checkMountedSchema(tool: object, name: string, findings: Finding
       else {
         const copy = copyJson(value, limits);
         if (copy.ok) shown.push({ way, json: copy.value as JsonObject });
-        else faults.push(`\`${way}\` is not JSON${copy.path === '' ? '' : ` at ${copy.path}`}: ${copy.message}.`);
+        else
+          faults.push(
+            `\`${way}\` is not JSON${copy.path === '' ? '' : ` at ${copy.path}`}: ${copy.message}.`,
+          );
       }
     } catch (error) {
       faults.push(`\`${way}\` throws: ${textOf(error)}`);
@@ -47,29 +71,55 @@ export function checkMountedSchema(tool: object, name: string, findings: Finding
     if (typeof value === 'function') take(`${way}()`, () => Reflect.apply(value, tool, []));
   }
   const [first, ...others] = shown;
-  const none = faults.length === 0 ? 'It shows no schema: add `input_schema` or `get_schema()`, so that a model knows the arguments.' : undefined;
-  findings.note('schema_present', first === undefined ? none : undefined, 'It shows a schema.', name);
-  const differing = first === undefined ? undefined : others.find(({ json }) => canonicalJson(json) !== canonicalJson(first.json));
+  const none =
+    faults.length === 0
+      ? 'It shows no schema: add `input_schema` or `get_schema()`, so that a model knows the ' +
+        'arguments.'
+      : undefined;
+  findings.note(
+    'schema_present',
+    first === undefined ? none : undefined,
+    'It shows a schema.',
+    name,
+  );
+  const differing =
+    first === undefined
+      ? undefined
+      : others.find(({ json }) => canonicalJson(json) !== canonicalJson(first.json));
   if (first !== undefined)
-    findings.note('schema_agrees', differing && `\`${first.way}\` and \`${differing.way}\` differ; give one schema.`, 'All ways to its schema agree.', name);
+    findings.note(
+      'schema_agrees',
+      differing && `\`${first.way}\` and \`${differing.way}\` differ; give one schema.`,
+      'All ways to its schema agree.',
+      name,
+    );
 
   if (faults.length > 0) findings.fail('schema_valid', faults.join(' '), name);
   if (first === undefined) return undefined;
   const usable = usableSchema(first.json);
   if (typeof usable === 'string') findings.fail('schema_valid', usable, name);
   else {
-    if (faults.length === 0) findings.note('schema_valid', undefined, 'Its schema is usable.', name);
+    if (faults.length === 0)
+      findings.note('schema_valid', undefined, 'Its schema is usable.', name);
     checkMeaning(usable, usable.nativePatterns, name, findings);
   }
   return typeof usable === 'string' || faults.length > 0 ? undefined : usable;
 }
 
 /** What a schema says beyond being one. */
-export function checkMeaning({ json }: UsableSchema, nativePatterns: readonly string[], name: string, findings: Findings): void {
+export function checkMeaning(
+  { json }: UsableSchema,
+  nativePatterns: readonly string[],
+  name: string,
+  findings: Findings,
+): void {
   const empty = Object.keys(json).every((key) => silent.has(key));
   findings.note(
     'schema_not_empty',
-    empty ? 'Its schema says nothing about the arguments. List them in `properties`; for a tool without arguments write `properties: {}`.' : undefined,
+    empty
+      ? 'Its schema says nothing about the arguments. List them in `properties`; for a tool ' +
+          'without arguments write `properties: {}`.'
+      : undefined,
     'Its schema speaks of the arguments.',
     name,
   );
@@ -77,15 +127,25 @@ export function checkMeaning({ json }: UsableSchema, nativePatterns: readonly st
     'schema_patterns',
     nativePatterns.length === 0
       ? undefined
-      : `Patterns at ${nativePatterns.join(', ')} need lookaround or backreferences: a hostile input can hang the engine that runs them. Rewrite them.`,
+      : `Patterns at ${nativePatterns.join(', ')} need lookaround or backreferences: a hostile ` +
+          'input can hang the engine that runs them. Rewrite them.',
     'Its patterns run in linear time.',
     name,
   );
 }
 
-function usableSchema(json: JsonObject): (UsableSchema & { readonly nativePatterns: readonly string[] }) | string {
+function usableSchema(
+  json: JsonObject,
+): (UsableSchema & { readonly nativePatterns: readonly string[] }) | string {
   try {
-    const { input } = internalsOf(createDefinition({ name: 'tool', description: 'Stands for the tool.', parameters: json, handler: () => null }));
+    const { input } = internalsOf(
+      createDefinition({
+        name: 'tool',
+        description: 'Stands for the tool.',
+        parameters: json,
+        handler: () => null,
+      }),
+    );
     const nativePatterns = input.check();
     return { json: input.json, nativePatterns, refuses: refusing((copy) => input.validate(copy)) };
   } catch (error) {
@@ -94,23 +154,33 @@ function usableSchema(json: JsonObject): (UsableSchema & { readonly nativePatter
 }
 
 /** Turns a validator into a question. The validator may write defaults into what it is given. */
-export function refusing(validate: (copy: JsonValue) => { readonly issues?: unknown } | Promise<{ readonly issues?: unknown }>): Refuses {
+export function refusing(
+  validate: (
+    copy: JsonValue,
+  ) => { readonly issues?: unknown } | Promise<{ readonly issues?: unknown }>,
+): Refuses {
   return (input) => {
     const answer = validate(structuredClone(input));
-    return answer instanceof Promise ? answer.then(({ issues }) => issues !== undefined) : answer.issues !== undefined;
+    return answer instanceof Promise
+      ? answer.then(({ issues }) => issues !== undefined)
+      : answer.issues !== undefined;
   };
 }
 
 function notASchema(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'is no JSON Schema object.';
-  if (memberOf(value, '~standard').value !== undefined) return 'is a schema of a validation library; convert it to JSON Schema.';
-  if (typeof memberOf(value, 'then').value === 'function') return 'answers a promise; a schema is read at once.';
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return 'is no JSON Schema object.';
+  if (memberOf(value, '~standard').value !== undefined)
+    return 'is a schema of a validation library; convert it to JSON Schema.';
+  if (typeof memberOf(value, 'then').value === 'function')
+    return 'answers a promise; a schema is read at once.';
   return undefined;
 }
 
 /**
- * Inputs that are probably wrong for the schema and as harmless as they can be: no argument at all, and each declared argument of a kind that it does not have.
- * None holds a text for an argument that takes a text. Only those that the schema does refuse may be used.
+ * Inputs that are probably wrong for the schema and as harmless as they can be: no argument at all,
+ * and each declared argument of a kind that it does not have. None holds a text for an argument
+ * that takes a text. Only those that the schema does refuse may be used.
  */
 export function badInputs(schema: JsonObject): JsonObject[] {
   const declared = schema.properties;
@@ -125,7 +195,10 @@ export function badInputs(schema: JsonObject): JsonObject[] {
 }
 
 function wrongFor(property: JsonValue): JsonValue | undefined {
-  const type = typeof property === 'object' && property !== null && !Array.isArray(property) ? (property as JsonObject).type : undefined;
+  const type =
+    typeof property === 'object' && property !== null && !Array.isArray(property)
+      ? (property as JsonObject).type
+      : undefined;
   const types = typeof type === 'string' ? [type] : Array.isArray(type) ? type : undefined;
   if (types === undefined) return undefined;
   if (!types.includes('object')) return { unexpected: true };

@@ -1,4 +1,7 @@
-/** Checks of one tool: the protocol of a mounted one, and what holds for names and descriptions of any. */
+/**
+ * Checks of one tool: the protocol of a mounted one, and what holds for names and descriptions of
+ * any.
+ */
 
 import { describe } from '../../errors.ts';
 import { createDefinition } from '../../surface-port.ts';
@@ -32,16 +35,23 @@ export async function checkMountedTool(
       : typeof tool === 'object' && tool !== null
         ? undefined
         : `Expected an object with name, description and execute, got ${describe(tool)}.`;
-  if (!findings.note('tool_object', wrong, 'It is an object and not callable.', key)) return undefined;
+  if (!findings.note('tool_object', wrong, 'It is an object and not callable.', key))
+    return undefined;
   const held = tool as object;
 
   const name = memberOf(held, 'name');
-  const illegal = 'threw' in name ? `Reading \`name\` throws: ${name.threw}` : nameFault(name.value);
-  const legal = findings.note('tool_name', illegal, 'Its name is legal.', key) ? (name.value as string) : undefined;
+  const illegal =
+    'threw' in name ? `Reading \`name\` throws: ${name.threw}` : nameFault(name.value);
+  const legal = findings.note('tool_name', illegal, 'Its name is legal.', key)
+    ? (name.value as string)
+    : undefined;
   if (legal !== undefined) {
     findings.note(
       'mount_name',
-      legal === key ? undefined : `It is mounted as \`${key}\` and calls itself \`${legal}\`: a model that is shown one name calls a tool of the other.`,
+      legal === key
+        ? undefined
+        : `It is mounted as \`${key}\` and calls itself \`${legal}\`: a model that is shown one ` +
+            'name calls a tool of the other.',
       'It is mounted under its own name.',
       key,
     );
@@ -55,12 +65,15 @@ export async function checkMountedTool(
       : typeof description.value === 'string' && description.value.trim() !== ''
         ? undefined
         : `Expected \`description\` to be a non-blank string, got ${describe(description.value)}.`;
-  if (findings.note('tool_description', blank, 'It has a description.', key)) checkDescriptionLength(description.value as string, key, findings);
+  if (findings.note('tool_description', blank, 'It has a description.', key))
+    checkDescriptionLength(description.value as string, key, findings);
 
   const execute = memberOf(held, 'execute');
   const runs = findings.note(
     'tool_execute',
-    typeof execute.value === 'function' ? undefined : `Expected \`execute\` to be a function, got ${describe(execute.value)}.`,
+    typeof execute.value === 'function'
+      ? undefined
+      : `Expected \`execute\` to be a function, got ${describe(execute.value)}.`,
     'It has `execute`.',
     key,
   );
@@ -74,9 +87,11 @@ export function checkNameStyle(name: string, findings: Findings): void {
   findings.note(
     'name_style',
     !snakeCase.test(name)
-      ? 'Its name is not snake_case (lower-case letters, digits, single underscores), the style that every model provider takes as it is.'
+      ? 'Its name is not snake_case (lower-case letters, digits, single underscores), the style ' +
+          'that every model provider takes as it is.'
       : name.length > longestProviderName
-        ? `Its name has ${name.length} characters; model providers take at most ${longestProviderName}.`
+        ? `Its name has ${name.length} characters; model providers take at most ` +
+          `${longestProviderName}.`
         : undefined,
     'Its name is short snake_case.',
     name,
@@ -84,11 +99,18 @@ export function checkNameStyle(name: string, findings: Findings): void {
 }
 
 /** Advice about a description that is not blank. */
-export function checkDescriptionLength(description: string, name: string, findings: Findings): void {
+export function checkDescriptionLength(
+  description: string,
+  name: string,
+  findings: Findings,
+): void {
   const { length } = description.trim();
   findings.note(
     'description_length',
-    length < shortestDescription ? `Its description has ${length} characters: say what it does, what it expects and when to use it.` : undefined,
+    length < shortestDescription
+      ? `Its description has ${length} characters: say what it does, what it expects and when ` +
+          'to use it.'
+      : undefined,
     'Its description is more than a word.',
     name,
   );
@@ -97,7 +119,12 @@ export function checkDescriptionLength(description: string, name: string, findin
 /** Asks the library itself whether it would take a name. */
 function nameFault(name: unknown): string | undefined {
   try {
-    createDefinition({ name, description: 'Stands for the tool.', parameters: { type: 'object' }, handler: () => null });
+    createDefinition({
+      name,
+      description: 'Stands for the tool.',
+      parameters: { type: 'object' },
+      handler: () => null,
+    });
     return undefined;
   } catch (error) {
     return `${textOf(error)}.`;

@@ -1,4 +1,7 @@
-/** `host-tools validate FILE…`: are these files tools that a runtime can load, and do the tools keep to the contract? */
+/**
+ * `host-tools validate FILE…`: are these files tools that a runtime can load, and do the tools keep
+ * to the contract?
+ */
 import { resolve } from 'node:path';
 import { describe } from '../../errors.ts';
 import { type AnyTool, HostToolRegistry, isMisuseError, MisuseError } from '../../index.ts';
@@ -18,28 +21,38 @@ export { formatValidateReport } from './validate-report.ts';
 export interface ValidateOptions {
   /** What relative files are relative to. @default the process's own working directory */
   readonly cwd?: string | undefined;
-  /** Longest wait for each import, `mount`, clean-up and call, in milliseconds; above 0 and at most 2^31-1. @default 5_000 */
+  /**
+   * Longest wait for each import, `mount`, clean-up and call, in milliseconds; above 0 and at most
+   * 2^31-1. @default 5_000
+   */
   readonly timeoutMs?: number | undefined;
   /** Whether mounted tools are called with input that their own schema refuses. @default true */
   readonly behaviour?: boolean | undefined;
-  /** Ends the run: the process is left alone at once, and the answer is a rejection with the signal's reason. @default never */
+  /**
+   * Ends the run: the process is left alone at once, and the answer is a rejection with the
+   * signal's reason. @default never
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Checks files, one after the other. Modules are imported into this process and their `mount` or `setupHostTools` is run, so validate only what you would also load.
- * Whatever they throw, leave rejected or try to exit with is in the report; a loop that never yields cannot be stopped.
- * Rejects with a MisuseError `invalid_option` for no file and for options that cannot be meant, and where `signal` aborts.
+ * Checks files, one after the other. Modules are imported into this process and their `mount` or
+ * `setupHostTools` is run, so validate only what you would also load. Whatever they throw, leave
+ * rejected or try to exit with is in the report; a loop that never yields cannot be stopped.
+ * Rejects with a MisuseError `invalid_option` for no file and for options that cannot be meant, and
+ * where `signal` aborts.
  */
 export async function validateFiles(
   files: readonly string[],
   { cwd = process.cwd(), timeoutMs = 5_000, behaviour = true, signal }: ValidateOptions = {},
 ): Promise<ValidateReport> {
-  if (files.length === 0) throw new MisuseError('invalid_option', 'validate: expected at least one file, got none.');
+  if (files.length === 0)
+    throw new MisuseError('invalid_option', 'validate: expected at least one file, got none.');
   if (!(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1))
     throw new MisuseError(
       'invalid_option',
-      `validate: expected \`timeoutMs\` to be a number of milliseconds above 0 and at most 2^31-1, got ${describe(timeoutMs)}.`,
+      `validate: expected \`timeoutMs\` to be a number of milliseconds above 0 and at most ` +
+        `2^31-1, got ${describe(timeoutMs)}.`,
     );
   const paths = new Map<string, string>();
   for (const file of files) {
@@ -60,7 +73,12 @@ export async function validateFiles(
   return { passed: validated.every(({ passed }) => passed), files: validated };
 }
 
-async function checkGuarded(path: string, findings: Findings, options: ToolCheckOptions, signal: AbortSignal | undefined): Promise<readonly string[]> {
+async function checkGuarded(
+  path: string,
+  findings: Findings,
+  options: ToolCheckOptions,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
   const guard = guardProcess(signal);
   let names: readonly string[] = [];
   try {
@@ -71,23 +89,38 @@ async function checkGuarded(path: string, findings: Findings, options: ToolCheck
   }
   await guard.release();
   findings.note('no_exit', guard.exits[0], 'It does not end the process.');
-  findings.note('no_stray_errors', guard.strays[0], 'It leaves no rejection unhandled and no exception uncaught.');
+  findings.note(
+    'no_stray_errors',
+    guard.strays[0],
+    'It leaves no rejection unhandled and no exception uncaught.',
+  );
   return names;
 }
 
 /** Tools of different files that one session would not take side by side. */
-function createTwinCheck(): { check(names: readonly string[], file: string, findings: Findings): void; close(): Promise<void> } {
+function createTwinCheck(): {
+  check(names: readonly string[], file: string, findings: Findings): void;
+  close(): Promise<void>;
+} {
   const registry = new HostToolRegistry();
   const owners = new Map<string, string>();
   return {
     check(names, file, findings) {
       for (const name of new Set(names)) {
         const owner = owners.get(name);
-        let fault = owner === undefined ? undefined : `The file ${owner} has a tool of this name too; only one of them can be loaded.`;
+        let fault =
+          owner === undefined
+            ? undefined
+            : `The file ${owner} has a tool of this name too; only one of them can be loaded.`;
         if (owner === undefined) {
           try {
             registry.register(
-              createDefinition({ name, description: 'Stands for the tool.', parameters: { type: 'object' }, handler: () => null }) as AnyTool<unknown>,
+              createDefinition({
+                name,
+                description: 'Stands for the tool.',
+                parameters: { type: 'object' },
+                handler: () => null,
+              }) as AnyTool<unknown>,
             );
             owners.set(name, file);
           } catch (error) {
@@ -95,7 +128,12 @@ function createTwinCheck(): { check(names: readonly string[], file: string, find
             fault = error.message;
           }
         }
-        findings.note('name_twins', fault, 'No other tool has a name that could be taken for its own.', name);
+        findings.note(
+          'name_twins',
+          fault,
+          'No other tool has a name that could be taken for its own.',
+          name,
+        );
       }
     },
     close: () => registry.close(),

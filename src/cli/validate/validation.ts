@@ -1,4 +1,6 @@
-/** `validate`: are these files tools that a runtime can load, and do the tools keep to the contract? */
+/**
+ * `validate`: are these files tools that a runtime can load, and do the tools keep to the contract?
+ */
 import type { Command } from '../command.ts';
 import { untilInterrupted } from '../fault.ts';
 
@@ -7,16 +9,24 @@ export const validate: Command = {
   usage: 'FILE...',
   summary: 'check files of tools: that they load, and that the tools keep to the contract',
   notes: [
-    'FILE is a module or a YAML or JSON file. Modules are imported and run; validate only what you would also load.',
-    'Tools are called with input that their own schema refuses, to see that they never throw; --no-calls leaves that out.',
-    'Exit code 1 where a check of severity error fails. --timeout-ms is the longest wait for each import and call; default 5000.',
+    'FILE is a module or a YAML or JSON file. Modules are imported and run; validate only ' +
+      'what you would also load.',
+    'Tools are called with input that their own schema refuses, to see that they never throw; ' +
+      '--no-calls leaves that out.',
+    'Exit code 1 where a check of severity error fails. --timeout-ms is the longest wait for ' +
+      'each import and call; default 5000.',
   ],
   options: ['timeout-ms', 'no-calls'],
   operands: ['FILE'],
   many: true,
   async run({ io, options, operands }) {
     const { formatValidateReport, validateFiles } = await import('./validate.ts');
-    const wanted = { cwd: io.cwd, timeoutMs: options.timeoutMs, behaviour: options.calls, signal: io.signal };
+    const wanted = {
+      cwd: io.cwd,
+      timeoutMs: options.timeoutMs,
+      behaviour: options.calls,
+      signal: io.signal,
+    };
     const report = await untilInterrupted(validateFiles(operands, wanted), io.signal);
     return { exit: report.passed ? 0 : 1, text: formatValidateReport(report), json: report };
   },

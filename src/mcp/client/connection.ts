@@ -1,4 +1,7 @@
-/** The one connection behind an import: opened when needed, opened again after a loss, with a growing pause between attempts. */
+/**
+ * The one connection behind an import: opened when needed, opened again after a loss, with a
+ * growing pause between attempts.
+ */
 import { connectionFault } from '../../surfaces/shared/executor-fault.ts';
 import type { Link } from './open.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
@@ -13,7 +16,10 @@ export interface ConnectionClock {
 
 /** A connection that outlives its links. */
 export interface Connection {
-  /** An open link. Opens one where there is none; rejects with a ConnectionFault at once while the pause after a failure lasts. */
+  /**
+   * An open link. Opens one where there is none; rejects with a ConnectionFault at once while the
+   * pause after a failure lasts.
+   */
   link(): Promise<Link>;
   /** Ends it for good. Idempotent; never rejects. */
   close(): Promise<void>;
@@ -23,7 +29,9 @@ export interface Connection {
 export interface ConnectionOptions {
   /** Opens a link; `signal` aborts when the connection is closed. */
   readonly open: (signal: AbortSignal) => Promise<Link>;
-  /** Looks at what a fresh link offers, before any call runs on it. A rejection gives the link up. */
+  /**
+   * Looks at what a fresh link offers, before any call runs on it. A rejection gives the link up.
+   */
   readonly greet: (client: ConnectedMcpClient) => Promise<void>;
   readonly clock: ConnectionClock;
   /** False for a client that the host made: what is lost stays lost. */
@@ -47,8 +55,12 @@ export function createConnection({ open, greet, clock, reopen }: ConnectionOptio
 
   const failed = (free: boolean): void => {
     failures++;
-    // The first loss after a good life is mended at once; a server that keeps dying is not started over and over.
-    const pause = free ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures - 1, 16)) * (0.5 + clock.random() / 2);
+    // The first loss after a good life is mended at once; a server that keeps dying is not started
+    // over and over.
+    const pause = free
+      ? 0
+      : Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures - 1, 16)) *
+        (0.5 + clock.random() / 2);
     mayOpenAt = clock.now() + pause;
   };
   const lost = (since: number): void => {
@@ -67,9 +79,11 @@ export function createConnection({ open, greet, clock, reopen }: ConnectionOptio
     }
     const since = clock.now();
     try {
-      if (closed !== undefined) throw connectionFault('The connection to the MCP server is closed.');
+      if (closed !== undefined)
+        throw connectionFault('The connection to the MCP server is closed.');
       await greet(link.client);
-      if (link.lost || closed !== undefined) throw connectionFault('The connection to the MCP server was lost.');
+      if (link.lost || closed !== undefined)
+        throw connectionFault('The connection to the MCP server was lost.');
     } catch (error) {
       failed(false);
       await link.close();
@@ -84,12 +98,19 @@ export function createConnection({ open, greet, clock, reopen }: ConnectionOptio
   };
   return {
     async link() {
-      if (closed !== undefined) throw connectionFault('The connection to the MCP server is closed.');
+      if (closed !== undefined)
+        throw connectionFault('The connection to the MCP server is closed.');
       if (current !== undefined && !current.lost) return current;
       if (opening !== undefined) return opening;
-      if (!reopen && opened > 0) throw connectionFault('The connection to the MCP server was lost; the host has to connect its client again.');
+      if (!reopen && opened > 0)
+        throw connectionFault(
+          'The connection to the MCP server was lost; the host has to connect its client again.',
+        );
       const wait = mayOpenAt - clock.now();
-      if (wait > 0) throw connectionFault(`The MCP server cannot be reached; it is tried again in ${Math.ceil(wait / 1_000)} s.`);
+      if (wait > 0)
+        throw connectionFault(
+          `The MCP server cannot be reached; it is tried again in ${Math.ceil(wait / 1_000)} s.`,
+        );
       opening = start().finally(() => {
         opening = undefined;
       });

@@ -1,5 +1,15 @@
-/** A tool as a server describes it, made a definition: nothing of the description is believed, and nothing of it can loosen a gate. */
-import { type AnyTool, type Executor, type JsonObject, type JsonValue, MisuseError, type ToolAnnotations } from '../../index.ts';
+/**
+ * A tool as a server describes it, made a definition: nothing of the description is believed, and
+ * nothing of it can loosen a gate.
+ */
+import {
+  type AnyTool,
+  type Executor,
+  type JsonObject,
+  type JsonValue,
+  MisuseError,
+  type ToolAnnotations,
+} from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { gateSchema } from '../../schema/gate.ts';
 import type { SharedPatterns } from '../../schema/pattern-budget.ts';
@@ -42,16 +52,27 @@ export function reportedName(raw: unknown): string {
   return cleanLine(name, 200) || '(no name)';
 }
 
-/** Makes a definition from one entry of a listing, which must be a private JSON copy. It has no title: nothing pins one. @throws MisuseError whose message says what is wrong with it */
+/**
+ * Makes a definition from one entry of a listing, which must be a private JSON copy. It has no
+ * title: nothing pins one. @throws MisuseError whose message says what is wrong with it
+ */
 export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyTool {
   if (!isJsonObject(raw)) throw new MisuseError('invalid_definition', 'It is no object.');
   const { name, description, inputSchema, outputSchema, annotations } = raw;
   if (typeof name !== 'string') throw new MisuseError('invalid_definition', 'It has no name.');
   const ownName = options.prefix + name;
-  if (ownName.length > maxNameChars) throw new MisuseError('invalid_definition', `Its name is longer than ${maxNameChars} characters.`);
-  if (!isJsonObject(inputSchema)) throw new MisuseError('invalid_schema', 'Its `inputSchema` is no object.');
+  if (ownName.length > maxNameChars)
+    throw new MisuseError(
+      'invalid_definition',
+      `Its name is longer than ${maxNameChars} characters.`,
+    );
+  if (!isJsonObject(inputSchema))
+    throw new MisuseError('invalid_schema', 'Its `inputSchema` is no object.');
   const parameters = cleanSchema(gateSchema(inputSchema, options.patterns));
-  const output = outputSchema === undefined || outputSchema === null ? undefined : cleanSchema(gateSchema(outputSchema, options.patterns));
+  const output =
+    outputSchema === undefined || outputSchema === null
+      ? undefined
+      : cleanSchema(gateSchema(outputSchema, options.patterns));
   const said = typeof description === 'string' ? cleanText(description, maxDescriptionBytes) : '';
   return createDefinition(
     {
@@ -63,7 +84,11 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
       annotations: cautious(annotations),
       tags: ['untrusted'],
       category: options.source,
-      executor: options.executorOf({ name, inputSchema: parameters as JsonObject, structured: output !== undefined }),
+      executor: options.executorOf({
+        name,
+        inputSchema: parameters as JsonObject,
+        structured: output !== undefined,
+      }),
     },
     undefined,
     options.originOf(ownName),
@@ -71,10 +96,14 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
 }
 
 /**
- * The protocol's own defaults: a tool may destroy and may reach out, unless its server says that it does not. `readOnly` and `idempotent` would let the library
- * itself do more with a tool, such as run it beside others: no server's word is enough for that.
+ * The protocol's own defaults: a tool may destroy and may reach out, unless its server says that it
+ * does not. `readOnly` and `idempotent` would let the library itself do more with a tool, such as
+ * run it beside others: no server's word is enough for that.
  */
 function cautious(annotations: JsonValue | undefined): ToolAnnotations {
   const { destructiveHint, openWorldHint } = isJsonObject(annotations) ? annotations : {};
-  return { ...(destructiveHint === false ? {} : { destructive: true }), ...(openWorldHint === false ? {} : { openWorld: true }) };
+  return {
+    ...(destructiveHint === false ? {} : { destructive: true }),
+    ...(openWorldHint === false ? {} : { openWorld: true }),
+  };
 }

@@ -14,24 +14,40 @@ export interface BoundedFetchOptions {
   readonly exceeded?: (message: string) => void;
 }
 
-/** A `fetch` whose bodies fail once a message is over a bound. A stream may go on for ever; each event of it is bounded. */
+/**
+ * A `fetch` whose bodies fail once a message is over a bound. A stream may go on for ever; each
+ * event of it is bounded.
+ */
 export function boundedFetch(inner: Fetch = fetch, options: BoundedFetchOptions = {}): Fetch {
   return async (url, init) => {
     const response = await inner(url, init);
     const { body, status, statusText, headers } = response;
     if (body === null) return response;
     // Whatever else it calls itself, it is read whole.
-    const streaming = response.ok && /^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '');
-    const bounded = new Response(body.pipeThrough(bound(streaming, options)), { status, statusText, headers });
+    const streaming =
+      response.ok && /^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '');
+    const bounded = new Response(body.pipeThrough(bound(streaming, options)), {
+      status,
+      statusText,
+      headers,
+    });
     // What the SDK reads of a response to tell redirects.
-    Object.defineProperties(bounded, { url: { value: response.url }, redirected: { value: response.redirected }, type: { value: response.type } });
+    Object.defineProperties(bounded, {
+      url: { value: response.url },
+      redirected: { value: response.redirected },
+      type: { value: response.type },
+    });
     return bounded;
   };
 }
 
 function bound(
   streaming: boolean,
-  { maxBytes = maxMessageBytes, bounds = () => messageBounds, exceeded = () => {} }: BoundedFetchOptions,
+  {
+    maxBytes = maxMessageBytes,
+    bounds = () => messageBounds,
+    exceeded = () => {},
+  }: BoundedFetchOptions,
 ): TransformStream<Uint8Array, Uint8Array> {
   const guard = createMessageGuard(streaming ? 'emptyLine' : 'body', maxBytes, bounds);
   const guarded = (count: () => void): void => {

@@ -1,4 +1,7 @@
-/** What a server can make a connection do by itself, bounded: answers to its requests, and opening its streams again. */
+/**
+ * What a server can make a connection do by itself, bounded: answers to its requests, and opening
+ * its streams again.
+ */
 import type { Client, ReconnectionScheduler, Transport } from '@modelcontextprotocol/client';
 import type { Later } from './relisting.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
@@ -9,15 +12,20 @@ const maxIdChars = 128;
 const maxAnswers = 16;
 
 /**
- * Answers a server's requests only as fast as it takes the answers: those with a long id, and those beyond 16 whose answers are still under way, get none.
- * It is done where answers leave, so that it holds from the first message of the handshake on.
+ * Answers a server's requests only as fast as it takes the answers: those with a long id, and those
+ * beyond 16 whose answers are still under way, get none. It is done where answers leave, so that it
+ * holds from the first message of the handshake on.
  */
 export function boundAnswers(transport: Transport): void {
   const send = transport.send.bind(transport);
   let unanswered = 0;
   transport.send = async (message, options) => {
     if (Array.isArray(message) || 'method' in message) return send(message, options);
-    if ((typeof message.id === 'string' && message.id.length > maxIdChars) || unanswered >= maxAnswers) return;
+    if (
+      (typeof message.id === 'string' && message.id.length > maxIdChars) ||
+      unanswered >= maxAnswers
+    )
+      return;
     unanswered++;
     try {
       await send(message, options);
@@ -31,9 +39,10 @@ export function boundAnswers(transport: Transport): void {
 const unread = 'host-tools/';
 
 /**
- * A client whose requests are answered with what the server sent. In the era of 2026 the SDK reads each result by its method's schema, whatever schema a request is
- * given, and tells of each part that is wrong: 20 000 wrong parts make megabytes of text. So it is asked for a method that it does not know, and the name is put
- * right where the request leaves.
+ * A client whose requests are answered with what the server sent. In the era of 2026 the SDK reads
+ * each result by its method's schema, whatever schema a request is given, and tells of each part
+ * that is wrong: 20 000 wrong parts make megabytes of text. So it is asked for a method that it
+ * does not know, and the name is put right where the request leaves.
  */
 export function askUnread(client: Client, transport: Transport): ConnectedMcpClient {
   const send = transport.send.bind(transport);
@@ -45,7 +54,11 @@ export function askUnread(client: Client, transport: Transport): ConnectedMcpCli
       options,
     );
   const request: ConnectedMcpClient['request'] = ({ method, params }, schema, options) =>
-    client.request({ method: unread + method, ...(params === undefined ? {} : { params }) }, schema as never, options);
+    client.request(
+      { method: unread + method, ...(params === undefined ? {} : { params }) },
+      schema as never,
+      options,
+    );
   return Object.create(client, { request: { value: request } });
 }
 
@@ -64,7 +77,10 @@ export interface Reconnections {
   clear(): void;
 }
 
-/** Streams that end again and again are opened ever later, whatever `retry` the server gives: from half a second to 5 s; longer where it asks for that. */
+/**
+ * Streams that end again and again are opened ever later, whatever `retry` the server gives: from
+ * half a second to 5 s; longer where it asks for that.
+ */
 export function createReconnections(clock: { now(): number }, later: Later): Reconnections {
   const pending = new Set<() => void>();
   let pauseMs = firstPauseMs;

@@ -1,4 +1,7 @@
-/** `importMcpTools`: another server's tools as definitions of ours, behind every gate, pinned by fingerprint. */
+/**
+ * `importMcpTools`: another server's tools as definitions of ours, behind every gate, pinned by
+ * fingerprint.
+ */
 
 import { describe } from '../../errors.ts';
 import { type AnyTool, MisuseError } from '../../index.ts';
@@ -13,26 +16,44 @@ import { executorOf } from './call.ts';
 import { type ConnectionClock, createConnection } from './connection.ts';
 import { defineServerTool, reportedName } from './definition.ts';
 import { listTools } from './listing.ts';
-import { adoptClient, type Link, type McpHttpConnection, type McpStdioConnection, type OpenOptions, openHttp, openStdio } from './open.ts';
+import {
+  adoptClient,
+  type Link,
+  type McpHttpConnection,
+  type McpStdioConnection,
+  type OpenOptions,
+  openHttp,
+  openStdio,
+} from './open.ts';
 import { createLedger, type McpDrift, type McpPin } from './pins.ts';
 import { createRelisting, type Later } from './relisting.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 
-/** Where a server is: a command to start, an endpoint, or a client of `@modelcontextprotocol/client` 2 that the host has connected and will close. */
+/**
+ * Where a server is: a command to start, an endpoint, or a client of `@modelcontextprotocol/client`
+ * 2 that the host has connected and will close.
+ */
 export type McpConnection = McpStdioConnection | McpHttpConnection | ConnectedMcpClient;
 
 /** How {@link importMcpTools} goes about it. */
 export interface ImportMcpOptions {
   /** Put before each of the server's names. @default "" */
   readonly prefix?: string | undefined;
-  /** The host's own name for the server; its tools' source is `mcp:` and this. @default what the server calls itself, which nobody has checked */
+  /**
+   * The host's own name for the server; its tools' source is `mcp:` and this. @default what the
+   * server calls itself, which nobody has checked
+   */
   readonly name?: string | undefined;
   /**
-   * Accepted definitions by name, prefix included: fingerprints, or what `host-tools mcp pin` wrote. A tool that differs, or that is not named, is left out and in `drift`.
+   * Accepted definitions by name, prefix included: fingerprints, or what `host-tools mcp pin`
+   * wrote. A tool that differs, or that is not named, is left out and in `drift`.
    * @default the first listing is accepted as it is; what changes or comes later is drift
    */
   readonly pins?: Readonly<Record<string, string | McpPin>> | undefined;
-  /** Milliseconds a call may run. Above 0, at most 2^31-1. @default the registry's `defaultTimeoutMs` */
+  /**
+   * Milliseconds a call may run. Above 0, at most 2^31-1. @default the registry's
+   * `defaultTimeoutMs`
+   */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -48,7 +69,10 @@ export interface McpImportFailure {
 export interface ImportedMcpTools {
   /** What rules, approvals and events know its tools by: `mcp:` and the server's name. */
   readonly source: string;
-  /** The definitions that stand, in the server's order, for `registry.registerAll`. Registries that hold one follow it. */
+  /**
+   * The definitions that stand, in the server's order, for `registry.registerAll`. Registries that
+   * hold one follow it.
+   */
   readonly tools: readonly AnyTool<unknown>[];
   /** Fingerprints of what is accepted, by name; give them as `pins` the next time. */
   readonly pins: Readonly<Record<string, string>>;
@@ -56,17 +80,27 @@ export interface ImportedMcpTools {
   readonly drift: readonly McpDrift[];
   /** What cannot be had at all. */
   readonly failed: readonly McpImportFailure[];
-  /** What the server gives under a name now, for people to look at; undefined when it gives none. */
+  /**
+   * What the server gives under a name now, for people to look at; undefined when it gives none.
+   */
   found(name: string): AnyTool<unknown> | undefined;
   /**
-   * Accepts a tool as the server gives it now; registries that hold the old definition get the new one. Where it gives the tool no more, its pin is dropped.
+   * Accepts a tool as the server gives it now; registries that hold the old definition get the new
+   * one. Where it gives the tool no more, its pin is dropped.
    * @param found the fingerprint that was looked at: another one is refused
    * @throws MisuseError `unknown_tool`, or `invalid_option` for a definition that changed again
    */
   accept(name: string, found?: string): void;
-  /** Lists the server's tools again. It happens by itself when the server says that they changed, after a growing pause where it says so again and again, and after each new connection. Rejects when the server cannot be reached or its listing is refused; then all stays as it was. */
+  /**
+   * Lists the server's tools again. It happens by itself when the server says that they changed,
+   * after a growing pause where it says so again and again, and after each new connection. Rejects
+   * when the server cannot be reached or its listing is refused; then all stays as it was.
+   */
   refresh(): Promise<void>;
-  /** Ends the connection, a child process of it, and everything else; calls end as `executor_lost`. A client of the host stays open. Idempotent. */
+  /**
+   * Ends the connection, a child process of it, and everything else; calls end as `executor_lost`.
+   * A client of the host stays open. Idempotent.
+   */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -81,7 +115,10 @@ export interface ImportPorts {
 
 const where = 'importMcpTools';
 
-/** Most instructions of the patterns of a listing: compiling them is what takes long, a second or two at worst, in stretches. */
+/**
+ * Most instructions of the patterns of a listing: compiling them is what takes long, a second or
+ * two at worst, in stretches.
+ */
 const maxPatternSize = 1_000_000;
 
 const ports: ImportPorts = {
@@ -96,11 +133,16 @@ const ports: ImportPorts = {
 };
 
 /**
- * Connects to an MCP server and makes definitions of its tools. What the server says is not believed: schemas pass the gate for schemas from outside, texts are cleaned
- * and bounded, hints can only make gates stricter, and a definition that changes is withdrawn until it is accepted.
- * @throws (rejects with) MisuseError `invalid_option`, `missing_dependency`; an error with the code `executor_lost` when the server cannot be reached or its listing is refused
+ * Connects to an MCP server and makes definitions of its tools. What the server says is not
+ * believed: schemas pass the gate for schemas from outside, texts are cleaned and bounded, hints
+ * can only make gates stricter, and a definition that changes is withdrawn until it is accepted.
+ * @throws (rejects with) MisuseError `invalid_option`, `missing_dependency`; an error with the code
+ * `executor_lost` when the server cannot be reached or its listing is refused
  */
-export async function importMcpTools(connection: McpConnection, options?: ImportMcpOptions): Promise<ImportedMcpTools> {
+export async function importMcpTools(
+  connection: McpConnection,
+  options?: ImportMcpOptions,
+): Promise<ImportedMcpTools> {
   return importThrough(connection, options, ports);
 }
 
@@ -125,7 +167,10 @@ export async function importThrough(
     const turn = ++greeting;
     const stillCounts = (): void => {
       // The import was closed meanwhile, or a new connection was greeted.
-      if (turn !== greeting) throw connectionFault('The connection to the MCP server was lost while its tools were read.');
+      if (turn !== greeting)
+        throw connectionFault(
+          'The connection to the MCP server was lost while its tools were read.',
+        );
     };
     const listed = await listTools(client, handshakeMs);
     stillCounts();
@@ -149,16 +194,28 @@ export async function importThrough(
         if (origin !== undefined) origin.fingerprint = definition.fingerprint;
         const skeleton = nameSkeleton(definition.name);
         const twin = found.get(skeleton)?.name;
-        if (twin !== undefined) throw new MisuseError('name_conflict', `Its name could be taken for \`${twin}\`, which came before it.`);
+        if (twin !== undefined)
+          throw new MisuseError(
+            'name_conflict',
+            `Its name could be taken for \`${twin}\`, which came before it.`,
+          );
         found.set(skeleton, definition);
       } catch (error) {
-        faults.push({ name: reportedName(raw), reason: cleanLine(error instanceof Error ? error.message : String(error), 1_000) });
+        faults.push({
+          name: reportedName(raw),
+          reason: cleanLine(error instanceof Error ? error.message : String(error), 1_000),
+        });
       }
     }
     failed = Object.freeze(faults);
     ledger.offer([...found.values()]);
   };
-  const link = createConnection({ open: openerOf(connection, handshakeMs, () => listing.changed()), greet, clock, reopen: !isClient(connection) });
+  const link = createConnection({
+    open: openerOf(connection, handshakeMs, () => listing.changed()),
+    greet,
+    clock,
+    reopen: !isClient(connection),
+  });
   const listing = createRelisting({
     list: async () => greet((await link.link()).client),
     clock,
@@ -204,14 +261,20 @@ function isClient(connection: McpConnection): connection is ConnectedMcpClient {
   return typeof (connection as { request?: unknown }).request === 'function';
 }
 
-function openerOf(connection: McpConnection, handshakeMs: number, toolsChanged: () => void): (signal: AbortSignal) => Promise<Link> {
+function openerOf(
+  connection: McpConnection,
+  handshakeMs: number,
+  toolsChanged: () => void,
+): (signal: AbortSignal) => Promise<Link> {
   const optionsFor = (signal: AbortSignal): OpenOptions => ({ handshakeMs, signal, toolsChanged });
   if (typeof connection !== 'object' || connection === null) throw wrongConnection(connection);
   if (isClient(connection)) {
     if (typeof (connection as { getProtocolEra?: unknown }).getProtocolEra !== 'function')
       throw new MisuseError(
         'invalid_option',
-        'importMcpTools: expected a client of `@modelcontextprotocol/client` 2, got one of an older SDK. Give `{ command }` or `{ url }` instead, or connect with the newer client: it speaks to older servers too.',
+        'importMcpTools: expected a client of `@modelcontextprotocol/client` 2, got one of an ' +
+          'older SDK. Give `{ command }` or `{ url }` instead, or connect with the newer ' +
+          'client: it speaks to older servers too.',
       );
     return async (signal) => adoptClient(connection, optionsFor(signal));
   }
@@ -219,25 +282,48 @@ function openerOf(connection: McpConnection, handshakeMs: number, toolsChanged: 
   // Which of the two is meant cannot be told.
   if (isCommand === Object.hasOwn(connection, 'url')) throw wrongConnection(connection);
   if (isCommand) {
-    const given = readOptions<McpStdioConnection>(where, connection as McpStdioConnection, ['command', 'args', 'env', 'cwd'], { noun: 'member' });
+    const given = readOptions<McpStdioConnection>(
+      where,
+      connection as McpStdioConnection,
+      ['command', 'args', 'env', 'cwd'],
+      { noun: 'member' },
+    );
     const { command, args = [], env = {}, cwd } = given;
-    const texts = (values: unknown): boolean => Array.isArray(values) && values.every((value) => typeof value === 'string');
-    if (typeof command !== 'string' || command === '' || !texts(args) || !isJsonObject(env) || !texts(Object.values(env))) throw wrongConnection(connection);
+    const texts = (values: unknown): boolean =>
+      Array.isArray(values) && values.every((value) => typeof value === 'string');
+    if (
+      typeof command !== 'string' ||
+      command === '' ||
+      !texts(args) ||
+      !isJsonObject(env) ||
+      !texts(Object.values(env))
+    )
+      throw wrongConnection(connection);
     if (cwd !== undefined && typeof cwd !== 'string') throw wrongConnection(connection);
     return (signal) => openStdio({ command, args, env, cwd }, optionsFor(signal));
   }
-  const { url, headers = {} } = readOptions<McpHttpConnection>(where, connection as McpHttpConnection, ['url', 'headers'], { noun: 'member' });
-  if (url === undefined || !URL.canParse(String(url)) || !/^https?:$/.test(new URL(url).protocol)) throw wrongConnection(connection);
+  const { url, headers = {} } = readOptions<McpHttpConnection>(
+    where,
+    connection as McpHttpConnection,
+    ['url', 'headers'],
+    { noun: 'member' },
+  );
+  if (url === undefined || !URL.canParse(String(url)) || !/^https?:$/.test(new URL(url).protocol))
+    throw wrongConnection(connection);
   // `fetch` refuses them too, and quotes them.
   if (new URL(url).username !== '' || new URL(url).password !== '')
-    throw new MisuseError('invalid_option', 'importMcpTools: expected `url` without a user and a password; give them as a header.');
+    throw new MisuseError(
+      'invalid_option',
+      'importMcpTools: expected `url` without a user and a password; give them as a header.',
+    );
   return (signal) => openHttp({ url, headers }, optionsFor(signal));
 }
 
 function wrongConnection(connection: unknown): MisuseError {
   return new MisuseError(
     'invalid_option',
-    `importMcpTools: expected a connection { command, args?, env?, cwd? }, { url, headers? } with an http(s) address, or a connected client, got ${describe(connection)}.`,
+    'importMcpTools: expected a connection { command, args?, env?, cwd? }, { url, headers? } ' +
+      `with an http(s) address, or a connected client, got ${describe(connection)}.`,
   );
 }
 
@@ -253,26 +339,40 @@ interface ReadOptions {
 function checkOptions(options: ImportMcpOptions | undefined): ReadOptions {
   const { prefix = '', timeoutMs, name, pins } = readOptions(where, options, known);
   if (typeof prefix !== 'string') throw wrong('prefix', 'a string', prefix);
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1))
+  if (
+    timeoutMs !== undefined &&
+    !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1)
+  )
     throw wrong('timeoutMs', 'a number of milliseconds above 0 and at most 2^31-1', timeoutMs);
-  if (name !== undefined && (typeof name !== 'string' || name.trim() === '' || cleanLine(name, 256) !== name))
+  if (
+    name !== undefined &&
+    (typeof name !== 'string' || name.trim() === '' || cleanLine(name, 256) !== name)
+  )
     throw wrong('name', 'a line of visible text', name);
   return { prefix, timeoutMs, name, pins: readPins(pins) };
 }
 
 function readPins(pins: ImportMcpOptions['pins']): ReadonlyMap<string, string> | undefined {
   if (pins === undefined) return undefined;
-  if (typeof pins !== 'object' || pins === null || Array.isArray(pins)) throw wrong('pins', 'an object of fingerprints by name', pins);
+  if (typeof pins !== 'object' || pins === null || Array.isArray(pins))
+    throw wrong('pins', 'an object of fingerprints by name', pins);
   return new Map(
     Object.entries(pins).map(([name, pin]) => {
       // A file of pins may say more about each.
-      const fingerprint = typeof pin === 'object' && pin !== null && Object.hasOwn(pin, 'fingerprint') ? pin.fingerprint : pin;
-      if (typeof fingerprint !== 'string') throw wrong(`pins["${cleanLine(name, 100)}"]`, 'a fingerprint', pin);
+      const fingerprint =
+        typeof pin === 'object' && pin !== null && Object.hasOwn(pin, 'fingerprint')
+          ? pin.fingerprint
+          : pin;
+      if (typeof fingerprint !== 'string')
+        throw wrong(`pins["${cleanLine(name, 100)}"]`, 'a fingerprint', pin);
       return [name, fingerprint];
     }),
   );
 }
 
 function wrong(option: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError('invalid_option', `importMcpTools: expected \`${option}\` to be ${expected}, got ${describe(got)}.`);
+  return new MisuseError(
+    'invalid_option',
+    `importMcpTools: expected \`${option}\` to be ${expected}, got ${describe(got)}.`,
+  );
 }

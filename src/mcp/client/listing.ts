@@ -11,7 +11,10 @@ const maxPages = 100;
 const maxTools = 1_000;
 /** Most characters of one listing, over its pages. */
 const maxChars = 8 * 1_048_576;
-/** Most values of one page. What arrives over a transport of ours is bounded more tightly before it is parsed. */
+/**
+ * Most values of one page. What arrives over a transport of ours is bounded more tightly before it
+ * is parsed.
+ */
 const maxValues = 500_000;
 
 /**
@@ -19,7 +22,10 @@ const maxValues = 500_000;
  * @param timeoutMs milliseconds for all pages together
  * @throws ConnectionFault that names the bound, or what the server said
  */
-export async function listTools(client: ConnectedMcpClient, timeoutMs: number): Promise<readonly unknown[]> {
+export async function listTools(
+  client: ConnectedMcpClient,
+  timeoutMs: number,
+): Promise<readonly unknown[]> {
   if (client.getServerCapabilities()?.tools === undefined) return [];
   const signal = AbortSignal.timeout(timeoutMs);
   const tools: unknown[] = [];
@@ -30,27 +36,41 @@ export async function listTools(client: ConnectedMcpClient, timeoutMs: number): 
     if (pages > maxPages) throw refused(`more than ${maxPages} pages of tools`);
     const page = await request(client, cursor, signal, timeoutMs);
     const copy = copyJson(page, { maxDepth: 80, maxValues, maxChars: maxChars - chars });
-    if (!copy.ok && copy.fault !== 'too_large') throw refused(`a listing that is no JSON: ${copy.message}`);
+    if (!copy.ok && copy.fault !== 'too_large')
+      throw refused(`a listing that is no JSON: ${copy.message}`);
     if (!copy.ok || copy.overflow) throw refused('a listing that is too large');
-    if (!isJsonObject(copy.value) || !Array.isArray(copy.value.tools)) throw refused('a listing without `tools`');
+    if (!isJsonObject(copy.value) || !Array.isArray(copy.value.tools))
+      throw refused('a listing without `tools`');
     chars += copy.size;
     const entries = copy.value.tools as readonly unknown[];
     if (tools.length + entries.length > maxTools) throw refused(`more than ${maxTools} tools`);
     tools.push(...entries);
     const { nextCursor } = copy.value as JsonObject;
     if (nextCursor === undefined || nextCursor === null || nextCursor === '') return tools;
-    if (typeof nextCursor !== 'string' || cursors.has(nextCursor)) throw refused('a cursor that leads nowhere');
+    if (typeof nextCursor !== 'string' || cursors.has(nextCursor))
+      throw refused('a cursor that leads nowhere');
     cursors.add(nextCursor);
     cursor = nextCursor;
   }
 }
 
-async function request(client: ConnectedMcpClient, cursor: string | undefined, signal: AbortSignal, timeoutMs: number): Promise<unknown> {
+async function request(
+  client: ConnectedMcpClient,
+  cursor: string | undefined,
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<unknown> {
   try {
-    return await client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, anyResult, { signal, timeout: timeoutMs });
+    return await client.request(
+      { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
+      anyResult,
+      { signal, timeout: timeoutMs },
+    );
   } catch (error) {
     if (isFault(error)) throw error;
-    const why = signal.aborted ? `it took longer than ${timeoutMs / 1_000} s` : cleanLine(error instanceof Error ? error.message : String(error), 500);
+    const why = signal.aborted
+      ? `it took longer than ${timeoutMs / 1_000} s`
+      : cleanLine(error instanceof Error ? error.message : String(error), 500);
     throw connectionFault(`The MCP server did not list its tools: ${why}`, error);
   }
 }

@@ -1,4 +1,7 @@
-/** Opening a connection: a child process or an HTTP endpoint, with everything that it starts in one hand. */
+/**
+ * Opening a connection: a child process or an HTTP endpoint, with everything that it starts in one
+ * hand.
+ */
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import { messageOf } from '../../errors.ts';
 import { packageVersion } from '../../surface-port.ts';
@@ -16,7 +19,10 @@ export interface McpStdioConnection {
   readonly command: string;
   /** Its arguments, each passed as it is. @default [] */
   readonly args?: readonly string[] | undefined;
-  /** Its environment, beside `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER` of this process; nothing else is inherited. @default {} */
+  /**
+   * Its environment, beside `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER` of this process;
+   * nothing else is inherited. @default {}
+   */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Its working directory. @default this process's own */
   readonly cwd?: string | undefined;
@@ -35,13 +41,19 @@ export interface Link {
   readonly client: ConnectedMcpClient;
   /** Becomes true when the connection is gone; it never comes back. */
   readonly lost: boolean;
-  /** Which bound the last message was over that ended a stream or the connection; undefined where none was. */
+  /**
+   * Which bound the last message was over that ended a stream or the connection; undefined where
+   * none was.
+   */
   readonly excess?: string | undefined;
   /** Called once when the connection is gone, not when it is closed from here. */
   onlost: (() => void) | undefined;
   /** Gives it up: what is in flight fails, and the next call opens another. */
   drop(): void;
-  /** Ends it with all that it holds; a child process gets its end of input, then SIGTERM, then SIGKILL. Never rejects. */
+  /**
+   * Ends it with all that it holds; a child process gets its end of input, then SIGTERM, then
+   * SIGKILL. Never rejects.
+   */
   close(): Promise<void>;
 }
 
@@ -56,19 +68,29 @@ export interface OpenOptions {
 }
 
 /**
- * Milliseconds that a child process has to say which era it speaks. One that says nothing is of the older era, and knows no such question: it is not waited for.
- * Over HTTP silence means a server that is not awake yet, and it has all the time of the handshake.
+ * Milliseconds that a child process has to say which era it speaks. One that says nothing is of the
+ * older era, and knows no such question: it is not waited for. Over HTTP silence means a server
+ * that is not awake yet, and it has all the time of the handshake.
  */
 const stdioProbeMs = 5_000;
 
-/** Marks the answer that is put in the place of one that can come no more. An object, which no server can send. */
+/**
+ * Marks the answer that is put in the place of one that can come no more. An object, which no
+ * server can send.
+ */
 export const answerLost: object = Object.freeze({ lost: true });
 
 /** What a lost answer is called in messages. */
 const lostMessage = 'The connection ended before the server had answered';
 
-/** Starts the process and shakes hands. @throws ConnectionFault with the last of what the server wrote to standard error. */
-export async function openStdio({ command, args = [], env = {}, cwd }: McpStdioConnection, options: OpenOptions): Promise<Link> {
+/**
+ * Starts the process and shakes hands. @throws ConnectionFault with the last of what the server
+ * wrote to standard error.
+ */
+export async function openStdio(
+  { command, args = [], env = {}, cwd }: McpStdioConnection,
+  options: OpenOptions,
+): Promise<Link> {
   const { StdioClientTransport } = await loadSdkStdio();
   const transport = new StdioClientTransport({
     command,
@@ -105,7 +127,10 @@ export async function openStdio({ command, args = [], env = {}, cwd }: McpStdioC
 }
 
 /** Shakes hands over HTTP. @throws ConnectionFault */
-export async function openHttp({ url, headers = {} }: McpHttpConnection, options: OpenOptions): Promise<Link> {
+export async function openHttp(
+  { url, headers = {} }: McpHttpConnection,
+  options: OpenOptions,
+): Promise<Link> {
   const { StreamableHTTPClientTransport } = await loadSdk();
   const endpoint = new URL(url);
   const reconnections = createReconnections({ now: () => performance.now() }, (run, ms) => {
@@ -122,7 +147,12 @@ export async function openHttp({ url, headers = {} }: McpHttpConnection, options
         excess = message;
       },
     }),
-    reconnectionOptions: { initialReconnectionDelay: 500, maxReconnectionDelay: 5_000, reconnectionDelayGrowFactor: 2, maxRetries: 3 },
+    reconnectionOptions: {
+      initialReconnectionDelay: 500,
+      maxReconnectionDelay: 5_000,
+      reconnectionDelayGrowFactor: 2,
+      maxRetries: 3,
+    },
     reconnectionScheduler: reconnections.schedule,
   });
   const close = transport.close.bind(transport);
@@ -156,7 +186,8 @@ export async function openHttp({ url, headers = {} }: McpHttpConnection, options
     },
     async close() {
       // A courtesy that a server which hangs does not get to enjoy.
-      if (!link.lost) await Promise.race([transport.terminateSession().catch(() => {}), delay(1_000)]);
+      if (!link.lost)
+        await Promise.race([transport.terminateSession().catch(() => {}), delay(1_000)]);
       await link.close();
     },
   };
@@ -178,8 +209,15 @@ async function open(
       // No capabilities: the server can ask neither our model nor our person for anything.
       capabilities: {},
       versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMs } },
-      // Schemas from outside never reach a code-generating validator; outputs are validated by our own.
-      jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
+      // Schemas from outside never reach a code-generating validator; outputs are validated by our
+      // own.
+      jsonSchemaValidator: {
+        getValidator: () => (input) => ({
+          valid: true,
+          data: input as never,
+          errorMessage: undefined,
+        }),
+      },
       listChanged: { tools: { autoRefresh: false, onChanged: () => toolsChanged() } },
     },
   );
@@ -223,7 +261,11 @@ async function open(
   } catch (error) {
     await link.close();
     const told = said();
-    throw connectionFault(`Cannot connect to the MCP server ${where}: ${cleanLine(messageOf(error), 500)}${told === '' ? '' : ` It said: ${told}`}`, error);
+    throw connectionFault(
+      `Cannot connect to the MCP server ${where}: ` +
+        `${cleanLine(messageOf(error), 500)}${told === '' ? '' : ` It said: ${told}`}`,
+      error,
+    );
   }
   return link;
 }
@@ -257,24 +299,35 @@ export function adoptClient(client: ConnectedMcpClient, { toolsChanged }: OpenOp
   return link;
 }
 
-/** Over HTTP each request has its own answer; where that ends without one, the SDK would wait for ever. */
+/**
+ * Over HTTP each request has its own answer; where that ends without one, the SDK would wait for
+ * ever.
+ */
 function noticeLostAnswers(transport: Transport): void {
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {
-    if (Array.isArray(message) || !('id' in message) || !('method' in message)) return send(message, options);
+    if (Array.isArray(message) || !('id' in message) || !('method' in message))
+      return send(message, options);
     const { id } = message;
     return send(message, {
       ...options,
       onRequestStreamEnd: () => {
         options?.onRequestStreamEnd?.();
         // For a request that was answered this says nothing: nobody waits for its id any more.
-        transport.onmessage?.({ jsonrpc: '2.0', id, error: { code: -32_000, message: lostMessage, data: answerLost } } as never);
+        transport.onmessage?.({
+          jsonrpc: '2.0',
+          id,
+          error: { code: -32_000, message: lostMessage, data: answerLost },
+        } as never);
       },
     });
   };
 }
 
-/** The SDK handles an answer at once and notifications a moment later: progress that came right before its answer would be lost. */
+/**
+ * The SDK handles an answer at once and notifications a moment later: progress that came right
+ * before its answer would be lost.
+ */
 function keepOrder(transport: Transport): void {
   const receive = transport.onmessage;
   transport.onmessage = (message, extra) => {

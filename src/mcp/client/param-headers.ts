@@ -1,4 +1,7 @@
-/** The `Mcp-Param-*` headers of a call in the era of 2026: the arguments that a schema marks with `x-mcp-header`, repeated for gateways that do not read bodies. */
+/**
+ * The `Mcp-Param-*` headers of a call in the era of 2026: the arguments that a schema marks with
+ * `x-mcp-header`, repeated for gateways that do not read bodies.
+ */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 
@@ -16,18 +19,30 @@ interface Mark {
   readonly value: JsonValue | undefined;
 }
 
-/** The headers by name. None where a mark is not as the protocol has it: such a tool is no tool of that era. */
+/**
+ * The headers by name. None where a mark is not as the protocol has it: such a tool is no tool of
+ * that era.
+ */
 export function paramHeaders(schema: JsonObject, input: JsonObject): Record<string, string> {
   const marks: Mark[] = [];
   collect(schema, input, marks);
   const headers: Record<string, string> = {};
   const names = new Set<string>();
   for (const { header, type, value } of marks) {
-    if (typeof header !== 'string' || !token.test(header) || !markedTypes.has(type) || names.has(header.toLowerCase())) return {};
+    if (
+      typeof header !== 'string' ||
+      !token.test(header) ||
+      !markedTypes.has(type) ||
+      names.has(header.toLowerCase())
+    )
+      return {};
     names.add(header.toLowerCase());
     const text = textOf(value);
     if (text !== undefined)
-      headers[`Mcp-Param-${header}`] = plain.test(text) && !base64.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+      headers[`Mcp-Param-${header}`] =
+        plain.test(text) && !base64.test(text)
+          ? text
+          : `=?base64?${Buffer.from(text).toString('base64')}?=`;
   }
   return headers;
 }
@@ -37,13 +52,18 @@ function collect({ properties }: JsonObject, input: JsonValue | undefined, marks
   for (const [key, property] of Object.entries(properties)) {
     if (!isJsonObject(property)) continue;
     const value = isJsonObject(input) && Object.hasOwn(input, key) ? input[key] : undefined;
-    if (Object.hasOwn(property, 'x-mcp-header')) marks.push({ header: property['x-mcp-header'] as JsonValue, type: property.type, value });
+    if (Object.hasOwn(property, 'x-mcp-header'))
+      marks.push({ header: property['x-mcp-header'] as JsonValue, type: property.type, value });
     collect(property, value, marks);
   }
 }
 
-/** Undefined for what no header can repeat: nothing, a list or an object, and a number that text may round differently. */
+/**
+ * Undefined for what no header can repeat: nothing, a list or an object, and a number that text may
+ * round differently.
+ */
 function textOf(value: JsonValue | undefined): string | undefined {
-  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : String(value);
+  if (typeof value === 'number')
+    return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : String(value);
   return typeof value === 'string' || typeof value === 'boolean' ? String(value) : undefined;
 }

@@ -1,4 +1,7 @@
-/** Which definitions of a server stand: each is known by its fingerprint, and a changed one stands only once somebody has accepted it. */
+/**
+ * Which definitions of a server stand: each is known by its fingerprint, and a changed one stands
+ * only once somebody has accepted it.
+ */
 
 import { describe } from '../../errors.ts';
 import { type AnyTool, MisuseError } from '../../index.ts';
@@ -10,7 +13,10 @@ export interface McpDrift {
   readonly name: string;
   /** The fingerprint that was accepted; undefined for a tool that nobody has accepted yet. */
   readonly pinned: string | undefined;
-  /** The fingerprint of what the server gives now; undefined where it gives the tool no more, or in a form that is refused. */
+  /**
+   * The fingerprint of what the server gives now; undefined where it gives the tool no more, or in
+   * a form that is refused.
+   */
   readonly found: string | undefined;
 }
 
@@ -39,17 +45,26 @@ export interface Ledger {
   readonly size: number;
   /** What the server gives under a name, accepted or not. */
   found(name: string): AnyTool<unknown> | undefined;
-  /** Ties a definition that is about to be made to its name. The fingerprint is set once it is known. */
+  /**
+   * Ties a definition that is about to be made to its name. The fingerprint is set once it is
+   * known.
+   */
   originOf(name: string, source: string): OutsideOrigin & { fingerprint: string };
   /** Takes a whole listing. */
   offer(definitions: readonly AnyTool<unknown>[]): void;
-  /** @throws MisuseError `unknown_tool`, or `invalid_option` where `found` is no longer what the server gives. */
+  /**
+   * @throws MisuseError `unknown_tool`, or `invalid_option` where `found` is no longer what the
+   * server gives.
+   */
   accept(name: string, found: string | undefined): void;
   /** Whatever still asks for a tool is told that there is none. */
   close(): void;
 }
 
-/** Makes a ledger. Without `pins`, the first listing is accepted as it is; with them, only what they name. */
+/**
+ * Makes a ledger. Without `pins`, the first listing is accepted as it is; with them, only what they
+ * name.
+ */
 export function createLedger(pins: ReadonlyMap<string, string> | undefined): Ledger {
   let accepted = pins === undefined ? undefined : new Map(pins);
   const cells = new Map<string, Cell>();
@@ -67,7 +82,8 @@ export function createLedger(pins: ReadonlyMap<string, string> | undefined): Led
   const settle = (name: string): void => {
     const cell = cellOf(name);
     const { offered, standing: before } = cell;
-    const stands = offered !== undefined && accepted?.get(name) === offered.fingerprint ? offered : undefined;
+    const stands =
+      offered !== undefined && accepted?.get(name) === offered.fingerprint ? offered : undefined;
     if (stands === before) return;
     cell.standing = stands;
     for (const ref of cell.places) {
@@ -102,14 +118,16 @@ export function createLedger(pins: ReadonlyMap<string, string> | undefined): Led
         fingerprint: '',
         withdrawn: () => {
           const cell = cells.get(name);
-          if (cell?.standing !== undefined && cell.standing.fingerprint === origin.fingerprint) return undefined;
+          if (cell?.standing !== undefined && cell.standing.fingerprint === origin.fingerprint)
+            return undefined;
           return cell?.offered === undefined ? 'removed' : 'definition_changed';
         },
         stands: (place: OutsidePlace) => {
           const cell = cellOf(name);
           cell.places.add(new WeakRef(place));
           // The ledger may have moved on since the host was given the definition.
-          if (cell.standing !== undefined && cell.standing.fingerprint !== origin.fingerprint) place.replace(cell.standing as AnyTool);
+          if (cell.standing !== undefined && cell.standing.fingerprint !== origin.fingerprint)
+            place.replace(cell.standing as AnyTool);
         },
       };
       return origin;
@@ -120,7 +138,8 @@ export function createLedger(pins: ReadonlyMap<string, string> | undefined): Led
         const cell = cellOf(definition.name);
         // The same again stays the same object: what registries hold is what is listed.
         if (cell.offered?.fingerprint !== definition.fingerprint) {
-          cell.offered = cell.standing?.fingerprint === definition.fingerprint ? cell.standing : definition;
+          cell.offered =
+            cell.standing?.fingerprint === definition.fingerprint ? cell.standing : definition;
         }
       }
       for (const [name, cell] of cells) if (!names.has(name)) cell.offered = undefined;
@@ -130,15 +149,28 @@ export function createLedger(pins: ReadonlyMap<string, string> | undefined): Led
       // A server that gives other names in each listing leaves nothing behind.
       for (const [name, cell] of cells) {
         for (const ref of cell.places) if (ref.deref() === undefined) cell.places.delete(ref);
-        if (cell.offered === undefined && cell.standing === undefined && accepted.has(name) !== true && cell.places.size === 0) cells.delete(name);
+        if (
+          cell.offered === undefined &&
+          cell.standing === undefined &&
+          accepted.has(name) !== true &&
+          cell.places.size === 0
+        )
+          cells.delete(name);
       }
     },
     accept(name, found) {
       const offered = cells.get(name)?.offered;
       if (offered === undefined && accepted?.has(name) !== true)
-        throw new MisuseError('unknown_tool', `The MCP server gives no tool ${describe(name)} that could be accepted.`);
+        throw new MisuseError(
+          'unknown_tool',
+          `The MCP server gives no tool ${describe(name)} that could be accepted.`,
+        );
       if (found !== undefined && offered?.fingerprint !== found)
-        throw new MisuseError('invalid_option', `The definition of \`${name}\` has changed again since it was looked at. Look at it anew.`);
+        throw new MisuseError(
+          'invalid_option',
+          `The definition of \`${name}\` has changed again since it was looked at. Look at it ` +
+            'anew.',
+        );
       if (offered === undefined) accepted?.delete(name);
       else accepted?.set(name, offered.fingerprint);
       settle(name);

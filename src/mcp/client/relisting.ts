@@ -1,4 +1,7 @@
-/** Listing again: one listing at a time, and a server that keeps saying that its tools changed is listened to ever more rarely. */
+/**
+ * Listing again: one listing at a time, and a server that keeps saying that its tools changed is
+ * listened to ever more rarely.
+ */
 
 /** Runs something after some milliseconds; what it gives calls that off. */
 export type Later = (run: () => void, ms: number) => () => void;
@@ -13,9 +16,15 @@ export interface RelistingOptions {
 
 /** Listings that the host asks for, and those that the server's notices ask for. */
 export interface Relisting {
-  /** Lists, and once more where the tools changed meanwhile; joins a listing that is under way. Rejects as `list` does. */
+  /**
+   * Lists, and once more where the tools changed meanwhile; joins a listing that is under way.
+   * Rejects as `list` does.
+   */
   refresh(): Promise<void>;
-  /** The server says that its tools changed: lists now, or when the pause is over. Never fails: a listing that does changes nothing. */
+  /**
+   * The server says that its tools changed: lists now, or when the pause is over. Never fails: a
+   * listing that does changes nothing.
+   */
   changed(): void;
   /** Nothing is listed by itself any more. */
   close(): void;

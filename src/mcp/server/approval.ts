@@ -1,4 +1,6 @@
-/** An approval as an elicitation: what the client's person is shown, and what their answer means. */
+/**
+ * An approval as an elicitation: what the client's person is shown, and what their answer means.
+ */
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest } from '../../index.ts';
 import { sanitizeText } from '../../serialize.ts';
@@ -15,13 +17,19 @@ const choices: readonly (readonly [ApprovalChoice, string])[] = [
 ];
 
 /** The answer for a person who cannot be shown what would run. */
-export const unshowable: ApprovalAnswer = Object.freeze({ decision: 'reject_once', message: unshowableInput });
+export const unshowable: ApprovalAnswer = Object.freeze({
+  decision: 'reject_once',
+  message: unshowableInput,
+});
 
 /**
  * The form; undefined where the input cannot be shown, and so must not be allowed.
  * @param always the session is this client's alone, so that a standing answer binds no one else
  */
-export function approvalForm(request: ApprovalRequest, always: boolean): ElicitRequestFormParams | undefined {
+export function approvalForm(
+  request: ApprovalRequest,
+  always: boolean,
+): ElicitRequestFormParams | undefined {
   const input = approvalInput(request.input);
   if (input === undefined) return undefined;
   const offered = always ? choices : choices.slice(0, 2);
@@ -46,13 +54,25 @@ export function approvalForm(request: ApprovalRequest, always: boolean): ElicitR
 export function approvalAnswer(result: unknown, always: boolean): ApprovalChoice {
   if (typeof result !== 'object' || result === null) return 'reject_once';
   // Own members alone: what it inherits nobody has answered.
-  const { action, content }: { action?: unknown; content?: unknown } = { action: undefined, content: undefined, ...result };
+  const { action, content }: { action?: unknown; content?: unknown } = {
+    action: undefined,
+    content: undefined,
+    ...result,
+  };
   if (action !== 'accept' || typeof content !== 'object' || content === null) return 'reject_once';
-  const decision: unknown = Object.hasOwn(content, 'decision') ? (content as { decision?: unknown }).decision : undefined;
-  return (always ? choices : choices.slice(0, 2)).find(([value]) => value === decision)?.[0] ?? 'reject_once';
+  const decision: unknown = Object.hasOwn(content, 'decision')
+    ? (content as { decision?: unknown }).decision
+    : undefined;
+  return (
+    (always ? choices : choices.slice(0, 2)).find(([value]) => value === decision)?.[0] ??
+    'reject_once'
+  );
 }
 
-function messageOf({ title, message, risk, tool, source, ruleId, hiddenFields }: ApprovalRequest, input: string): string {
+function messageOf(
+  { title, message, risk, tool, source, ruleId, hiddenFields }: ApprovalRequest,
+  input: string,
+): string {
   const lines = [
     shown(title),
     ...(message === undefined ? [] : [shown(message)]),
@@ -68,6 +88,9 @@ function messageOf({ title, message, risk, tool, source, ruleId, hiddenFields }:
 /** On one line, so that a text cannot pass for a line of the form. */
 function shown(text: string): string {
   return sanitizeText(shortLine(text))
-    .replaceAll(/(?!\ufe0f)[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu, '\u{fffd}')
+    .replaceAll(
+      /(?!\ufe0f)[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu,
+      '\u{fffd}',
+    )
     .replaceAll(/\s+/gu, ' ');
 }

@@ -1,19 +1,34 @@
-/** What a call may ask of the client behind its request, in the protocol's 2025 era. In the 2026 era a server cannot ask while it works. */
+/**
+ * What a call may ask of the client behind its request, in the protocol's 2025 era. In the 2026 era
+ * a server cannot ask while it works.
+ */
 import type { ClientCapabilities, ServerContext } from '@modelcontextprotocol/server';
 import type { Approver, JsonObject, JsonSchema, SurfaceClient } from '../../index.ts';
 import { approvalAnswer, approvalForm, unshowable } from './approval.ts';
 
-/** Longest wait for one answer, in milliseconds. A call's own timeout and an approval's own end come first. */
+/**
+ * Longest wait for one answer, in milliseconds. A call's own timeout and an approval's own end come
+ * first.
+ */
 const longestWaitMs = 600_000;
 
 /** True where the client shows forms to its person. A bare `elicitation: {}` means forms. */
 export function offersForms(capabilities: ClientCapabilities | undefined): boolean {
   const elicitation = capabilities?.elicitation;
-  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+  return (
+    elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
+  );
 }
 
-/** What becomes `context.client`; undefined where the client offers nothing. `signal` ends with the call. */
-export function askingClient(ctx: ServerContext, capabilities: ClientCapabilities | undefined, signal: AbortSignal): SurfaceClient | undefined {
+/**
+ * What becomes `context.client`; undefined where the client offers nothing. `signal` ends with the
+ * call.
+ */
+export function askingClient(
+  ctx: ServerContext,
+  capabilities: ClientCapabilities | undefined,
+  signal: AbortSignal,
+): SurfaceClient | undefined {
   const forms = offersForms(capabilities);
   const sampling = capabilities?.sampling !== undefined;
   if (!forms && !sampling) return undefined;
@@ -22,14 +37,31 @@ export function askingClient(ctx: ServerContext, capabilities: ClientCapabilitie
     ...(sampling
       ? {
           sample: async (request: JsonObject) =>
-            (await ctx.mcpReq.send({ method: 'sampling/createMessage', params: request }, options)) as unknown as JsonObject,
+            (await ctx.mcpReq.send(
+              { method: 'sampling/createMessage', params: request },
+              options,
+            )) as unknown as JsonObject,
         }
       : {}),
     ...(forms
       ? {
-          elicit: async ({ message, requestedSchema }: { message: string; requestedSchema: JsonSchema }) => {
-            const { action, content } = await ctx.mcpReq.send({ method: 'elicitation/create', params: { message, requestedSchema } }, options);
-            return { action, ...(action === 'accept' && content !== undefined ? { content: content as JsonObject } : {}) };
+          elicit: async ({
+            message,
+            requestedSchema,
+          }: {
+            message: string;
+            requestedSchema: JsonSchema;
+          }) => {
+            const { action, content } = await ctx.mcpReq.send(
+              { method: 'elicitation/create', params: { message, requestedSchema } },
+              options,
+            );
+            return {
+              action,
+              ...(action === 'accept' && content !== undefined
+                ? { content: content as JsonObject }
+                : {}),
+            };
           },
         }
       : {}),
@@ -42,7 +74,10 @@ export function askingApprover(ctx: ServerContext, always: boolean): Approver {
     const form = approvalForm(request, always);
     if (form === undefined) return unshowable;
     const timeout = Math.max(1, Math.min(2 ** 31 - 1, request.expiresAt - request.requestedAt));
-    const answer = await ctx.mcpReq.send({ method: 'elicitation/create', params: { ...form } }, { signal, timeout });
+    const answer = await ctx.mcpReq.send(
+      { method: 'elicitation/create', params: { ...form } },
+      { signal, timeout },
+    );
     return approvalAnswer(answer, always);
   };
 }

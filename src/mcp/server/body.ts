@@ -1,4 +1,7 @@
-/** Bodies: what comes in is read up to a limit of size and time, what goes out is buffered up to one. */
+/**
+ * Bodies: what comes in is read up to a limit of size and time, what goes out is buffered up to
+ * one.
+ */
 import { excessOf } from '../../text/json-bounds.ts';
 import { refusal } from './door.ts';
 import { maxDepth, maxValues, rpcCodes, tooDeep, tooFull } from './rpc.ts';
@@ -12,12 +15,16 @@ const bodyTimeoutMs = 30_000;
 
 /** The JSON of a POST, or the refusal. */
 export async function readBody(request: Request): Promise<{ readonly value: unknown } | Response> {
-  const tooLarge = (): Response => refusal(413, rpcCodes.server, `A request body may have ${maxBodyBytes} bytes at most.`, { Connection: 'close' });
+  const tooLarge = (): Response =>
+    refusal(413, rpcCodes.server, `A request body may have ${maxBodyBytes} bytes at most.`, {
+      Connection: 'close',
+    });
   if (Number(request.headers.get('content-length')) > maxBodyBytes) {
     await request.body?.cancel().catch(() => {});
     return tooLarge();
   }
-  const malformed = (): Response => refusal(400, rpcCodes.parse, 'Parse error: the body is not valid JSON.');
+  const malformed = (): Response =>
+    refusal(400, rpcCodes.parse, 'Parse error: the body is not valid JSON.');
   if (request.body === null) return malformed();
   const reader = request.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   let late = false;
@@ -39,7 +46,10 @@ export async function readBody(request: Request): Promise<{ readonly value: unkn
       }
       text += decoder.decode(value, { stream: true });
     }
-    if (late) return refusal(408, rpcCodes.server, 'The body did not arrive in time.', { Connection: 'close' });
+    if (late)
+      return refusal(408, rpcCodes.server, 'The body did not arrive in time.', {
+        Connection: 'close',
+      });
     text += decoder.decode();
     return excessive(text) ?? { value: JSON.parse(text) as unknown };
   } catch {
@@ -54,16 +64,22 @@ function excessive(text: string): Response | undefined {
   const excess = excessOf(text, { maxDepth, maxValues });
   if (excess === undefined) return undefined;
   const id = idOfSkipped(text.slice(0, keptOfLine), text.slice(-keptOfLine));
-  return excess === 'depth' ? refusal(400, rpcCodes.invalidRequest, tooDeep, {}, id) : refusal(413, rpcCodes.server, tooFull, {}, id);
+  return excess === 'depth'
+    ? refusal(400, rpcCodes.invalidRequest, tooDeep, {}, id)
+    : refusal(413, rpcCodes.server, tooFull, {}, id);
 }
 
 /**
- * The same response with its body read at once and buffered up to a limit; a client that is further behind is cut off. `onEnd` is called once, however it ends. JSON is
- * there as a whole already, and stays as it is.
+ * The same response with its body read at once and buffered up to a limit; a client that is further
+ * behind is cut off. `onEnd` is called once, however it ends. JSON is there as a whole already, and
+ * stays as it is.
  */
 export function bounded(response: Response, onEnd: () => void): Response {
   const { body } = response;
-  if (body === null || response.headers.get('content-type')?.startsWith('application/json') === true) {
+  if (
+    body === null ||
+    response.headers.get('content-type')?.startsWith('application/json') === true
+  ) {
     onEnd();
     return response;
   }
@@ -81,7 +97,9 @@ export function bounded(response: Response, onEnd: () => void): Response {
         if (done) break;
         if ((controller.desiredSize ?? 0) <= 0) {
           void reader.cancel().catch(() => {});
-          controller.error(new Error('The client reads too slowly: more than the buffer holds is waiting for it.'));
+          controller.error(
+            new Error('The client reads too slowly: more than the buffer holds is waiting for it.'),
+          );
           return end();
         }
         controller.enqueue(value);
@@ -104,5 +122,9 @@ export function bounded(response: Response, onEnd: () => void): Response {
     },
     new ByteLengthQueuingStrategy({ highWaterMark: maxBufferedBytes }),
   );
-  return new Response(stream, { status: response.status, statusText: response.statusText, headers: response.headers });
+  return new Response(stream, {
+    status: response.status,
+    statusText: response.statusText,
+    headers: response.headers,
+  });
 }

@@ -1,4 +1,7 @@
-/** What running calls report, brought to the requests that they came by. One subscription a session, and none while nobody follows a call. */
+/**
+ * What running calls report, brought to the requests that they came by. One subscription a session,
+ * and none while nobody follows a call.
+ */
 import type { LogLevel, ToolSession } from '../../index.ts';
 
 /** What a request wants to hear of its call. */
@@ -15,10 +18,20 @@ interface Hub {
 }
 
 const hubs = new WeakMap<ToolSession, Hub>();
-const levels: ReadonlySet<unknown> = new Set<LogLevel>(['debug', 'info', 'notice', 'warning', 'error']);
+const levels: ReadonlySet<unknown> = new Set<LogLevel>([
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+]);
 
 /** Follows one call until the returned function is called. */
-export function followCall(session: ToolSession, callId: string, follower: CallFollower): () => void {
+export function followCall(
+  session: ToolSession,
+  callId: string,
+  follower: CallFollower,
+): () => void {
   const hub = hubs.get(session) ?? { followers: new Map<string, CallFollower>(), stop: undefined };
   hubs.set(session, hub);
   hub.followers.set(callId, follower);
@@ -33,11 +46,14 @@ export function followCall(session: ToolSession, callId: string, follower: CallF
 
 function subscribe(session: ToolSession, followers: ReadonlyMap<string, CallFollower>): () => void {
   const stops = [
-    session.events.on('tool:progress', ({ callId, done, total, message }) => followers.get(callId)?.progress?.(done, total, message)),
+    session.events.on('tool:progress', ({ callId, done, total, message }) =>
+      followers.get(callId)?.progress?.(done, total, message),
+    ),
     session.events.on('tool:event', ({ callId, toolName, name, data }) => {
       if (name !== 'log' || typeof data !== 'object' || data === null) return;
       const { level, data: said } = data as { level?: unknown; data?: unknown };
-      if (levels.has(level)) followerOf(followers, callId)?.log?.(level as LogLevel, said ?? null, toolName);
+      if (levels.has(level))
+        followerOf(followers, callId)?.log?.(level as LogLevel, said ?? null, toolName);
     }),
   ];
   return () => {
@@ -46,7 +62,10 @@ function subscribe(session: ToolSession, followers: ReadonlyMap<string, CallFoll
 }
 
 /** Ids of child calls are `parent/1`. */
-function followerOf(followers: ReadonlyMap<string, CallFollower>, callId: string): CallFollower | undefined {
+function followerOf(
+  followers: ReadonlyMap<string, CallFollower>,
+  callId: string,
+): CallFollower | undefined {
   for (let id = callId; ; id = id.slice(0, id.lastIndexOf('/'))) {
     const follower = followers.get(id);
     if (follower !== undefined || !id.includes('/')) return follower;

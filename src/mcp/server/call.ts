@@ -1,7 +1,19 @@
 /** `tools/call`: one request, one call through the session, one result. */
 import { createHash } from 'node:crypto';
-import type { CallToolResult, ClientCapabilities, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
-import type { ApprovalRequest, JsonObject, LogLevel, Surface, ToolResult, ToolSession } from '../../index.ts';
+import type {
+  CallToolResult,
+  ClientCapabilities,
+  InputRequiredResult,
+  ServerContext,
+} from '@modelcontextprotocol/server';
+import type {
+  ApprovalRequest,
+  JsonObject,
+  LogLevel,
+  Surface,
+  ToolResult,
+  ToolSession,
+} from '../../index.ts';
 import { resumeCall, stateOf } from '../../surface-port.ts';
 import { listingOf } from '../../surfaces/shared/listing.ts';
 import { shownOutcome } from '../../surfaces/shared/outcome.ts';
@@ -40,10 +52,24 @@ export interface CallRequest {
 export type LogThreshold = LogLevel | 'critical' | 'alert' | 'emergency' | 'off';
 
 /** Mildest first, as the protocol orders them. */
-export const logLevels: readonly LogThreshold[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency', 'off'];
+export const logLevels: readonly LogThreshold[] = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+  'off',
+];
 
 /** Runs the call. Resolves always, but where the protocol itself is at fault. */
-export async function answerCall(serving: Serving, request: CallRequest, ctx: ServerContext): Promise<CallToolResult | InputRequiredResult> {
+export async function answerCall(
+  serving: Serving,
+  request: CallRequest,
+  ctx: ServerContext,
+): Promise<CallToolResult | InputRequiredResult> {
   const { session, era, exclusive } = serving;
   const { capabilities } = request;
   const forms = serving.clientApproves && offersForms(capabilities);
@@ -60,22 +86,31 @@ export async function answerCall(serving: Serving, request: CallRequest, ctx: Se
     exposeErrors: serving.exposeErrors,
     client,
     approver,
-    // The tool that is called keeps the name it was called by: another one would tell an outsider that a tool which it may not see exists.
+    // The tool that is called keeps the name it was called by: another one would tell an outsider
+    // that a tool which it may not see exists.
     shownName: (name) => (name === called ? request.name : shownName(name)),
   };
   try {
     const result = await firstResult(serving, request, ctx, surface);
-    if (result.success || result.approval?.token === undefined || !forms) return shown(session, result, forms);
+    if (result.success || result.approval?.token === undefined || !forms)
+      return shown(session, result, forms);
     const { approval } = result;
     const token = approval.token as string;
     const question = era === 'modern' ? askFor(approval, token) : undefined;
     if (question !== undefined) return question;
     // A client that fails to answer leaves the call suspended: it can still be answered elsewhere.
-    const answer = approver === undefined ? unshowable : await Promise.resolve(approver(approval, { signal: ctx.mcpReq.signal })).catch(() => undefined);
+    const answer =
+      approver === undefined
+        ? unshowable
+        : await Promise.resolve(approver(approval, { signal: ctx.mcpReq.signal })).catch(
+            () => undefined,
+          );
     if (answer === undefined) return shown(session, result, false);
     return shown(
       session,
-      await follow(serving, ctx, request, result.metadata.callId, () => resumeCall(stateOf(session), token, answer, { signal: ctx.mcpReq.signal, surface })),
+      await follow(serving, ctx, request, result.metadata.callId, () =>
+        resumeCall(stateOf(session), token, answer, { signal: ctx.mcpReq.signal, surface }),
+      ),
       forms,
     );
   } finally {
@@ -84,21 +119,30 @@ export async function answerCall(serving: Serving, request: CallRequest, ctx: Se
   }
 }
 
-/** What the 2026 era is answered: the question, and the token by which the answer finds its call. Undefined where the input cannot be shown. */
+/**
+ * What the 2026 era is answered: the question, and the token by which the answer finds its call.
+ * Undefined where the input cannot be shown.
+ */
 function askFor(approval: ApprovalRequest, token: string): InputRequiredResult | undefined {
   const form = approvalForm(approval, false);
   if (form === undefined) return undefined;
   return {
     resultType: 'input_required',
-    inputRequests: { [approvalKey]: { method: 'elicitation/create', params: { mode: 'form', ...form } } },
+    inputRequests: {
+      [approvalKey]: { method: 'elicitation/create', params: { mode: 'form', ...form } },
+    },
     requestState: token,
   };
 }
 
 /** The same question again, for a request that brings the token and no answer: nobody said no. */
-async function unanswered(session: ToolSession, { mcpReq }: ServerContext): Promise<InputRequiredResult | undefined> {
+async function unanswered(
+  session: ToolSession,
+  { mcpReq }: ServerContext,
+): Promise<InputRequiredResult | undefined> {
   const token: unknown = mcpReq.requestState();
-  if (typeof token !== 'string' || responseIn(mcpReq.inputResponses) !== undefined) return undefined;
+  if (typeof token !== 'string' || responseIn(mcpReq.inputResponses) !== undefined)
+    return undefined;
   const pending = await session.approvals.pending().catch(() => []);
   const found = pending.find((one) => one.token === token);
   return found === undefined ? undefined : askFor(found, token);
@@ -106,11 +150,18 @@ async function unanswered(session: ToolSession, { mcpReq }: ServerContext): Prom
 
 /** The answer to our question. Only what the client itself has sent under its name is one. */
 function responseIn(responses: object | undefined): unknown {
-  return responses !== undefined && Object.hasOwn(responses, approvalKey) ? (responses as Record<string, unknown>)[approvalKey] : undefined;
+  return responses !== undefined && Object.hasOwn(responses, approvalKey)
+    ? (responses as Record<string, unknown>)[approvalKey]
+    : undefined;
 }
 
 /** The call, or the resume of the one that the request's state names. */
-function firstResult(serving: Serving, request: CallRequest, ctx: ServerContext, surface: Surface): Promise<ToolResult> {
+function firstResult(
+  serving: Serving,
+  request: CallRequest,
+  ctx: ServerContext,
+  surface: Surface,
+): Promise<ToolResult> {
   const { session, idPrefix } = serving;
   const { signal, id, inputResponses } = ctx.mcpReq;
   const state: unknown = ctx.mcpReq.requestState();
@@ -118,14 +169,20 @@ function firstResult(serving: Serving, request: CallRequest, ctx: ServerContext,
   const name = known.get(request.name) ?? request.name;
   if (typeof state !== 'string') {
     const callId = `${idPrefix}${idText(id)}`;
-    return follow(serving, ctx, request, callId, () => session.call(name, request.input, { callId, signal, surface }));
+    return follow(serving, ctx, request, callId, () =>
+      session.call(name, request.input, { callId, signal, surface }),
+    );
   }
   const core = stateOf(session);
   const claims = core.registry.signer?.verify(state);
-  // The answer is for the call that was asked about: whoever sends it with another tool's name has mixed something up.
-  const token = serving.clientApproves && (claims === undefined || claims.tool === name) ? state : '';
+  // The answer is for the call that was asked about: whoever sends it with another tool's name has
+  // mixed something up.
+  const token =
+    serving.clientApproves && (claims === undefined || claims.tool === name) ? state : '';
   const answer = approvalAnswer(responseIn(inputResponses), false);
-  return follow(serving, ctx, request, claims?.callId ?? '', () => resumeCall(core, token, answer, { signal, surface }));
+  return follow(serving, ctx, request, claims?.callId ?? '', () =>
+    resumeCall(core, token, answer, { signal, surface }),
+  );
 }
 
 /** Sends progress and logs while the call runs; all of it is handed on before the result is. */
@@ -164,7 +221,8 @@ async function follow(
                 },
               }),
           log(level, data, logger) {
-            if (logLevels.indexOf(level) >= threshold) notify('notifications/message', { level, logger, data });
+            if (logLevels.indexOf(level) >= threshold)
+              notify('notifications/message', { level, logger, data });
           },
         });
   try {
@@ -176,20 +234,34 @@ async function follow(
 }
 
 function shown(session: ToolSession, result: ToolResult, forms: boolean): CallToolResult {
-  const declared = (result.success ? session.tool(result.metadata.toolName)?.outputSchema : undefined) as JsonObject | undefined;
+  const declared = (
+    result.success ? session.tool(result.metadata.toolName)?.outputSchema : undefined
+  ) as JsonObject | undefined;
   const waits = !result.success && result.error.code === 'approval_pending';
-  return toCallToolResult(shownOutcome(result, declared ?? false), waits ? pendingNote(result.approval?.id, forms) : undefined);
+  return toCallToolResult(
+    shownOutcome(result, declared ?? false),
+    waits ? pendingNote(result.approval?.id, forms) : undefined,
+  );
 }
 
 function pendingNote(id: string | undefined, forms: boolean): string {
-  const where = `A person has to answer it in the host application${id === undefined ? '' : ` (approval ${id})`}, which then runs the call.`;
-  return forms ? where : `${where} This client cannot ask its person: it does not offer elicitation.`;
+  const where =
+    'A person has to answer it in the host ' +
+    `application${id === undefined ? '' : ` (approval ${id})`}, which then runs the call.`;
+  return forms
+    ? where
+    : `${where} This client cannot ask its person: it does not offer elicitation.`;
 }
 
-/** A request's id as part of a call's: a slash would make it look like a child call's, and a long one would be carried everywhere. */
+/**
+ * A request's id as part of a call's: a slash would make it look like a child call's, and a long
+ * one would be carried everywhere.
+ */
 function idText(id: string | number): string {
   const text = String(id);
   if (typeof id === 'number' || !/^[\w.-]{1,64}$/.test(text))
-    return typeof id === 'number' ? text : `#${createHash('sha256').update(text, 'utf16le').digest('hex').slice(0, 32)}`;
+    return typeof id === 'number'
+      ? text
+      : `#${createHash('sha256').update(text, 'utf16le').digest('hex').slice(0, 32)}`;
   return `"${text}"`;
 }

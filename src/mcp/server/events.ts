@@ -1,4 +1,7 @@
-/** Messages of streams, kept for a while so that a client which was cut off can fetch what it missed. */
+/**
+ * Messages of streams, kept for a while so that a client which was cut off can fetch what it
+ * missed.
+ */
 import { randomBytes } from 'node:crypto';
 import type { EventStore } from '@modelcontextprotocol/server';
 import type { McpEventStore } from './options.ts';
@@ -46,7 +49,13 @@ export function memoryEvents(now: () => number = () => performance.now()): Memor
   const trim = (shelf: Shelf): void => {
     const oldest = (): Kept | undefined => shelf.events.values().next().value;
     // The last one stays whatever its size: it is the answer that somebody waits for.
-    while (shelf.events.size > 1 && (shelf.events.size > shelfEvents || shelf.chars > shelfChars || (oldest()?.at ?? 0) < now() - keptMs)) drop(shelf);
+    while (
+      shelf.events.size > 1 &&
+      (shelf.events.size > shelfEvents ||
+        shelf.chars > shelfChars ||
+        (oldest()?.at ?? 0) < now() - keptMs)
+    )
+      drop(shelf);
     for (const other of shelves.values()) {
       while (chars > allChars && other.events.size > (other === shelf ? 1 : 0)) drop(other);
       if (chars <= allChars) break;
@@ -95,13 +104,22 @@ export function memoryEvents(now: () => number = () => performance.now()): Memor
   };
 }
 
-/** One MCP session's part of a host's store: another session's events do not exist for it, and a store that fails costs the resume, not the answer. */
-export function scopedEvents(store: McpEventStore, sessionId: string, report: (error: unknown) => void): EventStore {
+/**
+ * One MCP session's part of a host's store: another session's events do not exist for it, and a
+ * store that fails costs the resume, not the answer.
+ */
+export function scopedEvents(
+  store: McpEventStore,
+  sessionId: string,
+  report: (error: unknown) => void,
+): EventStore {
   const port = store as unknown as EventStore;
   const prefix = `${sessionId}:`;
   const streamOf = async (eventId: string): Promise<string | undefined> => {
     const known =
-      port.getStreamIdForEventId === undefined ? await port.replayEventsAfter(eventId, { send: async () => {} }) : await port.getStreamIdForEventId(eventId);
+      port.getStreamIdForEventId === undefined
+        ? await port.replayEventsAfter(eventId, { send: async () => {} })
+        : await port.getStreamIdForEventId(eventId);
     return known?.startsWith(prefix) === true ? known.slice(prefix.length) : undefined;
   };
   return {
@@ -125,7 +143,9 @@ export function scopedEvents(store: McpEventStore, sessionId: string, report: (e
       const stream = await streamOf(lastEventId);
       if (stream === undefined) throw new Error('The event is not known.');
       // What primes a stream has no message in it.
-      await port.replayEventsAfter(lastEventId, { send: async (id, message) => ('jsonrpc' in message ? send(id, message) : undefined) });
+      await port.replayEventsAfter(lastEventId, {
+        send: async (id, message) => ('jsonrpc' in message ? send(id, message) : undefined),
+      });
       return stream;
     },
   };

@@ -1,5 +1,14 @@
-/** One server of the protocol's package over a session: the low-level one, so that schemas and failures pass as they are. */
-import type { ClientCapabilities, JsonSchemaValidator, Server, ServerContext, ServerOptions } from '@modelcontextprotocol/server';
+/**
+ * One server of the protocol's package over a session: the low-level one, so that schemas and
+ * failures pass as they are.
+ */
+import type {
+  ClientCapabilities,
+  JsonSchemaValidator,
+  Server,
+  ServerContext,
+  ServerOptions,
+} from '@modelcontextprotocol/server';
 import { answerCall, type LogThreshold, logLevels, type Serving } from './call.ts';
 import { pageOf } from './list.ts';
 import type { Sdk } from './sdk.ts';
@@ -31,7 +40,11 @@ interface AnyParams {
 
 /** Parameters are read here: the package's own schemas would drop what they do not know. */
 const anyParams: AnyParams = {
-  '~standard': { version: 1, vendor: 'host-tools', validate: (value) => ({ value: value as Params }) },
+  '~standard': {
+    version: 1,
+    vendor: 'host-tools',
+    validate: (value) => ({ value: value as Params }),
+  },
 };
 
 /** Forms are checked by whoever asked: the package's validator generates code. */
@@ -42,7 +55,11 @@ const noValidator: NonNullable<ServerOptions['jsonSchemaValidator']> = {
 };
 
 /** Makes a server. It tells its client of changed tools once a turn. */
-export function createInstance(sdk: Sdk, { name, version, instructions }: ServerInfo, serving: Serving): Instance {
+export function createInstance(
+  sdk: Sdk,
+  { name, version, instructions }: ServerInfo,
+  serving: Serving,
+): Instance {
   const { session, era } = serving;
   const server = new sdk.Server(
     { name, version },
@@ -55,9 +72,17 @@ export function createInstance(sdk: Sdk, { name, version, instructions }: Server
   );
   let level: LogThreshold = 'debug';
   server.setRequestHandler('tools/list', { params: anyParams }, ({ cursor }) => {
-    const page = cursor === undefined || typeof cursor === 'string' ? pageOf(session, cursor) : undefined;
-    if (page === undefined) throw new sdk.ProtocolError(sdk.INVALID_PARAMS, 'The cursor names no page. Start again without one.');
-    return { tools: [...page.tools], ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) };
+    const page =
+      cursor === undefined || typeof cursor === 'string' ? pageOf(session, cursor) : undefined;
+    if (page === undefined)
+      throw new sdk.ProtocolError(
+        sdk.INVALID_PARAMS,
+        'The cursor names no page. Start again without one.',
+      );
+    return {
+      tools: [...page.tools],
+      ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
+    };
   });
   server.setRequestHandler('tools/call', { params: anyParams }, async (params, ctx) => {
     const { id, signal } = ctx.mcpReq;
@@ -68,7 +93,10 @@ export function createInstance(sdk: Sdk, { name, version, instructions }: Server
         name: params.name as string,
         input: params.arguments,
         capabilities: capabilitiesOf(sdk, server, ctx, era),
-        logLevel: era === 'legacy' ? level : (readLevel(envelopeOf(ctx)?.[sdk.LOG_LEVEL_META_KEY]) ?? 'off'),
+        logLevel:
+          era === 'legacy'
+            ? level
+            : (readLevel(envelopeOf(ctx)?.[sdk.LOG_LEVEL_META_KEY]) ?? 'off'),
       },
       ctx,
     ).finally(() => {
@@ -77,7 +105,11 @@ export function createInstance(sdk: Sdk, { name, version, instructions }: Server
   });
   server.setRequestHandler('logging/setLevel', { params: anyParams }, (params) => {
     const wanted = readLevel(params.level);
-    if (wanted === undefined) throw new sdk.ProtocolError(sdk.INVALID_PARAMS, `Expected \`level\` to be one of ${logLevels.slice(0, -1).join(', ')}.`);
+    if (wanted === undefined)
+      throw new sdk.ProtocolError(
+        sdk.INVALID_PARAMS,
+        `Expected \`level\` to be one of ${logLevels.slice(0, -1).join(', ')}.`,
+      );
     level = wanted;
     return {};
   });
@@ -89,8 +121,15 @@ export function createInstance(sdk: Sdk, { name, version, instructions }: Server
   return { server, changes: () => changes, dispose: stop };
 }
 
-function capabilitiesOf(sdk: Sdk, server: Server, ctx: ServerContext, era: Serving['era']): ClientCapabilities | undefined {
-  return era === 'legacy' ? server.getClientCapabilities() : (envelopeOf(ctx)?.[sdk.CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined);
+function capabilitiesOf(
+  sdk: Sdk,
+  server: Server,
+  ctx: ServerContext,
+  era: Serving['era'],
+): ClientCapabilities | undefined {
+  return era === 'legacy'
+    ? server.getClientCapabilities()
+    : (envelopeOf(ctx)?.[sdk.CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined);
 }
 
 /** What a request of the 2026 era says of itself. */

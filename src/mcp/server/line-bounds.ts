@@ -15,6 +15,7 @@ export function textFault(line: string): string | undefined {
 /** Why what a line holds is not read; undefined where it is. */
 export function valueFault(value: unknown): string | undefined {
   const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (messages.length > maxBatch) return `Invalid Request: a batch may have ${maxBatch} messages at most.`;
+  if (messages.length > maxBatch)
+    return `Invalid Request: a batch may have ${maxBatch} messages at most.`;
   return isTooFullBeside(messages) ? tooFullBeside : undefined;
 }

@@ -18,7 +18,8 @@ export interface LineTaker {
 }
 
 /**
- * Each chunk is searched once, and a line is put together once, however small its chunks are. A line that is too long is never held as a whole.
+ * Each chunk is searched once, and a line is put together once, however small its chunks are. A
+ * line that is too long is never held as a whole.
  * @param maxLength characters of a line
  */
 export function lineSplitter(maxLength: number, { take, refuse }: LineTaker): LineSplitter {

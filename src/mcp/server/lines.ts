@@ -6,7 +6,15 @@ import { maxBodyBytes } from './body.ts';
 import { textFault, valueFault } from './line-bounds.ts';
 import { lineSplitter } from './line-splitter.ts';
 import { readExactly, requestIdOf } from './message-form.ts';
-import { duplicateAnswer, maxOpenRequests, type RpcId, type RpcMessage, rpcCodes, rpcError, tooManyOpen } from './rpc.ts';
+import {
+  duplicateAnswer,
+  maxOpenRequests,
+  type RpcId,
+  type RpcMessage,
+  rpcCodes,
+  rpcError,
+  tooManyOpen,
+} from './rpc.ts';
 import { idOfSkipped, keptOfLine } from './skipped-line.ts';
 
 /** Where messages come from: Node's `Readable`, as far as it is used. */
@@ -44,10 +52,15 @@ export interface LineTransport extends Transport {
 }
 
 /**
- * Each line is answered: what cannot be read by an error, an id that is in flight by `duplicate_call_id`.
+ * Each line is answered: what cannot be read by an error, an id that is in flight by
+ * `duplicate_call_id`.
  * @param graceMs milliseconds that running calls have to end once the input has ended
  */
-export function lineTransport(input: LineInput, output: LineOutput, graceMs: number): LineTransport {
+export function lineTransport(
+  input: LineInput,
+  output: LineOutput,
+  graceMs: number,
+): LineTransport {
   const decoder = new TextDecoder();
   const inFlight = new Map<RpcId, { readonly method: string; readonly batch: Batch | undefined }>();
   let version: string | undefined;
@@ -74,7 +87,11 @@ export function lineTransport(input: LineInput, output: LineOutput, graceMs: num
     const message = readExactly(value);
     const fault =
       message === undefined
-        ? rpcError(rpcCodes.invalidRequest, 'Invalid Request: this is no JSON-RPC message.', requestIdOf(value))
+        ? rpcError(
+            rpcCodes.invalidRequest,
+            'Invalid Request: this is no JSON-RPC message.',
+            requestIdOf(value),
+          )
         : message.kind === 'request'
           ? conflict(message)
           : undefined;
@@ -92,8 +109,14 @@ export function lineTransport(input: LineInput, output: LineOutput, graceMs: num
     if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
       const { requestId } = isJsonObject(message.params) ? message.params : ({} as JsonObject);
       const target = inFlight.get(requestId as RpcId);
-      // What answers at once cannot be cancelled, and what is cancelled gets no answer. A listening stream is ended so.
-      if (target !== undefined && target.method !== 'tools/call' && target.method !== 'subscriptions/listen') return;
+      // What answers at once cannot be cancelled, and what is cancelled gets no answer. A listening
+      // stream is ended so.
+      if (
+        target !== undefined &&
+        target.method !== 'tools/call' &&
+        target.method !== 'subscriptions/listen'
+      )
+        return;
       if (target?.method === 'subscriptions/listen') transport.abandon(requestId as RpcId);
     }
     transport.onmessage?.(value as JSONRPCMessage);
@@ -103,12 +126,14 @@ export function lineTransport(input: LineInput, output: LineOutput, graceMs: num
     // All ids are taken before anything is answered: the last answer sends all of them.
     const messages = values.map((one) => admit(one, batch));
     if (batch.waits.size === 0 && batch.answers.length > 0) tell(batch.answers);
-    for (const [index, message] of messages.entries()) if (message !== undefined) deliver(values[index], message);
+    for (const [index, message] of messages.entries())
+      if (message !== undefined) deliver(values[index], message);
   };
   const takeLine = (line: string): void => {
     if (closed || line.trim() === '') return;
     const unread = textFault(line);
-    if (unread !== undefined) return refuse(unread, line.slice(0, keptOfLine), line.slice(-keptOfLine));
+    if (unread !== undefined)
+      return refuse(unread, line.slice(0, keptOfLine), line.slice(-keptOfLine));
     let value: unknown;
     try {
       value = JSON.parse(line);
@@ -117,9 +142,12 @@ export function lineTransport(input: LineInput, output: LineOutput, graceMs: num
     }
     const batch: readonly unknown[] | undefined = Array.isArray(value) ? value : undefined;
     if (batch !== undefined && (version !== '2025-03-26' || batch.length === 0))
-      return tell(rpcError(rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.'));
+      return tell(
+        rpcError(rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.'),
+      );
     const fault = valueFault(value);
-    if (fault !== undefined) return tell(rpcError(rpcCodes.invalidRequest, fault, requestIdOf(value)));
+    if (fault !== undefined)
+      return tell(rpcError(rpcCodes.invalidRequest, fault, requestIdOf(value)));
     if (batch !== undefined) return takeBatch(batch);
     const message = admit(value);
     if (message !== undefined) deliver(value, message);
@@ -128,14 +156,21 @@ export function lineTransport(input: LineInput, output: LineOutput, graceMs: num
   const refuse = (why: string, beginning: string, end: string): void => {
     if (!closed) tell(rpcError(rpcCodes.invalidRequest, why, idOfSkipped(beginning, end)));
   };
-  const lines = lineSplitter(maxBodyBytes, { take: takeLine, refuse: (beginning, end) => refuse(tooLong, beginning, end) });
-  const onData = (chunk: unknown): void => lines.add(chunk instanceof Uint8Array ? decoder.decode(chunk, { stream: true }) : String(chunk));
+  const lines = lineSplitter(maxBodyBytes, {
+    take: takeLine,
+    refuse: (beginning, end) => refuse(tooLong, beginning, end),
+  });
+  const onData = (chunk: unknown): void =>
+    lines.add(
+      chunk instanceof Uint8Array ? decoder.decode(chunk, { stream: true }) : String(chunk),
+    );
   const onEnd = (): void => {
     if (closed || ending !== undefined) return;
     lines.end();
     // It holds the process: nothing else may, and whoever waits for the end is to hear of it.
     ending = setTimeout(() => void transport.close(), graceMs);
-    for (const [id, { method }] of inFlight) if (method === 'subscriptions/listen') inFlight.delete(id);
+    for (const [id, { method }] of inFlight)
+      if (method === 'subscriptions/listen') inFlight.delete(id);
     if (inFlight.size === 0) void transport.close();
   };
   const onError = (error: unknown): void => {
@@ -177,7 +212,8 @@ export function lineTransport(input: LineInput, output: LineOutput, graceMs: num
     },
     abandon(id) {
       const batch = inFlight.get(id)?.batch;
-      if (batch?.waits.delete(id) === true && batch.waits.size === 0 && batch.answers.length > 0) tell(batch.answers);
+      if (batch?.waits.delete(id) === true && batch.waits.size === 0 && batch.answers.length > 0)
+        tell(batch.answers);
       settle(id);
     },
     setProtocolVersion(agreed) {

@@ -1,13 +1,24 @@
 /** `tools/list`: the effective tools in effective order, a page at a time. */
 import type { Tool } from '@modelcontextprotocol/server';
 import type { JsonObject, ToolAnnotations, ToolSession } from '../../index.ts';
-import { type Dialect, type Listing, listingOf, type ShownTool } from '../../surfaces/shared/listing.ts';
+import {
+  type Dialect,
+  type Listing,
+  listingOf,
+  type ShownTool,
+} from '../../surfaces/shared/listing.ts';
 import { shownOutputSchema } from '../../surfaces/shared/outcome.ts';
 
-/** Names are ids wherever the protocol allows it; schemas go as they are, but for a root that does not say that arguments are an object. */
+/**
+ * Names are ids wherever the protocol allows it; schemas go as they are, but for a root that does
+ * not say that arguments are an object.
+ */
 export const mcpDialect: Dialect = Object.freeze({
   names: { pattern: /^[A-Za-z0-9_.-]{1,128}$/, maxLength: 128 },
-  convert: (schema: JsonObject) => ({ schema: schema.type === 'object' ? schema : { ...schema, type: 'object' }, losses: [] }),
+  convert: (schema: JsonObject) => ({
+    schema: schema.type === 'object' ? schema : { ...schema, type: 'object' },
+    losses: [],
+  }),
 });
 
 /** A page ends with whichever is reached first. */
@@ -36,16 +47,24 @@ export function pageOf(session: ToolSession, cursor: string | undefined): ToolPa
   }
   const tools = wireToolsOf(listing).slice(start, end);
   const last = shown[end - 1];
-  return end < shown.length && last !== undefined ? { tools, nextCursor: cursorAfter(last.name) } : { tools };
+  return end < shown.length && last !== undefined
+    ? { tools, nextCursor: cursorAfter(last.name) }
+    : { tools };
 }
 
-/** The input schema of the tool that a client calls by a name; undefined where the session has no such tool to show. */
+/**
+ * The input schema of the tool that a client calls by a name; undefined where the session has no
+ * such tool to show.
+ */
 export function calledSchema(session: ToolSession, name: string): JsonObject | undefined {
   const tool = session.tool(listingOf(session, mcpDialect).known.get(name) ?? name);
   return tool?.inputSchema as JsonObject | undefined;
 }
 
-/** A cursor names the last tool that was shown, so that a tool which comes or goes meanwhile neither hides nor doubles another. */
+/**
+ * A cursor names the last tool that was shown, so that a tool which comes or goes meanwhile neither
+ * hides nor doubles another.
+ */
 function cursorAfter(name: string): string {
   return Buffer.from(`after:${name}`, 'utf8').toString('base64url');
 }
@@ -79,7 +98,12 @@ function toWire({ name, tool, schema }: ShownTool): Tool {
 }
 
 /** What the definition says, and no more: the protocol's own defaults are the cautious ones. */
-function hintsOf({ readOnly, destructive, idempotent, openWorld }: ToolAnnotations): Tool['annotations'] {
+function hintsOf({
+  readOnly,
+  destructive,
+  idempotent,
+  openWorld,
+}: ToolAnnotations): Tool['annotations'] {
   const hints = {
     ...(readOnly === undefined ? {} : { readOnlyHint: readOnly }),
     ...(destructive === undefined ? {} : { destructiveHint: destructive }),

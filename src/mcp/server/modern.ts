@@ -19,7 +19,12 @@ const maxStreams = 1_024;
 /** Serves the 2026 era. */
 export interface ModernServing {
   /** `source` gives the session, once, if the request comes so far. */
-  fetch(request: Request, body: unknown, principal: string | undefined, source: () => Promise<Sourced>): Promise<Response>;
+  fetch(
+    request: Request,
+    body: unknown,
+    principal: string | undefined,
+    source: () => Promise<Sourced>,
+  ): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -31,8 +36,14 @@ interface Answering {
   refused?: Response;
 }
 
-/** @param requests places for requests that have no answer yet, which the other era has a part in */
-export function createModernServing(sdk: Sdk, settings: HandlerSettings, requests: Places): ModernServing {
+/**
+ * @param requests places for requests that have no answer yet, which the other era has a part in
+ */
+export function createModernServing(
+  sdk: Sdk,
+  settings: HandlerSettings,
+  requests: Places,
+): ModernServing {
   const answering = new WeakMap<Request, Answering>();
   const streams = createPlaces(maxStreams, settings.authenticate !== undefined);
   const listening = new Set<() => Promise<void>>();
@@ -45,7 +56,13 @@ export function createModernServing(sdk: Sdk, settings: HandlerSettings, request
     const mismatch = mismatchIn(one.body, session, request.headers);
     if (mismatch !== undefined) {
       if (owned) await session.close();
-      one.refused = refusal(400, rpcCodes.headerMismatch, `Bad Request: ${mismatch}.`, {}, idOf(one.body));
+      one.refused = refusal(
+        400,
+        rpcCodes.headerMismatch,
+        `Bad Request: ${mismatch}.`,
+        {},
+        idOf(one.body),
+      );
       throw new Error(`An MCP request was refused: ${mismatch}.`);
     }
     const server = createQuiet(sdk, settings, { session, owned }, `mcp-${mark}-${++served}-`);
@@ -55,17 +72,33 @@ export function createModernServing(sdk: Sdk, settings: HandlerSettings, request
     };
     return server;
   };
-  const handler = sdk.createMcpHandler(({ requestInfo }) => makeServer(requestInfo as Request), { legacy: 'reject', onerror: settings.report });
-  const answer = async (request: Request, body: unknown, source: () => Promise<Sourced>, done: () => void): Promise<Response> => {
+  const handler = sdk.createMcpHandler(({ requestInfo }) => makeServer(requestInfo as Request), {
+    legacy: 'reject',
+    onerror: settings.report,
+  });
+  const answer = async (
+    request: Request,
+    body: unknown,
+    source: () => Promise<Sourced>,
+    done: () => void,
+  ): Promise<Response> => {
     const one: Answering = { source, body };
     answering.set(request, one);
     const response = await handler.fetch(request, { parsedBody: body });
     return bounded(one.refused ?? response, done);
   };
   /** A stream of its own handler, so that it tells of this session's changes and of no other's. */
-  const listen = async (request: Request, body: unknown, source: () => Promise<Sourced>, done: () => void): Promise<Response> => {
+  const listen = async (
+    request: Request,
+    body: unknown,
+    source: () => Promise<Sourced>,
+    done: () => void,
+  ): Promise<Response> => {
     const { session, owned } = await source();
-    const inner = sdk.createMcpHandler(() => createQuiet(sdk, settings, { session, owned }, 'mcp-'), { legacy: 'reject', onerror: settings.report });
+    const inner = sdk.createMcpHandler(
+      () => createQuiet(sdk, settings, { session, owned }, 'mcp-'),
+      { legacy: 'reject', onerror: settings.report },
+    );
     const stop = session.events.on('tools:changed', () => inner.notify.toolsChanged());
     let ended: Promise<void> | undefined;
     const end = (): Promise<void> => {
@@ -80,7 +113,10 @@ export function createModernServing(sdk: Sdk, settings: HandlerSettings, request
     };
     listening.add(end);
     try {
-      return bounded(await inner.fetch(request, { parsedBody: body }), () => void end().catch(settings.report));
+      return bounded(
+        await inner.fetch(request, { parsedBody: body }),
+        () => void end().catch(settings.report),
+      );
     } catch (error) {
       await end();
       throw error;
@@ -90,7 +126,12 @@ export function createModernServing(sdk: Sdk, settings: HandlerSettings, request
     async fetch(request, body, principal, source) {
       const listens = (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
       const release = (listens ? streams : requests).take(principal);
-      if (typeof release === 'string') return tooMuch(release, listens ? 'streams are open' : 'requests have no answer yet', idOf(body));
+      if (typeof release === 'string')
+        return tooMuch(
+          release,
+          listens ? 'streams are open' : 'requests have no answer yet',
+          idOf(body),
+        );
       try {
         return await (listens ? listen : answer)(request, body, source, release);
       } catch (error) {
@@ -106,7 +147,10 @@ export function createModernServing(sdk: Sdk, settings: HandlerSettings, request
 
 /** How the headers of a call disagree with its body. */
 function mismatchIn(body: unknown, session: ToolSession, headers: Headers): string | undefined {
-  const { method, params } = body as { readonly method?: unknown; readonly params?: { readonly name?: unknown; readonly arguments?: unknown } };
+  const { method, params } = body as {
+    readonly method?: unknown;
+    readonly params?: { readonly name?: unknown; readonly arguments?: unknown };
+  };
   if (method !== 'tools/call' || typeof params?.name !== 'string') return undefined;
   const schema = calledSchema(session, params.name);
   return schema === undefined ? undefined : paramHeaderMismatch(schema, params.arguments, headers);
@@ -115,7 +159,13 @@ function mismatchIn(body: unknown, session: ToolSession, headers: Headers): stri
 /** A principal that has its share is told apart from a server that is full. */
 function tooMuch(why: 'share' | 'all', what: string, id: RpcId | null): Response {
   const [status, whose] = why === 'share' ? [429, ' of yours'] : [503, ''];
-  return refusal(status, rpcCodes.server, `Too many ${what.replace(' ', `${whose} `)}.`, { 'Retry-After': '30' }, id);
+  return refusal(
+    status,
+    rpcCodes.server,
+    `Too many ${what.replace(' ', `${whose} `)}.`,
+    { 'Retry-After': '30' },
+    id,
+  );
 }
 
 function idOf(body: unknown): RpcId | null {
@@ -124,9 +174,21 @@ function idOf(body: unknown): RpcId | null {
 }
 
 /** Nobody hears of changes on the stream of one request. */
-function createQuiet(sdk: Sdk, settings: HandlerSettings, { session, owned }: Sourced, idPrefix: string): Server {
+function createQuiet(
+  sdk: Sdk,
+  settings: HandlerSettings,
+  { session, owned }: Sourced,
+  idPrefix: string,
+): Server {
   const { clientApproves } = settings;
-  const { server, dispose } = createInstance(sdk, settings, { session, era: 'modern', exposeErrors: 'masked', exclusive: owned, clientApproves, idPrefix });
+  const { server, dispose } = createInstance(sdk, settings, {
+    session,
+    era: 'modern',
+    exposeErrors: 'masked',
+    exclusive: owned,
+    clientApproves,
+    idPrefix,
+  });
   dispose();
   return server;
 }

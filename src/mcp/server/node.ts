@@ -34,16 +34,26 @@ export interface NodeResponse {
   off(event: 'close' | 'drain', listener: () => void): unknown;
 }
 
-/** Answers requests of `node:http`, Express and what is like them: `createServer(toNodeListener(handler))`. The handler hears when a client goes away. */
-export function toNodeListener(handler: { fetch(request: Request): Promise<Response> }): (request: NodeRequest, response: NodeResponse) => void {
+/**
+ * Answers requests of `node:http`, Express and what is like them:
+ * `createServer(toNodeListener(handler))`. The handler hears when a client goes away.
+ */
+export function toNodeListener(handler: {
+  fetch(request: Request): Promise<Response>;
+}): (request: NodeRequest, response: NodeResponse) => void {
   return (request, response) => {
     void answer(handler, request, response).catch(() => response.destroy());
   };
 }
 
-async function answer(handler: { fetch(request: Request): Promise<Response> }, incoming: NodeRequest, outgoing: NodeResponse): Promise<void> {
+async function answer(
+  handler: { fetch(request: Request): Promise<Response> },
+  incoming: NodeRequest,
+  outgoing: NodeResponse,
+): Promise<void> {
   const gone = new AbortController();
-  // It closes after a whole answer too, where nothing is left to call off and an error would be made in vain.
+  // It closes after a whole answer too, where nothing is left to call off and an error would be
+  // made in vain.
   const onClose = (): void => {
     if (!outgoing.writableFinished) gone.abort();
   };
@@ -74,17 +84,31 @@ function toRequest(incoming: NodeRequest, signal: AbortSignal): Request | Respon
       if (name === ':authority') authority = value;
       else if (name.toLowerCase().startsWith('mcp-param-') && headers.has(name))
         // Joined, the two might say what the body says, while a gateway has judged the first.
-        return refusal(400, rpcCodes.headerMismatch, `Bad Request: the header ${name} is sent twice.`);
+        return refusal(
+          400,
+          rpcCodes.headerMismatch,
+          `Bad Request: the header ${name} is sent twice.`,
+        );
       else if (!name.startsWith(':')) headers.append(name, value);
     }
-    // HTTP/2 names the host so; one that says two things is not to be believed, and without any the check of hosts would have nothing to look at.
+    // HTTP/2 names the host so; one that says two things is not to be believed, and without any the
+    // check of hosts would have nothing to look at.
     const host = headers.get('host') ?? authority;
-    if (host === undefined || (authority !== undefined && authority.toLowerCase() !== host.toLowerCase())) return badRequest();
+    if (
+      host === undefined ||
+      (authority !== undefined && authority.toLowerCase() !== host.toLowerCase())
+    )
+      return badRequest();
     headers.set('host', host);
     const { method = 'GET', url = '/' } = incoming;
     const bodyless = method === 'GET' || method === 'HEAD';
     // The authority is only looked at in the Host header.
-    const init: RequestInit & { duplex?: 'half' } = { method, headers, signal, ...(bodyless ? {} : { body: bodyOf(incoming), duplex: 'half' }) };
+    const init: RequestInit & { duplex?: 'half' } = {
+      method,
+      headers,
+      signal,
+      ...(bodyless ? {} : { body: bodyOf(incoming), duplex: 'half' }),
+    };
     return new Request(new URL(`http://localhost${url.startsWith('/') ? url : '/'}`), init);
   } catch {
     return badRequest();
@@ -97,7 +121,8 @@ function badRequest(): Response {
 
 /** The body as it comes, or as a parser before us has left it. */
 function bodyOf(incoming: NodeRequest): string | ReadableStream<Uint8Array> {
-  if (incoming.readableEnded === true && incoming.body !== undefined) return JSON.stringify(incoming.body);
+  if (incoming.readableEnded === true && incoming.body !== undefined)
+    return JSON.stringify(incoming.body);
   const chunks = incoming[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -108,7 +133,11 @@ function bodyOf(incoming: NodeRequest): string | ReadableStream<Uint8Array> {
   });
 }
 
-async function pipe({ body }: Response, outgoing: NodeResponse, signal: AbortSignal): Promise<void> {
+async function pipe(
+  { body }: Response,
+  outgoing: NodeResponse,
+  signal: AbortSignal,
+): Promise<void> {
   if (body === null) return;
   const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   const stop = (): void => void reader.cancel().catch(() => {});

@@ -9,7 +9,10 @@ export interface Places {
   take(principal: string | undefined): Release | 'share' | 'all';
 }
 
-/** @param shared whether principals are told apart: then each has a quarter of the places at most, and one at least */
+/**
+ * @param shared whether principals are told apart: then each has a quarter of the places at most,
+ * and one at least
+ */
 export function createPlaces(most: number, shared: boolean): Places {
   const share = shared ? Math.max(1, Math.floor(most / 4)) : most;
   const taken = new Map<string | undefined, number>();

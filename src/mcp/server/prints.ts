@@ -11,7 +11,9 @@ interface Printing {
 export interface RedirectedPrints {
   /** Still writes to standard output. */
   readonly stdout: LineOutput;
-  /** Prints go to standard output again, unless somebody else has redirected them since. Idempotent. */
+  /**
+   * Prints go to standard output again, unless somebody else has redirected them since. Idempotent.
+   */
   restore(): void;
 }
 

@@ -1,4 +1,6 @@
-/** JSON-RPC messages as they come in, and the errors that are answered before a server sees them. */
+/**
+ * JSON-RPC messages as they come in, and the errors that are answered before a server sees them.
+ */
 import { type JsonObject, serializeOutput, type ToolResult } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { errorMetaKey } from './content.ts';
@@ -11,7 +13,12 @@ export type RpcId = string | number;
 
 /** What a message is; undefined for what is none. */
 export type RpcMessage =
-  | { readonly kind: 'request'; readonly id: RpcId; readonly method: string; readonly params: unknown }
+  | {
+      readonly kind: 'request';
+      readonly id: RpcId;
+      readonly method: string;
+      readonly params: unknown;
+    }
   | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
   | { readonly kind: 'response'; readonly id: RpcId };
 
@@ -29,17 +36,30 @@ export const rpcCodes = {
 /** Levels of a message. Arguments may have fewer. */
 export const maxDepth = 256;
 
-/** Values of a message, as {@link excessOf} counts them: the 50 000 that an input may have, and what is around them. */
+/**
+ * Values of a message, as {@link excessOf} counts them: the 50 000 that an input may have, and what
+ * is around them.
+ */
 export const maxValues = 50_100;
-/** Values of a message beside the arguments of a call. What reads them looks at each by itself, and takes far longer for it. */
+/**
+ * Values of a message beside the arguments of a call. What reads them looks at each by itself, and
+ * takes far longer for it.
+ */
 export const maxValuesBeside = 4_000;
 
 /** What a message with too many values is answered. */
-export const tooFull = `Invalid Request: a message may have ${maxValues} values at most, where a member with a new name counts as five.`;
+export const tooFull =
+  `Invalid Request: a message may have ${maxValues} values at most, where a member with a new ` +
+  'name counts as five.';
 /** What a message is answered that has too many of them elsewhere. */
-export const tooFullBeside = `Invalid Request: a message may have ${maxValuesBeside} values at most beside the arguments of a call.`;
+export const tooFullBeside =
+  `Invalid Request: a message may have ${maxValuesBeside} values at most beside the arguments ` +
+  'of a call.';
 
-/** Whether messages hold too much beside the arguments of calls. They are not deep: that was looked at before. */
+/**
+ * Whether messages hold too much beside the arguments of calls. They are not deep: that was looked
+ * at before.
+ */
 export function isTooFullBeside(messages: readonly unknown[]): boolean {
   let left = maxValuesBeside;
   const within = (value: unknown): boolean => {
@@ -51,7 +71,8 @@ export function isTooFullBeside(messages: readonly unknown[]): boolean {
     // What every message has costs nothing: there may be many in a batch.
     const { jsonrpc: _version, id: _id, method, params, ...rest } = message as JsonObject;
     if (!Object.values(rest).every(within)) return false;
-    if (method !== 'tools/call' || !isJsonObject(params)) return params === undefined || within(params);
+    if (method !== 'tools/call' || !isJsonObject(params))
+      return params === undefined || within(params);
     const { arguments: _arguments, ...beside } = params;
     return Object.values(beside).every(within);
   });
@@ -65,12 +86,16 @@ export function readMessage(value: unknown): RpcMessage | undefined {
   if (!isJsonObject(value as JsonObject)) return undefined;
   const { jsonrpc, id, method, params, result, error } = value as JsonObject;
   if (jsonrpc !== '2.0' || (params !== undefined && !isJsonObject(params))) return undefined;
-  const named = (typeof id === 'string' && id.length <= maxIdLength) || (typeof id === 'number' && Number.isSafeInteger(id));
+  const named =
+    (typeof id === 'string' && id.length <= maxIdLength) ||
+    (typeof id === 'number' && Number.isSafeInteger(id));
   if (typeof method === 'string') {
     if (named) return { kind: 'request', id, method, params };
     return id === undefined ? { kind: 'notification', method, params } : undefined;
   }
-  return named && method === undefined && (isJsonObject(result) || isJsonObject(error)) ? { kind: 'response', id } : undefined;
+  return named && method === undefined && (isJsonObject(result) || isJsonObject(error))
+    ? { kind: 'response', id }
+    : undefined;
 }
 
 /** Requests of one client that may have no answer yet. */
@@ -86,14 +111,32 @@ export function rpcError(code: number, message: string, id: RpcId | null = null)
   return { jsonrpc: '2.0', error: { code, message }, id };
 }
 
-/** What a request is answered whose id another one in flight has: the first keeps its own answer, and nothing runs twice. */
-export function duplicateAnswer({ id, method }: { readonly id: RpcId; readonly method: string }): JsonObject {
-  const message = `A request with the id \`${String(id).slice(0, 100)}\` is in flight; give every request an id of its own.`;
+/**
+ * What a request is answered whose id another one in flight has: the first keeps its own answer,
+ * and nothing runs twice.
+ */
+export function duplicateAnswer({
+  id,
+  method,
+}: {
+  readonly id: RpcId;
+  readonly method: string;
+}): JsonObject {
+  const message =
+    `A request with the id \`${String(id).slice(0, 100)}\` is in flight; give every request an ` +
+    'id of its own.';
   if (method !== 'tools/call') return rpcError(rpcCodes.invalidRequest, message, id);
-  const failed = { success: false, error: { code: 'duplicate_call_id', message, retryable: false } } as ToolResult;
+  const failed = {
+    success: false,
+    error: { code: 'duplicate_call_id', message, retryable: false },
+  } as ToolResult;
   return {
     jsonrpc: '2.0',
     id,
-    result: { content: [{ type: 'text', text: serializeOutput(failed) }], isError: true, _meta: { [errorMetaKey]: { code: 'duplicate_call_id' } } },
+    result: {
+      content: [{ type: 'text', text: serializeOutput(failed) }],
+      isError: true,
+      _meta: { [errorMetaKey]: { code: 'duplicate_call_id' } },
+    },
   };
 }

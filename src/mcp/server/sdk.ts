@@ -7,7 +7,9 @@ export type Sdk = typeof import('@modelcontextprotocol/server');
 export type StdioSdk = typeof import('@modelcontextprotocol/server/stdio');
 
 /** @throws MisuseError `missing_dependency`. @param load how the package is had. */
-export async function loadSdk<T = Sdk>(load: () => Promise<T> = () => import('@modelcontextprotocol/server') as Promise<T>): Promise<T> {
+export async function loadSdk<T = Sdk>(
+  load: () => Promise<T> = () => import('@modelcontextprotocol/server') as Promise<T>,
+): Promise<T> {
   try {
     return await load();
   } catch (error) {

@@ -1,4 +1,7 @@
-/** MCP sessions of the 2025 era: a bounded table of servers, each with its transport, each belonging to the principal that opened it. */
+/**
+ * MCP sessions of the 2025 era: a bounded table of servers, each with its transport, each belonging
+ * to the principal that opened it.
+ */
 import { randomBytes } from 'node:crypto';
 import pTimeout from 'p-timeout';
 import type { ToolSession } from '../../index.ts';
@@ -34,8 +37,15 @@ export interface McpSession {
 
 /** The table. */
 export interface McpSessions {
-  /** Undefined when there is no room. Over a principal's share one of its own makes way. @param id of one that was open before. @default a new one */
-  open(source: () => Promise<Sourced>, principal: string | undefined, id?: string): Promise<McpSession | undefined>;
+  /**
+   * Undefined when there is no room. Over a principal's share one of its own makes way. @param id
+   * of one that was open before. @default a new one
+   */
+  open(
+    source: () => Promise<Sourced>,
+    principal: string | undefined,
+    id?: string,
+  ): Promise<McpSession | undefined>;
   find(id: string | null, principal: string | undefined): McpSession | undefined;
   readonly size: number;
   close(): Promise<void>;
@@ -60,7 +70,11 @@ export function isSessionId(id: string): boolean {
 }
 
 /** @param requests places for requests that have no answer yet */
-export function createMcpSessions(sdk: Sdk, settings: HandlerSettings, requests: Places): McpSessions {
+export function createMcpSessions(
+  sdk: Sdk,
+  settings: HandlerSettings,
+  requests: Places,
+): McpSessions {
   const entries = new Map<string, Entry>();
   const memory = settings.eventStore === undefined ? memoryEvents() : undefined;
   /** The principals of sessions that are being opened. */
@@ -68,12 +82,16 @@ export function createMcpSessions(sdk: Sdk, settings: HandlerSettings, requests:
   const opens = new Set<Promise<unknown>>();
   let closed = false;
   // Where nobody is asked who they are, all are one.
-  const share = settings.authenticate === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(settings.maxSessions / 4));
+  const share =
+    settings.authenticate === undefined
+      ? Number.POSITIVE_INFINITY
+      : Math.max(1, Math.floor(settings.maxSessions / 4));
   let timer: ReturnType<typeof setTimeout> | undefined;
   const sweep = (): void => {
     timer = undefined;
     const limit = performance.now() - settings.sessionIdleMs;
-    for (const { mcp, busy, idleSince } of entries.values()) if (busy === 0 && idleSince <= limit) void mcp.close().catch(settings.report);
+    for (const { mcp, busy, idleSince } of entries.values())
+      if (busy === 0 && idleSince <= limit) void mcp.close().catch(settings.report);
     arm();
   };
   const arm = (): void => {
@@ -84,13 +102,22 @@ export function createMcpSessions(sdk: Sdk, settings: HandlerSettings, requests:
   /** Who makes way for one more; false when nobody can. */
   const makesWay = (principal: string | undefined): Entry | undefined | false => {
     const own = [...entries.values()].filter(({ mcp }) => mcp.principal === principal);
-    if (own.length + opening.filter((other) => other === principal).length >= share) return own.find(({ busy }) => busy === 0) ?? own[0] ?? false;
+    if (own.length + opening.filter((other) => other === principal).length >= share)
+      return own.find(({ busy }) => busy === 0) ?? own[0] ?? false;
     if (entries.size + opening.length < settings.maxSessions) return undefined;
     let oldest: Entry | undefined;
-    for (const entry of entries.values()) if (entry.busy === 0 && (oldest === undefined || entry.idleSince < oldest.idleSince)) oldest = entry;
-    return oldest !== undefined && performance.now() - oldest.idleSince >= evictableAfterMs && oldest;
+    for (const entry of entries.values())
+      if (entry.busy === 0 && (oldest === undefined || entry.idleSince < oldest.idleSince))
+        oldest = entry;
+    return (
+      oldest !== undefined && performance.now() - oldest.idleSince >= evictableAfterMs && oldest
+    );
   };
-  const open = async (source: () => Promise<Sourced>, principal: string | undefined, before: string | undefined): Promise<McpSession | undefined> => {
+  const open = async (
+    source: () => Promise<Sourced>,
+    principal: string | undefined,
+    before: string | undefined,
+  ): Promise<McpSession | undefined> => {
     const leaving = makesWay(principal);
     if (leaving === false) return undefined;
     // Before anything is waited for: the place is taken.
@@ -99,7 +126,17 @@ export function createMcpSessions(sdk: Sdk, settings: HandlerSettings, requests:
       await leaving?.mcp.close().catch(settings.report);
       const sourced = await source();
       const id = before ?? randomBytes(24).toString('base64url');
-      const mcp = await openSession(sdk, settings, memory, id, sourced, createOpenRequests(requests, principal), principal, entries, before !== undefined);
+      const mcp = await openSession(
+        sdk,
+        settings,
+        memory,
+        id,
+        sourced,
+        createOpenRequests(requests, principal),
+        principal,
+        entries,
+        before !== undefined,
+      );
       if (closed) await mcp.close().catch(settings.report);
       arm();
       return closed ? undefined : mcp;
@@ -159,13 +196,22 @@ async function openSession(
   const abandon = (requestId: RpcId): void => {
     if (inFlight.get(requestId)?.batched === false) transport.closeSSEStream(requestId);
     // Nobody reads it: the transport forgets a request when it is answered, and in no other way.
-    transport.send({ jsonrpc: '2.0', id: requestId, error: { code: -32_800, message: 'The request was cancelled.' } }).catch(() => {});
+    transport
+      .send({
+        jsonrpc: '2.0',
+        id: requestId,
+        error: { code: -32_800, message: 'The request was cancelled.' },
+      })
+      .catch(() => {});
   };
   const failed = (error: unknown): void => {
     settings.logFault(error, 'eventStore');
     settings.report(error);
   };
-  const events = memory === undefined ? scopedEvents(settings.eventStore as NonNullable<HandlerSettings['eventStore']>, id, failed) : memory.open(id);
+  const events =
+    memory === undefined
+      ? scopedEvents(settings.eventStore as NonNullable<HandlerSettings['eventStore']>, id, failed)
+      : memory.open(id);
   const transport = new sdk.WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: () => id,
     eventStore: events,
@@ -195,10 +241,16 @@ async function openSession(
     await close().catch(settings.report);
     throw error;
   }
-  /** A stream of another process cannot be gone on with here; the client may listen to what comes. */
+  /**
+   * A stream of another process cannot be gone on with here; the client may listen to what comes.
+   */
   const isElsewhere = async ({ headers }: Request): Promise<boolean> => {
     const last = headers.get('last-event-id');
-    return settings.sessionStore !== undefined && last !== null && (await events.getStreamIdForEventId?.(last)) === undefined;
+    return (
+      settings.sessionStore !== undefined &&
+      last !== null &&
+      (await events.getStreamIdForEventId?.(last)) === undefined
+    );
   };
   const mcp: McpSession = {
     id,
@@ -219,11 +271,15 @@ async function openSession(
       };
       try {
         const response = bounded(
-          await transport.handleRequest(asAgreed(sdk, request, mcp.version(), anew), body === undefined ? {} : { parsedBody: body }),
+          await transport.handleRequest(
+            asAgreed(sdk, request, mcp.version(), anew),
+            body === undefined ? {} : { parsedBody: body },
+          ),
           done,
         );
         // What changed while nobody listened is told to whoever comes to listen.
-        if (listens && response.ok && heard < instance.changes()) instance.server.sendToolListChanged().catch(() => {});
+        if (listens && response.ok && heard < instance.changes())
+          instance.server.sendToolListChanged().catch(() => {});
         return response;
       } catch (error) {
         done();
@@ -237,10 +293,16 @@ async function openSession(
   return mcp;
 }
 
-/** The transport goes by the version that a request names; which one holds was agreed at the start. One that nobody knows is still refused. @param anew its last event is left out */
+/**
+ * The transport goes by the version that a request names; which one holds was agreed at the start.
+ * One that nobody knows is still refused. @param anew its last event is left out
+ */
 function asAgreed(sdk: Sdk, request: Request, agreed: string | undefined, anew: boolean): Request {
   const named = request.headers.get('mcp-protocol-version');
-  const isAgreed = agreed === undefined || named === agreed || (named !== null && !sdk.SUPPORTED_PROTOCOL_VERSIONS.includes(named));
+  const isAgreed =
+    agreed === undefined ||
+    named === agreed ||
+    (named !== null && !sdk.SUPPORTED_PROTOCOL_VERSIONS.includes(named));
   if (isAgreed && !anew) return request;
   const headers = new Headers(request.headers);
   if (!isAgreed) headers.set('mcp-protocol-version', agreed);

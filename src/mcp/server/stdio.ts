@@ -20,15 +20,21 @@ export interface McpStdioOptions {
   readonly instructions?: string | undefined;
   /** Where messages come from. @default process.stdin */
   readonly stdin?: LineInput | undefined;
-  /** Where messages go, and nothing else may: what tools print belongs to standard error. @default process.stdout */
+  /**
+   * Where messages go, and nothing else may: what tools print belongs to standard error. @default
+   * process.stdout
+   */
   readonly stdout?: LineOutput | undefined;
   /**
-   * Sends what anything in this process prints to standard output, `console.log` too, to standard error while the connection lives. Without it a print of a tool
-   * stands between the messages, and a client may end the connection over it. It needs `process.stdout`, and so no `stdout` of the host's. @default false
+   * Sends what anything in this process prints to standard output, `console.log` too, to standard
+   * error while the connection lives. Without it a print of a tool stands between the messages, and
+   * a client may end the connection over it. It needs `process.stdout`, and so no `stdout` of the
+   * host's. @default false
    */
   readonly redirectPrints?: boolean | undefined;
   /**
-   * Milliseconds that calls in flight have to be answered once the input has ended, and that they hold the process. 0 to 2^31-1; 0 cancels them at once.
+   * Milliseconds that calls in flight have to be answered once the input has ended, and that they
+   * hold the process. 0 to 2^31-1; 0 cancels them at once.
    * @default 5_000
    */
   readonly graceMs?: number | undefined;
@@ -38,20 +44,34 @@ const known = 'name version instructions stdin stdout redirectPrints graceMs'.sp
 
 /** A connection over stdio. */
 export interface McpStdio {
-  /** Resolves when the client has gone or `close` was called. @throws MisuseError (as a rejection) `missing_dependency`. */
+  /**
+   * Resolves when the client has gone or `close` was called. @throws MisuseError (as a rejection)
+   * `missing_dependency`.
+   */
   readonly closed: Promise<void>;
   /** Ends the connection; the session stays open. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Serves a session to the one client at the other end of stdio. The session is its host's to close. @throws MisuseError `invalid_option`. */
+/**
+ * Serves a session to the one client at the other end of stdio. The session is its host's to close.
+ * @throws MisuseError `invalid_option`.
+ */
 export function serveMcpStdio(session: ToolSession, options?: McpStdioOptions): McpStdio {
   if (typeof (session as ToolSession | null)?.call !== 'function')
-    throw new MisuseError('invalid_option', `serveMcpStdio: expected a session, got ${describeValue(session)}.`);
+    throw new MisuseError(
+      'invalid_option',
+      `serveMcpStdio: expected a session, got ${describeValue(session)}.`,
+    );
   const { info, stdin, stdout, prints, graceMs } = readStdioOptions(options);
   const redirected = prints ? redirectPrints(process) : undefined;
   const stop = new AbortController();
-  const closed = serve(session, info, lineTransport(stdin, redirected?.stdout ?? stdout, graceMs), stop.signal).finally(() => redirected?.restore());
+  const closed = serve(
+    session,
+    info,
+    lineTransport(stdin, redirected?.stdout ?? stdout, graceMs),
+    stop.signal,
+  ).finally(() => redirected?.restore());
   // Whoever does not wait for the end is not to be struck by how it ended.
   closed.catch(() => {});
   return {
@@ -71,22 +91,49 @@ function readStdioOptions(given: McpStdioOptions | undefined): {
   readonly graceMs: number;
 } {
   const options = readOptions('serveMcpStdio', given, known);
-  const { name = packageName, version = name === packageName ? packageVersion : '0.0.0', instructions } = options;
-  const { stdin = process.stdin, stdout = process.stdout, redirectPrints: prints = false, graceMs = 5_000 } = options;
+  const {
+    name = packageName,
+    version = name === packageName ? packageVersion : '0.0.0',
+    instructions,
+  } = options;
+  const {
+    stdin = process.stdin,
+    stdout = process.stdout,
+    redirectPrints: prints = false,
+    graceMs = 5_000,
+  } = options;
   const fault = (key: string, expected: string, got: unknown): MisuseError =>
-    new MisuseError('invalid_option', `serveMcpStdio: expected \`${key}\` to be ${expected}, got ${describeValue(got)}.`);
-  for (const [key, value] of Object.entries({ name, version, instructions: instructions ?? 'none' }))
+    new MisuseError(
+      'invalid_option',
+      `serveMcpStdio: expected \`${key}\` to be ${expected}, got ${describeValue(got)}.`,
+    );
+  for (const [key, value] of Object.entries({
+    name,
+    version,
+    instructions: instructions ?? 'none',
+  }))
     if (typeof value !== 'string' || value === '') throw fault(key, 'a non-empty string', value);
-  if (typeof stdin?.on !== 'function' || typeof stdin.off !== 'function') throw fault('stdin', 'a readable stream', stdin);
+  if (typeof stdin?.on !== 'function' || typeof stdin.off !== 'function')
+    throw fault('stdin', 'a readable stream', stdin);
   if (typeof stdout?.write !== 'function') throw fault('stdout', 'a writable stream', stdout);
   if (typeof prints !== 'boolean') throw fault('redirectPrints', 'a boolean', prints);
-  if (prints && stdout !== process.stdout) throw fault('redirectPrints', 'left out beside a `stdout` of your own, where nothing prints', prints);
+  if (prints && stdout !== process.stdout)
+    throw fault(
+      'redirectPrints',
+      'left out beside a `stdout` of your own, where nothing prints',
+      prints,
+    );
   if (!(typeof graceMs === 'number' && graceMs >= 0 && graceMs <= 2 ** 31 - 1))
     throw fault('graceMs', 'a number of milliseconds from 0 to 2147483647', graceMs);
   return { info: { name, version, instructions }, stdin, stdout, prints, graceMs };
 }
 
-async function serve(session: ToolSession, info: ServerInfo, transport: LineTransport, signal: AbortSignal): Promise<void> {
+async function serve(
+  session: ToolSession,
+  info: ServerInfo,
+  transport: LineTransport,
+  signal: AbortSignal,
+): Promise<void> {
   const [sdk, stdio] = await Promise.all([loadSdk(), loadStdioSdk()]);
   if (signal.aborted) return;
   const idPrefix = `mcp-${randomBytes(6).toString('hex')}-`;

@@ -1,11 +1,15 @@
 /** What passes between the transport of an MCP session and its server. */
 import { randomBytes } from 'node:crypto';
-import type { JSONRPCMessage, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import type {
+  JSONRPCMessage,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import type { OpenRequests } from './open-requests.ts';
 
 /**
- * Asks of the server carry a mark of their own. Each server counts its asks from 0, so that a client's answer to the ask of another process, or of an earlier life of the
- * session, would else be taken for the answer to one of these: a person's "yes" would allow another call.
+ * Asks of the server carry a mark of their own. Each server counts its asks from 0, so that a
+ * client's answer to the ask of another process, or of an earlier life of the session, would else
+ * be taken for the answer to one of these: a person's "yes" would allow another call.
  */
 export function markAsks(transport: WebStandardStreamableHTTPServerTransport): void {
   const mark = randomBytes(6).toString('hex');
@@ -15,20 +19,28 @@ export function markAsks(transport: WebStandardStreamableHTTPServerTransport): v
     if (!('method' in message)) return send(message, options);
     if ('id' in message) return send({ ...message, id: marked(message.id) }, options);
     const { requestId } = (message.params ?? {}) as { readonly requestId?: unknown };
-    if (message.method !== 'notifications/cancelled' || requestId === undefined) return send(message, options);
-    return send({ ...message, params: { ...message.params, requestId: marked(requestId) } }, options);
+    if (message.method !== 'notifications/cancelled' || requestId === undefined)
+      return send(message, options);
+    return send(
+      { ...message, params: { ...message.params, requestId: marked(requestId) } },
+      options,
+    );
   };
   const { onmessage } = transport;
   transport.onmessage = (message, extra) => {
     if ('method' in message) return onmessage?.call(transport, message, extra);
     const { id } = message;
     const [own, count] = typeof id === 'string' ? id.split('-') : [];
-    if (own === mark && count !== undefined && /^\d{1,15}$/.test(count)) onmessage?.call(transport, { ...message, id: Number(count) }, extra);
+    if (own === mark && count !== undefined && /^\d{1,15}$/.test(count))
+      onmessage?.call(transport, { ...message, id: Number(count) }, extra);
   };
 }
 
 /** An answer ends its request. */
-export function watchAnswers(transport: WebStandardStreamableHTTPServerTransport, inFlight: Pick<OpenRequests, 'delete'>): void {
+export function watchAnswers(
+  transport: WebStandardStreamableHTTPServerTransport,
+  inFlight: Pick<OpenRequests, 'delete'>,
+): void {
   const send = transport.send.bind(transport);
   transport.send = async (message: JSONRPCMessage, options) => {
     try {

@@ -1,4 +1,7 @@
-/** Waiting for the application's answer: looks when it is woken and now and then, has the call delivered again, gives up when nobody is connected. */
+/**
+ * Waiting for the application's answer: looks when it is woken and now and then, has the call
+ * delivered again, gives up when nobody is connected.
+ */
 import { connectionFault } from '../../surfaces/shared/executor-fault.ts';
 import { type CallAnswer, keys } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
@@ -10,11 +13,17 @@ export interface CallWait {
   readonly id: string;
   readonly documents: CallDocuments;
   readonly store: RelayStore;
-  /** Milliseconds without an answer after which a call is delivered again, and without a connection after which it is given up. */
+  /**
+   * Milliseconds without an answer after which a call is delivered again, and without a connection
+   * after which it is given up.
+   */
   readonly leaseMs: number;
   /** Aborts when the call has ended otherwise. */
   readonly signal: AbortSignal;
-  /** This node has sent its applications away: one that has the call may answer it over no connection. */
+  /**
+   * This node has sent its applications away: one that has the call may answer it over no
+   * connection.
+   */
   sentAway(): boolean;
   /** Has the call delivered, for the `attempt`th time. */
   again(attempt: number): Promise<void>;
@@ -32,17 +41,31 @@ export interface BegunWait {
 const looksPerLease = 4;
 
 /** Begins to wait. */
-export function waitForAnswer({ code, id, documents, store, leaseMs, signal, sentAway, again }: CallWait): BegunWait {
+export function waitForAnswer({
+  code,
+  id,
+  documents,
+  store,
+  leaseMs,
+  signal,
+  sentAway,
+  again,
+}: CallWait): BegunWait {
   let settle: { resolve(answer: CallAnswer): void; reject(error: unknown): void } | undefined;
   const answer = new Promise<CallAnswer>((resolve, reject) => {
     settle = { resolve, reject };
   });
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asked = performance.now();
-  /** Since when nobody is known to be connected. Time in which the store could not be asked does not count: its leases may have run out only for that. */
+  /**
+   * Since when nobody is known to be connected. Time in which the store could not be asked does not
+   * count: its leases may have run out only for that.
+   */
   let absentSince: number | undefined = asked;
 
-  const finish = (end: (settled: { resolve(answer: CallAnswer): void; reject(error: unknown): void }) => void): void => {
+  const finish = (
+    end: (settled: { resolve(answer: CallAnswer): void; reject(error: unknown): void }) => void,
+  ): void => {
     if (settle === undefined) return;
     const settled = settle;
     settle = undefined;
@@ -56,8 +79,13 @@ export function waitForAnswer({ code, id, documents, store, leaseMs, signal, sen
   const look = async (): Promise<number | undefined> => {
     const document = await documents.read(code, id);
     if (document === undefined) lost('The relay session is over.');
-    else if (document.answer !== undefined) finish(({ resolve }) => resolve(document.answer as CallAnswer));
-    else if (document.state === 'lost') lost('The application that had been given the call went away before it had answered. The call may have run.');
+    else if (document.answer !== undefined)
+      finish(({ resolve }) => resolve(document.answer as CallAnswer));
+    else if (document.state === 'lost')
+      lost(
+        'The application that had been given the call went away before it had answered. The ' +
+          'call may have run.',
+      );
     else if (document.state === 'ended') lost('The call was ended elsewhere.');
     return document?.attempt;
   };
@@ -71,7 +99,8 @@ export function waitForAnswer({ code, id, documents, store, leaseMs, signal, sen
       return lost(
         attempt === 0
           ? 'No application is connected to the session.'
-          : 'The application went away before it had answered, and did not come back in time. The call may have run.',
+          : 'The application went away before it had answered, and did not come back in time. ' +
+              'The call may have run.',
       );
     if (settle === undefined || !isPresent || time - asked < leaseMs) return;
     asked = time;

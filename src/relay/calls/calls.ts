@@ -1,4 +1,7 @@
-/** Calls on their way to the application: written down, delivered until they are answered, given up when nobody is there to answer. */
+/**
+ * Calls on their way to the application: written down, delivered until they are answered, given up
+ * when nobody is there to answer.
+ */
 import { fail, type JsonObject, type JsonValue, type ToolContext } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { connectionFault, isFault } from '../../surfaces/shared/executor-fault.ts';
@@ -13,19 +16,48 @@ import { type BegunWait, waitForAnswer } from './call-wait.ts';
 
 /** The calls of all sessions on this node. */
 export interface Calls {
-  /** Runs one call at the application: the body of a relayed tool's executor. @param idempotent the application says that the tool may run twice */
+  /**
+   * Runs one call at the application: the body of a relayed tool's executor. @param idempotent the
+   * application says that the tool may run twice
+   */
   run(code: string, input: JsonObject, context: ToolContext, idempotent: boolean): Promise<unknown>;
-  /** Takes an answer; the first wins, and later ones change nothing. False when this session has no such call. */
+  /**
+   * Takes an answer; the first wins, and later ones change nothing. False when this session has no
+   * such call.
+   */
   answer(code: string, id: string, answer: CallAnswer): Promise<boolean>;
-  /** Delivers a call to a connection: the data of its `tool-request`; undefined where there is nothing to deliver to it. */
-  deliver(code: string, id: string, attempt: number, to: Recipient): Promise<JsonObject | undefined>;
-  /** What was written down of a call: when it is to have an answer, whether an application was given it, and whether it has one. */
-  find(code: string, id: string): Promise<{ readonly deadline: number; readonly delivered: boolean; readonly answered: boolean } | undefined>;
-  /** The call is not over before {@link end}: its result is still to be written down, and that may be another node's to do. */
+  /**
+   * Delivers a call to a connection: the data of its `tool-request`; undefined where there is
+   * nothing to deliver to it.
+   */
+  deliver(
+    code: string,
+    id: string,
+    attempt: number,
+    to: Recipient,
+  ): Promise<JsonObject | undefined>;
+  /**
+   * What was written down of a call: when it is to have an answer, whether an application was given
+   * it, and whether it has one.
+   */
+  find(
+    code: string,
+    id: string,
+  ): Promise<
+    | { readonly deadline: number; readonly delivered: boolean; readonly answered: boolean }
+    | undefined
+  >;
+  /**
+   * The call is not over before {@link end}: its result is still to be written down, and that may
+   * be another node's to do.
+   */
   keep(code: string, id: string): void;
   /** It is no longer kept. */
   letGo(code: string, id: string): void;
-  /** The call is over, and its result is kept elsewhere if at all. @param reason what the application is told where it has not answered */
+  /**
+   * The call is over, and its result is kept elsewhere if at all. @param reason what the
+   * application is told where it has not answered
+   */
   end(code: string, id: string, reason: string): Promise<void>;
   /** This node sends its applications away, and waits for their answers. */
   drain(): void;
@@ -34,7 +66,10 @@ export interface Calls {
 }
 
 /** Makes the calls of a node. */
-export function createCalls({ store, now, leaseMs, requestTimeoutMs, logger }: RelaySettings, hub: Hub): Calls {
+export function createCalls(
+  { store, now, leaseMs, requestTimeoutMs, logger }: RelaySettings,
+  hub: Hub,
+): Calls {
   const documents = createCallDocuments(store);
   const kept = new Set<string>();
   let draining = false;
@@ -55,7 +90,12 @@ export function createCalls({ store, now, leaseMs, requestTimeoutMs, logger }: R
 
   return {
     async run(code, input, context, idempotent) {
-      const { idempotencyKey: id, signal, toolName: tool, deadline = now() + requestTimeoutMs } = context;
+      const {
+        idempotencyKey: id,
+        signal,
+        toolName: tool,
+        deadline = now() + requestTimeoutMs,
+      } = context;
       let wait: BegunWait | undefined;
       let stop: (() => void) | undefined;
       let answered = false;
@@ -68,7 +108,15 @@ export function createCalls({ store, now, leaseMs, requestTimeoutMs, logger }: R
           wait?.look();
         });
         begun = true;
-        const isNew = await documents.create(code, id, { tool, args: input, deadline: Math.floor(deadline), idempotent, attempt: 0, epoch: 0, state: 'open' });
+        const isNew = await documents.create(code, id, {
+          tool,
+          args: input,
+          deadline: Math.floor(deadline),
+          idempotent,
+          attempt: 0,
+          epoch: 0,
+          state: 'open',
+        });
         // One that is there already was begun by a node that is gone.
         if (isNew) await tell(code, { kind: 'call', id, attempt: 1 });
         wait = waitForAnswer({
@@ -88,11 +136,15 @@ export function createCalls({ store, now, leaseMs, requestTimeoutMs, logger }: R
         return outcomeOf(answer);
       } catch (error) {
         if (isFault(error)) throw error;
-        throw Object.assign(connectionFault('The relay cannot reach its store.', error), { reason: 'store_unavailable' });
+        throw Object.assign(connectionFault('The relay cannot reach its store.', error), {
+          reason: 'store_unavailable',
+        });
       } finally {
         stop?.();
         if (begun && !kept.has(`${code} ${id}`) && (answered || !leaving))
-          end(code, id, reasonOf(signal)).catch((error: unknown) => logger.warn({ err: faultOf(error) }, 'relay: a call could not be closed'));
+          end(code, id, reasonOf(signal)).catch((error: unknown) =>
+            logger.warn({ err: faultOf(error) }, 'relay: a call could not be closed'),
+          );
       }
     },
     async answer(code, id, answer) {
@@ -110,7 +162,13 @@ export function createCalls({ store, now, leaseMs, requestTimeoutMs, logger }: R
     },
     async find(code, id) {
       const document = await documents.read(code, id);
-      return document && { deadline: document.deadline, delivered: document.attempt > 0, answered: document.answer !== undefined };
+      return (
+        document && {
+          deadline: document.deadline,
+          delivered: document.attempt > 0,
+          answered: document.answer !== undefined,
+        }
+      );
     },
     keep: (code, id) => void kept.add(`${code} ${id}`),
     letGo: (code, id) => void kept.delete(`${code} ${id}`),
@@ -127,7 +185,9 @@ export function createCalls({ store, now, leaseMs, requestTimeoutMs, logger }: R
 /** Most bytes of an application's message. */
 const maxMessageBytes = 8_000;
 
-/** What the application answered, as a handler's value. Its message is its own, and never hidden. */
+/**
+ * What the application answered, as a handler's value. Its message is its own, and never hidden.
+ */
 function outcomeOf(answer: CallAnswer): unknown {
   if ('result' in answer) return answer.result;
   const { error } = answer;
@@ -142,8 +202,15 @@ function outcomeOf(answer: CallAnswer): unknown {
 }
 
 function textOf(value: JsonValue | undefined): string {
-  const text = typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
-  return cleanText(text, maxMessageBytes) || 'The application says that the tool failed, and not why.';
+  const text =
+    typeof value === 'string'
+      ? value
+      : value === undefined || value === null
+        ? ''
+        : JSON.stringify(value);
+  return (
+    cleanText(text, maxMessageBytes) || 'The application says that the tool failed, and not why.'
+  );
 }
 
 function reasonOf({ aborted, reason }: AbortSignal): string {
@@ -151,5 +218,9 @@ function reasonOf({ aborted, reason }: AbortSignal): string {
 }
 
 function isTimeout(reason: unknown): boolean {
-  return typeof reason === 'object' && reason !== null && (reason as { name?: unknown }).name === 'TimeoutError';
+  return (
+    typeof reason === 'object' &&
+    reason !== null &&
+    (reason as { name?: unknown }).name === 'TimeoutError'
+  );
 }

@@ -1,4 +1,7 @@
-/** The governed sessions of this node: one for each relay session that an agent uses here, over one registry of the host's tools. */
+/**
+ * The governed sessions of this node: one for each relay session that an agent uses here, over one
+ * registry of the host's tools.
+ */
 import { HostToolRegistry, type SessionOptions, type ToolSession } from '../../index.ts';
 import { readSessionOptions, registryStateOf } from '../../surface-port.ts';
 import type { Hub } from '../hub.ts';
@@ -29,7 +32,9 @@ export interface LiveSessions {
   /** The registry of the host's tools, rules and profiles. */
   readonly registry: HostToolRegistry;
   readonly count: number;
-  /** The session of a code, with its tools as the document says; made when it is first asked for. */
+  /**
+   * The session of a code, with its tools as the document says; made when it is first asked for.
+   */
   get(document: SessionDocument): Promise<LiveSession>;
   /** The host's tool that a name is taken by, or could be taken for. */
   taken(name: string): string | undefined;
@@ -39,12 +44,21 @@ export interface LiveSessions {
   closeAll(): Promise<void>;
 }
 
-/** Milliseconds without a use after which a session is closed here; the store keeps all that is asked for again. Grants of approvals end with it. */
+/**
+ * Milliseconds without a use after which a session is closed here; the store keeps all that is
+ * asked for again. Grants of approvals end with it.
+ */
 const idleMs = 600_000;
 const sweepMs = 60_000;
-/** Most characters of definitions of all live sessions. What is made of them takes ten times that. Over it, sessions that nobody uses close sooner, longest unused first. */
+/**
+ * Most characters of definitions of all live sessions. What is made of them takes ten times that.
+ * Over it, sessions that nobody uses close sooner, longest unused first.
+ */
 const mostLiveChars = 64 * 1_024 * 1_024;
-/** Milliseconds after its last use for which none closes for that: its grants, windows and loop guard end with it. */
+/**
+ * Milliseconds after its last use for which none closes for that: its grants, windows and loop
+ * guard end with it.
+ */
 const freshMs = 60_000;
 
 interface Entry extends LiveSession {
@@ -63,18 +77,49 @@ interface Entry extends LiveSession {
   over: RelayError | undefined;
 }
 
-/** Makes the live sessions of a node. @throws MisuseError for options that no session could be made with */
-export function createLiveSessions(options: RelaySessionOptions, settings: RelaySettings, hub: Hub, calls: Calls, mostChars = mostLiveChars): LiveSessions {
+/**
+ * Makes the live sessions of a node. @throws MisuseError for options that no session could be made
+ * with
+ */
+export function createLiveSessions(
+  options: RelaySessionOptions,
+  settings: RelaySettings,
+  hub: Hub,
+  calls: Calls,
+  mostChars = mostLiveChars,
+): LiveSessions {
   const { store, now, logger, requestTimeoutMs } = settings;
-  const registry = (options.registry as HostToolRegistry | undefined) ?? makeRegistry(options, settings);
+  const registry =
+    (options.registry as HostToolRegistry | undefined) ?? makeRegistry(options, settings);
   const state = registryStateOf(registry);
   const entries = new Map<string, Promise<Entry>>();
   const alive = new Set<Entry>();
   let ended = false;
 
   const sessionOptions = (code: string): SessionOptions => {
-    const { profile, policies, hooks, services, facts, limits, exposeErrors = 'masked', approver, approvalMode, approvalTimeoutMs } = options;
-    const given = { profile, policies, hooks, services, facts, limits, approver, approvalMode, approvalTimeoutMs };
+    const {
+      profile,
+      policies,
+      hooks,
+      services,
+      facts,
+      limits,
+      exposeErrors = 'masked',
+      approver,
+      approvalMode,
+      approvalTimeoutMs,
+    } = options;
+    const given = {
+      profile,
+      policies,
+      hooks,
+      services,
+      facts,
+      limits,
+      approver,
+      approvalMode,
+      approvalTimeoutMs,
+    };
     return {
       ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
       exposeErrors,
@@ -134,24 +179,28 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
       chars: 0,
       over: undefined,
     };
-    session.events.on('approval:required', ({ request: { id: approvalId, callId: id, title, message, risk } }) => {
-      const record: LogRecord = {
-        kind: 'approval',
-        approvalId,
-        id,
-        title,
-        ...(message === undefined ? {} : { message }),
-        ...(risk === undefined ? {} : { risk }),
-      };
-      store.append(code, 'agent', JSON.stringify(record), logKeep).then(
-        () => hub.wake(code, 'log:agent'),
-        () => logger.warn({}, 'relay: an approval could not be announced'),
-      );
-    });
+    session.events.on(
+      'approval:required',
+      ({ request: { id: approvalId, callId: id, title, message, risk } }) => {
+        const record: LogRecord = {
+          kind: 'approval',
+          approvalId,
+          id,
+          title,
+          ...(message === undefined ? {} : { message }),
+          ...(risk === undefined ? {} : { risk }),
+        };
+        store.append(code, 'agent', JSON.stringify(record), logKeep).then(
+          () => hub.wake(code, 'log:agent'),
+          () => logger.warn({}, 'relay: an approval could not be announced'),
+        );
+      },
+    );
     try {
       entry.stop = await hub.watch(code, (wake) => {
         // Whoever only listens, such as an MCP client, is told of a change too.
-        if (wake === 'tools' || wake === undefined) follow(entry, Number.POSITIVE_INFINITY).catch(() => {});
+        if (wake === 'tools' || wake === undefined)
+          follow(entry, Number.POSITIVE_INFINITY).catch(() => {});
         if (wake === 'closed') void close(code, sessionNotFound());
       });
     } catch (error) {
@@ -161,7 +210,8 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
     alive.add(entry);
     return entry;
   };
-  const isUnused = ({ held, usedAt }: Entry, ms: number): boolean => held === 0 && performance.now() - usedAt >= ms;
+  const isUnused = ({ held, usedAt }: Entry, ms: number): boolean =>
+    held === 0 && performance.now() - usedAt >= ms;
   const makeRoom = async (): Promise<void> => {
     let chars = 0;
     for (const entry of alive) chars += entry.chars;
@@ -243,8 +293,16 @@ export function createLiveSessions(options: RelaySessionOptions, settings: Relay
   };
 }
 
-function makeRegistry({ tools = [], rules, profiles = [], approvals }: RelaySessionOptions, { now, logger }: RelaySettings): HostToolRegistry {
-  const registry = new HostToolRegistry({ now, logger, ...(rules === undefined ? {} : { rules }), ...(approvals === undefined ? {} : { approvals }) });
+function makeRegistry(
+  { tools = [], rules, profiles = [], approvals }: RelaySessionOptions,
+  { now, logger }: RelaySettings,
+): HostToolRegistry {
+  const registry = new HostToolRegistry({
+    now,
+    logger,
+    ...(rules === undefined ? {} : { rules }),
+    ...(approvals === undefined ? {} : { approvals }),
+  });
   registry.registerAll(tools);
   for (const profile of profiles) registry.defineProfile(profile);
   return registry;

@@ -12,8 +12,15 @@ export interface Joining {
   readonly leaseMs: number;
 }
 
-/** Its result, once it is written. @throws RelayError 404 where the session is gone, or the result was large and is kept no more */
-export async function joinRequest({ hub, documents, leaseMs }: Joining, code: string, id: string): Promise<ToolResult> {
+/**
+ * Its result, once it is written. @throws RelayError 404 where the session is gone, or the result
+ * was large and is kept no more
+ */
+export async function joinRequest(
+  { hub, documents, leaseMs }: Joining,
+  code: string,
+  id: string,
+): Promise<ToolResult> {
   let woken = (): void => {};
   const stop = await hub.watch(code, (wake) => {
     if (wake === undefined || wake === 'closed' || wake === `request:${id}`) woken();
@@ -28,7 +35,12 @@ export async function joinRequest({ hub, documents, leaseMs }: Joining, code: st
       const found = await documents.find(code, id);
       if (found === undefined) throw sessionNotFound();
       if (found.document.result !== undefined) return found.document.result;
-      if (found.document.status === 'done') throw relayError(404, 'request_not_found', 'This request is done; its result was large, and is kept no more.');
+      if (found.document.status === 'done')
+        throw relayError(
+          404,
+          'request_not_found',
+          'This request is done; its result was large, and is kept no more.',
+        );
       await wakes;
       clearTimeout(timer);
     }

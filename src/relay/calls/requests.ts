@@ -1,4 +1,7 @@
-/** What agents ask for over REST: written down before it runs, run by one node, taken over when that node dies, kept when it is done. */
+/**
+ * What agents ask for over REST: written down before it runs, run by one node, taken over when that
+ * node dies, kept when it is done.
+ */
 import { hash, randomUUID } from 'node:crypto';
 import pTimeout from 'p-timeout';
 import type { JsonValue, ToolResult } from '../../index.ts';
@@ -13,7 +16,11 @@ import type { Calls } from './calls.ts';
 import type { LiveSession, LiveSessions } from './live-sessions.ts';
 import { lostResult, unansweredResult, unkeptResult } from './lost-result.ts';
 import { createDecide, type Decide, type RunRequest } from './request-decide.ts';
-import { createRequestDocuments, type FoundRequest, type RequestStatus } from './request-documents.ts';
+import {
+  createRequestDocuments,
+  type FoundRequest,
+  type RequestStatus,
+} from './request-documents.ts';
 import { joinRequest } from './request-join.ts';
 
 /** A call that an agent asks for. */
@@ -28,11 +35,16 @@ export interface AgentCall {
 }
 
 /** What became of a request so far. */
-export type Submitted = { readonly requestId: string; readonly status: 'queued' } | { readonly requestId: string; readonly result: ToolResult };
+export type Submitted =
+  | { readonly requestId: string; readonly status: 'queued' }
+  | { readonly requestId: string; readonly result: ToolResult };
 
 /** The requests of a node. */
 export interface Requests {
-  /** Runs a call, or joins it where the id is known. Rejects with the relay error 409 `request_id_conflict` for an id that stands for another call. */
+  /**
+   * Runs a call, or joins it where the id is known. Rejects with the relay error 409
+   * `request_id_conflict` for an id that stands for another call.
+   */
   submit(document: SessionDocument, call: AgentCall): Promise<Submitted>;
   status(code: string, requestId: string): Promise<RequestStatus | undefined>;
   /** A person's answer to a call that waits; undefined where none of that id does. */
@@ -53,11 +65,19 @@ const dueLeases = 2;
 const mostAtOnce = 16;
 /** Takings after which a result that cannot be written gives way to a failure that says so. */
 const mostTaken = 3;
-/** Milliseconds after which to look again for a request that is not there. Until its session ends: what is written late must be found. */
+/**
+ * Milliseconds after which to look again for a request that is not there. Until its session ends:
+ * what is written late must be found.
+ */
 const absentMs = 60_000;
 
 /** Makes the requests of a node. */
-export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, node }: RelaySettings, hub: Hub, live: LiveSessions, calls: Calls): Requests {
+export function createRequests(
+  { store, now, leaseMs, requestTimeoutMs, logger, node }: RelaySettings,
+  hub: Hub,
+  live: LiveSessions,
+  calls: Calls,
+): Requests {
   const documents = createRequestDocuments(store);
   const dueMs = leaseMs * dueLeases;
   const running = new Map<string, Promise<ToolResult>>();
@@ -68,7 +88,10 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
   let closed = false;
   const isOwn = (key: string): boolean => running.has(key) || writing.has(key);
 
-  /** Runs a request of which this node has the document's version. It is this node's from now on, however long its session takes to open. `passed` is told when its gates have passed. */
+  /**
+   * Runs a request of which this node has the document's version. It is this node's from now on,
+   * however long its session takes to open. `passed` is told when its gates have passed.
+   */
   const run: RunRequest = (session, id, found, call, passed) => {
     const { code } = session;
     const key = `${code} ${id}`;
@@ -90,7 +113,8 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
             passed();
           },
         });
-        // What ends because this node does is left to another, and whoever waits here is to ask that one.
+        // What ends because this node does is left to another, and whoever waits here is to ask
+        // that one.
         if (closed && !result.success && result.error.code === 'session_closed') throw leaving();
         ended = await conclude(code, id, found, result);
       } finally {
@@ -100,7 +124,8 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
         calls.letGo(code, id);
         release();
       }
-      // Another node has it by now: whoever waits here is told what that one writes, as everybody is.
+      // Another node has it by now: whoever waits here is told what that one writes, as everybody
+      // is.
       return ended ?? (await join(code, id));
     })();
     running.set(key, work);
@@ -110,15 +135,24 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
 
   /** A person may answer until then. */
   const lookAgain = (code: string, id: string, waitsUntil: number | undefined): Promise<void> =>
-    waitsUntil === undefined ? store.unschedule(code, id) : store.schedule(code, id, Math.max(1, waitsUntil - now()));
+    waitsUntil === undefined
+      ? store.unschedule(code, id)
+      : store.schedule(code, id, Math.max(1, waitsUntil - now()));
   const isUnanswered = ({ status, result, waitsUntil }: RequestDocument): boolean =>
     status !== 'done' && result !== undefined && waitsUntil !== undefined && waitsUntil <= now();
   /** Nobody has answered, and nobody may any more. */
   const giveUp = (code: string, id: string, found: FoundRequest): Promise<ToolResult | undefined> =>
     conclude(code, id, found, unansweredResult(id, found.document));
 
-  /** A result that cannot be kept, as where the store is full, does not make a request run for ever. */
-  const finish = async (code: string, id: string, found: FoundRequest, result: ToolResult): Promise<boolean> => {
+  /**
+   * A result that cannot be kept, as where the store is full, does not make a request run for ever.
+   */
+  const finish = async (
+    code: string,
+    id: string,
+    found: FoundRequest,
+    result: ToolResult,
+  ): Promise<boolean> => {
     try {
       return await documents.finish(code, id, found, result);
     } catch (error) {
@@ -127,36 +161,75 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
       return documents.finish(code, id, found, unkeptResult(id, tool, now() - createdAt));
     }
   };
-  /** Writes down what came of it; undefined where another node has it now: then the call is that node's, too. */
-  const conclude = async (code: string, id: string, found: FoundRequest, result: ToolResult): Promise<ToolResult | undefined> => {
+  /**
+   * Writes down what came of it; undefined where another node has it now: then the call is that
+   * node's, too.
+   */
+  const conclude = async (
+    code: string,
+    id: string,
+    found: FoundRequest,
+    result: ToolResult,
+  ): Promise<ToolResult | undefined> => {
     const isPending = !result.success && result.error.code === 'approval_pending';
     const waitsUntil = isPending ? result.approval?.expiresAt : undefined;
     const wrote = isPending
-      ? (await documents.write(code, id, { ...found.document, status: 'queued', result, ...(waitsUntil && { waitsUntil }) }, found.version)) !== undefined
+      ? (await documents.write(
+          code,
+          id,
+          { ...found.document, status: 'queued', result, ...(waitsUntil && { waitsUntil }) },
+          found.version,
+        )) !== undefined
       : await finish(code, id, found, result);
     if (!wrote) return undefined;
     if (isPending) await lookAgain(code, id, waitsUntil);
     hub.wake(code, `request:${id}`);
     if (!isPending) hub.wake(code, 'log:agent');
-    calls.end(code, id, endingOf(result)).catch((error: unknown) => warn(error, 'relay: a call could not be closed'));
+    calls
+      .end(code, id, endingOf(result))
+      .catch((error: unknown) => warn(error, 'relay: a call could not be closed'));
     return result;
   };
 
-  const begin = (document: SessionDocument, id: string, found: FoundRequest, passed: () => void, timeoutMs?: number): Promise<ToolResult> => {
+  const begin = (
+    document: SessionDocument,
+    id: string,
+    found: FoundRequest,
+    passed: () => void,
+    timeoutMs?: number,
+  ): Promise<ToolResult> => {
     const { tool, args } = found.document;
-    return run(document, id, found, ({ session }, surface) => session.call(tool, args, { callId: id, idempotencyKey: id, surface, timeoutMs }), passed);
+    return run(
+      document,
+      id,
+      found,
+      ({ session }, surface) =>
+        session.call(tool, args, { callId: id, idempotencyKey: id, surface, timeoutMs }),
+      passed,
+    );
   };
 
-  const join = (code: string, id: string): Promise<ToolResult> => running.get(`${code} ${id}`) ?? joinRequest({ hub, documents, leaseMs }, code, id);
+  const join = (code: string, id: string): Promise<ToolResult> =>
+    running.get(`${code} ${id}`) ?? joinRequest({ hub, documents, leaseMs }, code, id);
 
-  /** Writes a request down and begins it; undefined where it is there already. It is this node's from before it is written: the answer may be so late that it is due here. */
-  const accept = async (session: SessionDocument, id: string, document: RequestDocument, passed: () => void): Promise<Begun | undefined> => {
+  /**
+   * Writes a request down and begins it; undefined where it is there already. It is this node's
+   * from before it is written: the answer may be so late that it is due here.
+   */
+  const accept = async (
+    session: SessionDocument,
+    id: string,
+    document: RequestDocument,
+    passed: () => void,
+  ): Promise<Begun | undefined> => {
     const { code } = session;
     const key = `${code} ${id}`;
     writing.set(key, (writing.get(key) ?? 0) + 1);
     try {
       const version = await documents.create(code, id, document, dueMs);
-      return version === undefined ? undefined : { work: begin(session, id, { document, version }, passed) };
+      return version === undefined
+        ? undefined
+        : { work: begin(session, id, { document, version }, passed) };
     } finally {
       const left = (writing.get(key) ?? 1) - 1;
       if (left > 0) writing.set(key, left);
@@ -168,8 +241,15 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     const { code } = session;
     const id = requestId ?? randomUUID();
     const callHash = hash('sha256', canonicalJson([tool, args]), 'base64url');
-    const document: RequestDocument = { tool, args, hash: callHash, status: 'queued', createdAt: now() };
-    // What is there is not looked after anew: an agent that keeps asking would keep it from being taken over.
+    const document: RequestDocument = {
+      tool,
+      args,
+      hash: callHash,
+      status: 'queued',
+      createdAt: now(),
+    };
+    // What is there is not looked after anew: an agent that keeps asking would keep it from being
+    // taken over.
     const known = requestId === undefined ? undefined : await documents.find(code, id);
     let passed = (): void => {};
     const gates = new Promise<undefined>((resolve) => {
@@ -180,9 +260,16 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
       const there = known ?? (await documents.find(code, id));
       if (there === undefined) throw sessionNotFound();
       if (there.document.hash !== callHash)
-        throw relayError(409, 'request_id_conflict', 'This `requestId` stands for a call of another tool, or with other arguments. Take a new one.');
-      if (isUnanswered(there.document)) return { requestId: id, result: (await giveUp(code, id, there)) ?? (await join(code, id)) };
-      if (there.document.result === undefined && !wait && there.document.status !== 'done') return { requestId: id, status: 'queued' };
+        throw relayError(
+          409,
+          'request_id_conflict',
+          'This `requestId` stands for a call of another tool, or with other arguments. Take ' +
+            'a new one.',
+        );
+      if (isUnanswered(there.document))
+        return { requestId: id, result: (await giveUp(code, id, there)) ?? (await join(code, id)) };
+      if (there.document.result === undefined && !wait && there.document.status !== 'done')
+        return { requestId: id, status: 'queued' };
       return { requestId: id, result: there.document.result ?? (await join(code, id)) };
     }
     const { work } = accepted;
@@ -191,12 +278,17 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
   };
 
   const status: Requests['status'] = async (code, requestId) => {
-    const [found, call] = await Promise.all([documents.find(code, requestId), calls.find(code, requestId)]);
+    const [found, call] = await Promise.all([
+      documents.find(code, requestId),
+      calls.find(code, requestId),
+    ]);
     if (found === undefined) return undefined;
     const { status: written, result } = found.document;
     if (isUnanswered(found.document)) {
       const given = await giveUp(code, requestId, found);
-      return given === undefined ? status(code, requestId) : { requestId, status: 'done', result: given };
+      return given === undefined
+        ? status(code, requestId)
+        : { requestId, status: 'done', result: given };
     }
     if (written === 'done') return { requestId, status: 'done', ...(result && { result }) };
     // A relayed call runs when an application has it.
@@ -210,10 +302,12 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     const found = await documents.find(code, id);
     const waits = found?.document.result !== undefined;
     if (stored === undefined) return store.unschedule(code, id);
-    // Its node has said that it will write it, and may still do so; or is gone, and the agent was told of nothing.
+    // Its node has said that it will write it, and may still do so; or is gone, and the agent was
+    // told of nothing.
     if (found === undefined) return store.schedule(code, id, absentMs);
     if (isUnanswered(found.document)) return void (await giveUp(code, id, found));
-    if (waits && found.document.status !== 'done') return lookAgain(code, id, found.document.waitsUntil);
+    if (waits && found.document.status !== 'done')
+      return lookAgain(code, id, found.document.waitsUntil);
     const key = `${code} ${id}`;
     if (isOwn(key)) return undefined;
     if (found.document.status === 'done') {
@@ -233,19 +327,33 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
     logger.warn({ request: id, node }, 'relay: a request is taken over from a node that is gone');
     if (mayRunAgain(entry, own.document, call !== undefined)) {
       // It has what was left of its time; an answer that is there already is only fetched.
-      const left = call === undefined ? requestTimeoutMs : Math.max(call.answered ? 1_000 : 1, call.deadline - now());
-      begin(session, id, own, () => {}, left).catch((error: unknown) => warn(error, 'relay: a request that was taken over failed'));
-    } else await conclude(code, id, own, lostResult(id, found.document.tool, now() - found.document.createdAt));
+      const left =
+        call === undefined
+          ? requestTimeoutMs
+          : Math.max(call.answered ? 1_000 : 1, call.deadline - now());
+      begin(session, id, own, () => {}, left).catch((error: unknown) =>
+        warn(error, 'relay: a request that was taken over failed'),
+      );
+    } else
+      await conclude(
+        code,
+        id,
+        own,
+        lostResult(id, found.document.tool, now() - found.document.createdAt),
+      );
     return undefined;
   };
 
-  const warn = (error: unknown, message: string): void => logger.warn({ err: faultOf(error) }, message);
+  const warn = (error: unknown, message: string): void =>
+    logger.warn({ err: faultOf(error) }, message);
   const takeAll = async (): Promise<void> => {
     let found: readonly DueItem[];
     do {
       found = await store.due(mostAtOnce, dueMs);
       for (const { session, key } of closing ? [] : found)
-        await takeUp(session, key).catch((error: unknown) => warn(error, 'relay: a request could not be taken over'));
+        await takeUp(session, key).catch((error: unknown) =>
+          warn(error, 'relay: a request could not be taken over'),
+        );
       // What was found is put off, so that there is an end to it.
     } while (found.length === mostAtOnce && !closing);
   };
@@ -270,7 +378,10 @@ export function createRequests({ store, now, leaseMs, requestTimeoutMs, logger, 
       closing = true;
       clearInterval(sweep);
       calls.drain();
-      await pTimeout(Promise.allSettled(running.values()), { milliseconds: Math.max(1, waitMs), fallback: () => [] });
+      await pTimeout(Promise.allSettled(running.values()), {
+        milliseconds: Math.max(1, waitMs),
+        fallback: () => [],
+      });
       closed = true;
       calls.leave();
     },
@@ -283,8 +394,15 @@ function endingOf(result: ToolResult): string {
   return code === 'timeout' || code === 'cancelled' ? code : 'executor_lost';
 }
 
-/** The application knows a call by its id, however often it is asked; a tool of the host does so only where it says that it may run twice. */
-function mayRunAgain({ session, isRelayed }: LiveSession, { tool, resumed }: RequestDocument, isOnItsWay: boolean): boolean {
+/**
+ * The application knows a call by its id, however often it is asked; a tool of the host does so
+ * only where it says that it may run twice.
+ */
+function mayRunAgain(
+  { session, isRelayed }: LiveSession,
+  { tool, resumed }: RequestDocument,
+  isOnItsWay: boolean,
+): boolean {
   if (resumed === true) return false;
   return isOnItsWay || isRelayed(tool) || session.tool(tool)?.annotations.idempotent === true;
 }

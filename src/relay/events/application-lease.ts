@@ -1,4 +1,7 @@
-/** One connection of the application gets its calls: the newest. The others learn that they were replaced. */
+/**
+ * One connection of the application gets its calls: the newest. The others learn that they were
+ * replaced.
+ */
 import { randomUUID } from 'node:crypto';
 import { keys } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
@@ -7,14 +10,24 @@ import type { RelayStore } from '../ports/store.ts';
 export interface ApplicationLease {
   /** Changes only where the lease had run out and was taken again. */
   readonly epoch: number;
-  /** Keeps it. False when another connection has it, the session is gone, or it was given back here. Asks the store anew, in turn. */
+  /**
+   * Keeps it. False when another connection has it, the session is gone, or it was given back here.
+   * Asks the store anew, in turn.
+   */
   renew(): Promise<boolean>;
-  /** Gives it back for good, also what a renewal under way still takes: nobody is connected any more. */
+  /**
+   * Gives it back for good, also what a renewal under way still takes: nobody is connected any
+   * more.
+   */
   release(): Promise<void>;
 }
 
 /** Takes the lease from whoever has it; undefined where there is no such session. */
-export async function takeLease(store: RelayStore, code: string, leaseMs: number): Promise<ApplicationLease | undefined> {
+export async function takeLease(
+  store: RelayStore,
+  code: string,
+  leaseMs: number,
+): Promise<ApplicationLease | undefined> {
   const holder = randomUUID();
   const taken = await store.acquire(code, keys.applicationLease, holder, leaseMs, true);
   if (taken === undefined) return undefined;
@@ -42,7 +55,8 @@ export async function takeLease(store: RelayStore, code: string, leaseMs: number
       return epoch;
     },
     renew() {
-      // One whose turn has not come is as good for whoever asks meanwhile: while the store hangs, they do not pile up.
+      // One whose turn has not come is as good for whoever asks meanwhile: while the store hangs,
+      // they do not pile up.
       waiting ??= inTurn(renew);
       return waiting;
     },

@@ -1,12 +1,18 @@
 /** How much may wait for a client that reads slowly, and the wait for room. */
 
-/** Most bytes that wait for a client beyond what its connection has taken. One larger event passes where nothing waits. */
+/**
+ * Most bytes that wait for a client beyond what its connection has taken. One larger event passes
+ * where nothing waits.
+ */
 export const bufferBytes = 1_048_576;
 
 /** Bytes below which there is room for who has much to send. */
 export const roomyBytes = bufferBytes / 2;
 
-/** Milliseconds after which nobody waits for room any longer: what comes next is sent, and a client that does not read is dropped. */
+/**
+ * Milliseconds after which nobody waits for room any longer: what comes next is sent, and a client
+ * that does not read is dropped.
+ */
 const patienceMs = 5_000;
 
 /** Why a stream was dropped. */

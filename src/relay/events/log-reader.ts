@@ -19,13 +19,17 @@ import { describeUpdate, foldUpdates } from './tool-updates.ts';
 /** A place in a log, moved by reading. One reads at a time. */
 export interface LogReader {
   /**
-   * The events after the place, until there are no more. Each is made only when the one before was taken, and the place moves behind an event only when the next
-   * one is asked for: what was refused, or could not be read, comes again.
+   * The events after the place, until there are no more. Each is made only when the one before was
+   * taken, and the place moves behind an event only when the next one is asked for: what was
+   * refused, or could not be read, comes again.
    */
   next(): AsyncGenerator<StreamEvent, void>;
   /** Wakes may have been lost: what is read next may have been there for longer than it seems. */
   markStale(): void;
-  /** Writes down how far the side was told, for whoever connects next without a place of its own. It never goes back. @param upTo the id of the last event taken; by default the place */
+  /**
+   * Writes down how far the side was told, for whoever connects next without a place of its own. It
+   * never goes back. @param upTo the id of the last event taken; by default the place
+   */
   remember(upTo?: number): Promise<void>;
 }
 
@@ -40,7 +44,8 @@ export interface LogReading {
   readonly newWithinMs: number;
   /**
    * The data of a `tool-request`; undefined where there is nothing to deliver.
-   * @param isNew it was asked for while this reader listened: whoever waits for it was there a moment ago
+   * @param isNew it was asked for while this reader listened: whoever waits for it was there a
+   * moment ago
    */
   deliver(id: string, attempt: number, isNew: boolean): Promise<JsonObject | undefined>;
   /** Epoch milliseconds. */
@@ -58,15 +63,26 @@ interface Read {
 }
 
 /** Stands at the client's place. */
-export async function openLogReader({ store, code, side, after, newWithinMs, deliver, now }: LogReading): Promise<LogReader> {
+export async function openLogReader({
+  store,
+  code,
+  side,
+  after,
+  newWithinMs,
+  deliver,
+  now,
+}: LogReading): Promise<LogReader> {
   const cursor = keys.cursor(side);
   const readCursor = async (): Promise<{ readonly place: number; readonly version: number }> => {
     const [stored] = await store.get(code, [cursor]);
-    return stored === undefined ? { place: 0, version: 0 } : { place: Number(stored.value), version: stored.version };
+    return stored === undefined
+      ? { place: 0, version: 0 }
+      : { place: Number(stored.value), version: stored.version };
   };
   const { place: told } = await readCursor();
   let remembered = told;
-  // Without a place of its own, an application gets every call that is still open, and what else it was not told.
+  // Without a place of its own, an application gets every call that is still open, and what else it
+  // was not told.
   const isFresh = after === undefined;
   let place = after ?? (side === 'application' ? 0 : told);
   /** Changes of tools up to here are known to the client. */
@@ -82,24 +98,40 @@ export async function openLogReader({ store, code, side, after, newWithinMs, del
     if (session === undefined) return undefined;
     const { toolsRevision } = JSON.parse(session.value) as SessionDocument;
     // Of many changes that are told one after the other, each would read all definitions again.
-    if (tools === undefined || tools.revision < toolsRevision) tools = (await readTools(store, code))?.document;
+    if (tools === undefined || tools.revision < toolsRevision)
+      tools = (await readTools(store, code))?.document;
     return { id, event: 'tool-availability-update', data: describeUpdate(code, record, tools) };
   };
-  const eventOf = async ({ id, record }: Read, isNew: boolean): Promise<StreamEvent | undefined> => {
+  const eventOf = async (
+    { id, record }: Read,
+    isNew: boolean,
+  ): Promise<StreamEvent | undefined> => {
     if (record.kind === 'tools') return id <= known ? undefined : update(id, record);
     if (record.kind === 'call') {
       const data = await deliver(record.id, record.attempt, isNew);
       return data && { id, event: 'tool-request', data };
     }
     if (record.kind === 'cancel')
-      return isFresh && catchingUp ? undefined : { id, event: 'tool-cancel', data: { requestId: record.id, reason: record.reason } };
+      return isFresh && catchingUp
+        ? undefined
+        : { id, event: 'tool-cancel', data: { requestId: record.id, reason: record.reason } };
     if (record.kind === 'approval') {
       const { approvalId, id: requestId, title, message, risk } = record;
-      return { id, event: 'approval-required', data: { approvalId, requestId, title, ...(message && { message }), ...(risk && { risk }) } };
+      return {
+        id,
+        event: 'approval-required',
+        data: { approvalId, requestId, title, ...(message && { message }), ...(risk && { risk }) },
+      };
     }
     const [stored] = await store.get(code, [keys.request(record.id)]);
     const { result } = stored === undefined ? {} : (JSON.parse(stored.value) as RequestDocument);
-    return result && { id, event: 'tool-result', data: { requestId: record.id, result: result as unknown as JsonValue } };
+    return (
+      result && {
+        id,
+        event: 'tool-result',
+        data: { requestId: record.id, result: result as unknown as JsonValue },
+      }
+    );
   };
   /** Calls that have an answer by now are not looked at one by one. */
   const openOnly = async (reads: readonly Read[]): Promise<readonly Read[]> => {
@@ -115,7 +147,11 @@ export async function openLogReader({ store, code, side, after, newWithinMs, del
   const remember: LogReader['remember'] = async (upTo = place) => {
     for (let tries = 0; upTo > remembered && tries < mostTries; tries++) {
       const there = await readCursor();
-      if (there.place >= upTo || (await store.set(code, cursor, String(upTo), there.version)) !== undefined) remembered = upTo;
+      if (
+        there.place >= upTo ||
+        (await store.set(code, cursor, String(upTo), there.version)) !== undefined
+      )
+        remembered = upTo;
     }
   };
 
@@ -128,24 +164,37 @@ export async function openLogReader({ store, code, side, after, newWithinMs, del
         const { entries, first, last } = await store.read(code, side, place, logKeep);
         const isNew = !catchingUp && !wasDoubted && !doubted && time - readAt <= newWithinMs;
         let tells = false;
-        // A place in no log of this session, or one whose followers are gone: everything is told anew.
+        // A place in no log of this session, or one whose followers are gone: everything is told
+        // anew.
         const from = Math.max(place, isFresh ? told : 0);
         if (from > last || first > from + 1) {
           const id = from > last ? last : first - 1;
-          const event = await update(id, { kind: 'tools', added: [], removed: [], modified: [], reason: 'resync', at: now(), all: true });
+          const event = await update(id, {
+            kind: 'tools',
+            added: [],
+            removed: [],
+            modified: [],
+            reason: 'resync',
+            at: now(),
+            all: true,
+          });
           // The session is gone.
           if (event === undefined) return;
           yield event;
           place = id;
           known = last;
         }
-        const reads = entries.map(({ id, value }): Read => ({ id, record: JSON.parse(value) as LogRecord }));
+        const reads = entries.map(
+          ({ id, value }): Read => ({ id, record: JSON.parse(value) as LogRecord }),
+        );
         const updates = reads.filter(({ id, record }) => record.kind === 'tools' && id > known);
         // Told while nobody listened: too many are told as one, in the place of the first.
         const folds = catchingUp && updates.length > mostUpdates;
         for (const read of await openOnly(reads)) {
           const isFold = folds && read === updates[0];
-          const event = isFold ? await update(read.id, foldUpdates(updates.map(({ record }) => record as ToolsRecord))) : await eventOf(read, isNew);
+          const event = isFold
+            ? await update(read.id, foldUpdates(updates.map(({ record }) => record as ToolsRecord)))
+            : await eventOf(read, isNew);
           if (event !== undefined) yield event;
           place = read.id;
           if (isFold) known = updates.at(-1)?.id ?? known;

@@ -1,14 +1,29 @@
-/** A poll: what there is for a client that cannot hold a stream open, or what comes first within its wait. */
+/**
+ * A poll: what there is for a client that cannot hold a stream open, or what comes first within its
+ * wait.
+ */
 import pTimeout from 'p-timeout';
 import { bufferBytes } from './backpressure.ts';
 import type { StreamEvent, StreamRequest } from './ports.ts';
-import { type ConnectionParts, type EndReason, type EventSource, goodbye, openEventSource } from './source.ts';
+import {
+  type ConnectionParts,
+  type EndReason,
+  type EventSource,
+  goodbye,
+  openEventSource,
+} from './source.ts';
 
 /**
- * Waits for events, `waitMs` at most. An application's poll keeps its connection for a lease after it, until the next one. Where the connection is over, the last
- * event is a `goodbye`. Rejects as a stream does that opens, and where the store goes.
+ * Waits for events, `waitMs` at most. An application's poll keeps its connection for a lease after
+ * it, until the next one. Where the connection is over, the last event is a `goodbye`. Rejects as a
+ * stream does that opens, and where the store goes.
  */
-export async function pollEvents(parts: ConnectionParts, request: StreamRequest, waitMs: number, signal: AbortSignal): Promise<readonly StreamEvent[]> {
+export async function pollEvents(
+  parts: ConnectionParts,
+  request: StreamRequest,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<readonly StreamEvent[]> {
   const { now, leaseMs } = parts.settings;
   const { code, side, expiresAt } = request;
   let source: EventSource | undefined;
@@ -38,7 +53,8 @@ export async function pollEvents(parts: ConnectionParts, request: StreamRequest,
     unwatch = await parts.hub.watch(code, (message) => {
       if (message === undefined) source?.reader.markStale();
       if (message === 'closed') end('session_closed');
-      if ((message === 'lease' && side === 'application') || message === undefined) void renewLease();
+      if ((message === 'lease' && side === 'application') || message === undefined)
+        void renewLease();
       if (message === `log:${side}` || message === undefined) wake();
     });
     source = await openEventSource(parts, request, end);

@@ -4,7 +4,10 @@ import type { Side } from '../ports/documents.ts';
 
 /** An event as every transport shows it. */
 export interface StreamEvent {
-  /** Its place in the side's log; absent for what is not replayed (`connected`, `heartbeat`, `goodbye`). */
+  /**
+   * Its place in the side's log; absent for what is not replayed (`connected`, `heartbeat`,
+   * `goodbye`).
+   */
   readonly id?: number;
   readonly event: string;
   readonly data: JsonObject;
@@ -12,14 +15,21 @@ export interface StreamEvent {
 
 /** Where events go. */
 export interface EventSink {
-  /** Takes an event. False when it can take no more, since its client reads too slowly: the stream is then over, and `end` is not called. */
+  /**
+   * Takes an event. False when it can take no more, since its client reads too slowly: the stream
+   * is then over, and `end` is not called.
+   */
   send(event: StreamEvent): boolean;
   /**
-   * Undefined while there is room for more; else resolves once there is, or after five seconds without. Whoever has much to send at once waits for it between
-   * events, so that a client which reads is not taken for one that does not. Never rejects.
+   * Undefined while there is room for more; else resolves once there is, or after five seconds
+   * without. Whoever has much to send at once waits for it between events, so that a client which
+   * reads is not taken for one that does not. Never rejects.
    */
   ready?(): Promise<void> | undefined;
-  /** Nothing more will come; a `goodbye` that says why may have been sent before. Called once, not after `close`. */
+  /**
+   * Nothing more will come; a `goodbye` that says why may have been sent before. Called once, not
+   * after `close`.
+   */
   end(): void;
 }
 
@@ -29,9 +39,14 @@ export interface StreamRequest {
   readonly side: Side;
   /** Epoch milliseconds when the session ends. */
   readonly expiresAt: number;
-  /** The last event that the client has, from `Last-Event-ID` or `after`: a whole number from 0. Absent: what nobody was given yet. */
+  /**
+   * The last event that the client has, from `Last-Event-ID` or `after`: a whole number from 0.
+   * Absent: what nobody was given yet.
+   */
   readonly after?: number;
-  /** Which running application this is. Calls that must not run twice are not given to another one. */
+  /**
+   * Which running application this is. Calls that must not run twice are not given to another one.
+   */
   readonly client?: string;
 }
 
@@ -45,8 +60,15 @@ export interface OpenStream {
 export interface EventStreams {
   /** Sends `connected`, what the client has missed, and then what comes, with heartbeats. */
   open(request: StreamRequest, sink: EventSink): Promise<OpenStream>;
-  /** What there is after `request.after`, or what comes first within `waitMs`; empty after that, or when `signal` aborts. */
-  poll(request: StreamRequest, waitMs: number, signal: AbortSignal): Promise<readonly StreamEvent[]>;
+  /**
+   * What there is after `request.after`, or what comes first within `waitMs`; empty after that, or
+   * when `signal` aborts.
+   */
+  poll(
+    request: StreamRequest,
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<readonly StreamEvent[]>;
   /** How many streams are open on this node. */
   readonly count: number;
   /** Says goodbye to all: clients are to reconnect, elsewhere or later. Idempotent. */

@@ -1,13 +1,28 @@
-/** A stream of events: reads its source whenever the bus wakes it and with every heartbeat, until the client, the session or the node goes. */
+/**
+ * A stream of events: reads its source whenever the bus wakes it and with every heartbeat, until
+ * the client, the session or the node goes.
+ */
 
 import { faultOf } from '../report.ts';
 import type { EventSink, OpenStream, StreamEvent, StreamRequest } from './ports.ts';
-import { type ConnectionParts, type EndReason, type EventSource, goodbye, openEventSource } from './source.ts';
+import {
+  type ConnectionParts,
+  type EndReason,
+  type EventSource,
+  goodbye,
+  openEventSource,
+} from './source.ts';
 
 const longestTimer = 2 ** 31 - 1;
 
-/** Opens a stream into a sink. Rejects where the session is gone, or store or bus cannot be reached. */
-export async function pushEvents(parts: ConnectionParts, request: StreamRequest, sink: EventSink): Promise<OpenStream> {
+/**
+ * Opens a stream into a sink. Rejects where the session is gone, or store or bus cannot be reached.
+ */
+export async function pushEvents(
+  parts: ConnectionParts,
+  request: StreamRequest,
+  sink: EventSink,
+): Promise<OpenStream> {
   const { now, leaseMs, heartbeatMs, logger } = parts.settings;
   const { code, side, expiresAt } = request;
   const timers: ReturnType<typeof setTimeout>[] = [];
@@ -62,7 +77,11 @@ export async function pushEvents(parts: ConnectionParts, request: StreamRequest,
     read().catch((error: unknown) => {
       if (stopped) return;
       source?.reader.markStale();
-      if (!failing) logger.warn({ err: faultOf(error) }, 'relay: a stream could not read its log; it tries again until it can');
+      if (!failing)
+        logger.warn(
+          { err: faultOf(error) },
+          'relay: a stream could not read its log; it tries again until it can',
+        );
       failing = true;
       clearTimeout(retry);
       retry = setTimeout(look, leaseMs);
@@ -102,8 +121,12 @@ export async function pushEvents(parts: ConnectionParts, request: StreamRequest,
     );
     if (side === 'application') timers.push(setInterval(renewLease, leaseMs / 3));
     const left = expiresAt - now();
-    if (left <= longestTimer) timers.push(setTimeout(() => end('session_expired'), Math.max(0, left)));
-    send({ event: 'connected', data: { sessionCode: code, timestamp: timestamp(now), toolsRevision, heartbeatMs, leaseMs } });
+    if (left <= longestTimer)
+      timers.push(setTimeout(() => end('session_expired'), Math.max(0, left)));
+    send({
+      event: 'connected',
+      data: { sessionCode: code, timestamp: timestamp(now), toolsRevision, heartbeatMs, leaseMs },
+    });
     look();
   }
   return { close: leave };

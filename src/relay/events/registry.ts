@@ -8,7 +8,10 @@ import type { EventStreams } from './ports.ts';
 import { pushEvents } from './push.ts';
 import type { ConnectionParts, EndReason } from './source.ts';
 
-/** Most streams and polls of one side of a session on a node: one token is not to take all of a node's connections. */
+/**
+ * Most streams and polls of one side of a session on a node: one token is not to take all of a
+ * node's connections.
+ */
 const mostOfSession = 1_024;
 
 /** Makes the streams of a node. */
@@ -28,7 +31,8 @@ export function createEventStreams(settings: RelaySettings, hub: Hub, calls: Cal
         throw relayError(
           429,
           'rate_limit_exceeded',
-          `More than ${mostOfSession} streams and polls of this side of the session are open on this node. Close some.`,
+          `More than ${mostOfSession} streams and polls of this side of the session are open ` +
+            'on this node. Close some.',
           {
             code: 'STREAM_LIMIT',
             headers: { 'Retry-After': '5' },

@@ -1,4 +1,7 @@
-/** What a connection reads from: its place in the side's log, and for the application the lease by which calls are its own. */
+/**
+ * What a connection reads from: its place in the side's log, and for the application the lease by
+ * which calls are its own.
+ */
 
 import type { Calls } from '../calls/calls.ts';
 import type { Hub } from '../hub.ts';
@@ -17,17 +20,28 @@ export interface ConnectionParts {
   readonly settings: RelaySettings;
   readonly hub: Hub;
   readonly calls: Calls;
-  /** Counts a connection in; `end` is called when the node goes. Throws where it is going, and where that side of the session has too many. @returns counts it out; idempotent */
-  enter(request: Pick<StreamRequest, 'code' | 'side'>, end: (reason: EndReason) => void): () => void;
+  /**
+   * Counts a connection in; `end` is called when the node goes. Throws where it is going, and where
+   * that side of the session has too many. @returns counts it out; idempotent
+   */
+  enter(
+    request: Pick<StreamRequest, 'code' | 'side'>,
+    end: (reason: EndReason) => void,
+  ): () => void;
 }
 
 /** Where a connection's events come from. */
 export interface EventSource {
   readonly reader: LogReader;
   readonly toolsRevision: number;
-  /** Keeps what is the connection's: why it is over, where it is. Rejects where the store is away. */
+  /**
+   * Keeps what is the connection's: why it is over, where it is. Rejects where the store is away.
+   */
   renewLease(): Promise<EndReason | undefined>;
-  /** Writes down how far the side was told and gives the lease back, where the store is there. Idempotent. */
+  /**
+   * Writes down how far the side was told and gives the lease back, where the store is there.
+   * Idempotent.
+   */
   leave(): void;
 }
 
@@ -40,7 +54,10 @@ export function goodbye(reason: EndReason): StreamEvent {
   return { event: 'goodbye', data: { reason, reconnect, ...(reconnect ? { retryMs } : {}) } };
 }
 
-/** Opens the source; an application's takes the calls from the connection before. Rejects with 404 where the session is gone. @param over is told where a delivery finds that the connection is over */
+/**
+ * Opens the source; an application's takes the calls from the connection before. Rejects with 404
+ * where the session is gone. @param over is told where a delivery finds that the connection is over
+ */
 export async function openEventSource(
   { settings: { store, now, leaseMs, heartbeatMs }, hub, calls }: ConnectionParts,
   { code, side, after, client, expiresAt }: StreamRequest,

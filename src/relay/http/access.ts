@@ -1,4 +1,7 @@
-/** Who may speak for a session: tokens and tickets. A wrong token and a code that there is not are told apart by nothing. */
+/**
+ * Who may speak for a session: tokens and tickets. A wrong token and a code that there is not are
+ * told apart by nothing.
+ */
 
 import { keys, type SessionDocument, type Side } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
@@ -33,22 +36,49 @@ const maxSecretChars = 200;
 /** Compared where there is no hash. */
 const noHash = '0'.repeat(64);
 /** Read where there is no session: the same work. */
-const nobody = JSON.stringify({ code: '', createdAt: 0, expiresAt: 0, tokens: { application: [noHash], agent: [noHash] }, paired: [], toolsRevision: 0 });
+const nobody = JSON.stringify({
+  code: '',
+  createdAt: 0,
+  expiresAt: 0,
+  tokens: { application: [noHash], agent: [noHash] },
+  paired: [],
+  toolsRevision: 0,
+});
 
-/** The token of `Authorization: Bearer …`; undefined without that header. @throws RelayError 401 `unauthorized` for another scheme, or what cannot be a token */
+/**
+ * The token of `Authorization: Bearer …`; undefined without that header. @throws RelayError 401
+ * `unauthorized` for another scheme, or what cannot be a token
+ */
 export function bearerOf(request: Request): string | undefined {
   const header = headerOf(request, 'authorization');
   if (header === null) return undefined;
   const [scheme, token, ...rest] = header.slice(0, maxSecretChars + 100).split(' ');
-  if (scheme?.toLowerCase() !== 'bearer' || !token || rest.length > 0 || token.length > maxSecretChars)
-    throw unauthorized('Expected `Authorization: Bearer` and a token.', 'Bearer error="invalid_request"');
+  if (
+    scheme?.toLowerCase() !== 'bearer' ||
+    !token ||
+    rest.length > 0 ||
+    token.length > maxSecretChars
+  )
+    throw unauthorized(
+      'Expected `Authorization: Bearer` and a token.',
+      'Bearer error="invalid_request"',
+    );
   return token;
 }
 
-/** Lets in whoever shows the right token. @throws RelayError 401, 403 `wrong_side`, 404 `session_not_found`, 410 `session_expired` */
-export async function authorize(store: RelayStore, now: number, { code, access, token, ticket }: AccessRequest): Promise<Admitted> {
-  if (token === undefined && ticket !== undefined) return authorizeTicket(store, now, code, access, ticket);
-  if (token === undefined) throw unauthorized('This needs `Authorization: Bearer` with a token of the session.');
+/**
+ * Lets in whoever shows the right token. @throws RelayError 401, 403 `wrong_side`, 404
+ * `session_not_found`, 410 `session_expired`
+ */
+export async function authorize(
+  store: RelayStore,
+  now: number,
+  { code, access, token, ticket }: AccessRequest,
+): Promise<Admitted> {
+  if (token === undefined && ticket !== undefined)
+    return authorizeTicket(store, now, code, access, ticket);
+  if (token === undefined)
+    throw unauthorized('This needs `Authorization: Bearer` with a token of the session.');
   const hash = hashOf(token);
   const [stored] = await store.get(code, [keys.session]);
   const document = JSON.parse(stored?.value ?? nobody) as SessionDocument;
@@ -57,8 +87,15 @@ export async function authorize(store: RelayStore, now: number, { code, access, 
   return admit({ document, side }, access, now);
 }
 
-/** A session for the host, whose key was checked. @throws RelayError 404 `session_not_found`, 410 `session_expired` */
-export async function findSession(store: RelayStore, now: number, code: string): Promise<SessionDocument> {
+/**
+ * A session for the host, whose key was checked. @throws RelayError 404 `session_not_found`, 410
+ * `session_expired`
+ */
+export async function findSession(
+  store: RelayStore,
+  now: number,
+  code: string,
+): Promise<SessionDocument> {
   const [stored] = await store.get(code, [keys.session]);
   if (stored === undefined) throw sessionNotFound();
   const document = JSON.parse(stored.value) as SessionDocument;
@@ -68,17 +105,29 @@ export async function findSession(store: RelayStore, now: number, code: string):
 
 /** Lets the host in. @throws RelayError 401 `unauthorized`, 403 `forbidden` */
 export function checkHostKey(token: string | undefined, hostKeyHash: string): void {
-  if (token === undefined) throw unauthorized('This needs `Authorization: Bearer` with the key of the host.');
-  if (!sameHash(hashOf(token), hostKeyHash)) throw relayError(403, 'forbidden', 'This is not the key of the host.');
+  if (token === undefined)
+    throw unauthorized('This needs `Authorization: Bearer` with the key of the host.');
+  if (!sameHash(hashOf(token), hostKeyHash))
+    throw relayError(403, 'forbidden', 'This is not the key of the host.');
 }
 
-async function authorizeTicket(store: RelayStore, now: number, code: string, access: Side | 'either', ticket: string): Promise<Admitted> {
+async function authorizeTicket(
+  store: RelayStore,
+  now: number,
+  code: string,
+  access: Side | 'either',
+  ticket: string,
+): Promise<Admitted> {
   if (ticket === '' || ticket.length > maxSecretChars) throw sessionNotFound();
   const key = keys.ticket(hashOf(ticket));
   const [session, stored] = await store.get(code, [keys.session, key]);
   if (session === undefined || stored === undefined) throw sessionNotFound();
   const { side, expiresAt } = JSON.parse(stored.value) as TicketDocument;
-  const admitted = admit({ document: JSON.parse(session.value) as SessionDocument, side }, access, now);
+  const admitted = admit(
+    { document: JSON.parse(session.value) as SessionDocument, side },
+    access,
+    now,
+  );
   // Of several who show it, one is let in.
   const first = await store.delete(code, key);
   if (!first || now >= expiresAt) throw sessionNotFound();
@@ -87,14 +136,16 @@ async function authorizeTicket(store: RelayStore, now: number, code: string, acc
 
 function admit(admitted: Admitted, access: Side | 'either', now: number): Admitted {
   if (now >= admitted.document.expiresAt) throw sessionExpired();
-  if (access !== 'either' && access !== admitted.side) throw relayError(403, 'wrong_side', `This is for the ${access} side of the session.`);
+  if (access !== 'either' && access !== admitted.side)
+    throw relayError(403, 'wrong_side', `This is for the ${access} side of the session.`);
   return admitted;
 }
 
 /** Looks at every place for a hash, whichever fits. */
 function sideOf({ tokens }: SessionDocument, hash: string): Side | undefined {
   let found: Side | undefined;
-  for (const side of ['application', 'agent'] as const) for (const at of [0, 1]) if (sameHash(tokens[side][at] ?? noHash, hash)) found = side;
+  for (const side of ['application', 'agent'] as const)
+    for (const at of [0, 1]) if (sameHash(tokens[side][at] ?? noHash, hash)) found = side;
   return found;
 }
 

@@ -13,10 +13,19 @@ interface ReadRequest {
   readonly wait: boolean;
 }
 
-const decisions: ReadonlySet<unknown> = new Set(['allow_once', 'allow_always', 'reject_once', 'reject_always']);
+const decisions: ReadonlySet<unknown> = new Set([
+  'allow_once',
+  'allow_always',
+  'reject_once',
+  'reject_always',
+]);
 
 /** Handlers of these routes. */
-export function agentRoutes({ limits, requests, counters }: NodeParts): Pick<SessionHandlers, 'request' | 'request-status' | 'approval'> {
+export function agentRoutes({
+  limits,
+  requests,
+  counters,
+}: NodeParts): Pick<SessionHandlers, 'request' | 'request-status' | 'approval'> {
   return {
     async request({ request, bounds, document }) {
       const call = readRequest(await readObject(request, bounds));
@@ -29,15 +38,26 @@ export function agentRoutes({ limits, requests, counters }: NodeParts): Pick<Ses
 
     async 'request-status'({ params: { requestId = '' }, document }) {
       await limits.read(document.code, 'agent');
-      const status = isRequestId(requestId) ? await requests.status(document.code, requestId) : undefined;
-      if (status === undefined) throw relayError(404, 'request_not_found', 'This session has no such request.');
+      const status = isRequestId(requestId)
+        ? await requests.status(document.code, requestId)
+        : undefined;
+      if (status === undefined)
+        throw relayError(404, 'request_not_found', 'This session has no such request.');
       return answer(200, status);
     },
 
     async approval({ request, bounds, params: { approvalId = '' }, document }) {
       const decision = readDecision(await readObject(request, bounds));
-      const decided = approvalId === '' || approvalId.length > 1_024 ? undefined : await requests.decide(document, approvalId, decision);
-      if (decided === undefined) throw relayError(404, 'approval_not_found', 'Nothing of this id waits for a person in this session.');
+      const decided =
+        approvalId === '' || approvalId.length > 1_024
+          ? undefined
+          : await requests.decide(document, approvalId, decision);
+      if (decided === undefined)
+        throw relayError(
+          404,
+          'approval_not_found',
+          'Nothing of this id waits for a person in this session.',
+        );
       return answer(200, decided);
     },
   };
@@ -47,17 +67,32 @@ export function agentRoutes({ limits, requests, counters }: NodeParts): Pick<Ses
 function readRequest(body: JsonObject): ReadRequest {
   const requestId = fieldOf(body, 'requestId', 'id') ?? undefined;
   if (requestId !== undefined && !isRequestId(requestId))
-    throw relayError(400, 'invalid_request_id', 'Expected `requestId` to have 1 to 128 characters of A-Z, a-z, 0-9, `_`, `.`, `:` and `-`, or to be left out.');
+    throw relayError(
+      400,
+      'invalid_request_id',
+      'Expected `requestId` to have 1 to 128 characters of A-Z, a-z, 0-9, `_`, `.`, `:` and ' +
+        '`-`, or to be left out.',
+    );
   const tool = fieldOf(body, 'tool', 'toolName', 'name');
-  if (typeof tool !== 'string' || tool === '' || tool.length > 1_024) throw invalid('tool', 'the name of a tool');
+  if (typeof tool !== 'string' || tool === '' || tool.length > 1_024)
+    throw invalid('tool', 'the name of a tool');
   const args = fieldOf(body, 'args', 'arguments', 'input') ?? undefined;
-  if (args !== undefined && typeof args !== 'string' && !isJsonObject(args)) throw invalid('args', 'a JSON object, or a string that holds one');
+  if (args !== undefined && typeof args !== 'string' && !isJsonObject(args))
+    throw invalid('args', 'a JSON object, or a string that holds one');
   const wait = fieldOf(body, 'wait') ?? true;
   if (typeof wait !== 'boolean') throw invalid('wait', 'true or false');
-  return { tool, wait, ...(requestId === undefined ? {} : { requestId }), ...(args === undefined ? {} : { args: readArgs(args) }) };
+  return {
+    tool,
+    wait,
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(args === undefined ? {} : { args: readArgs(args) }),
+  };
 }
 
-/** A string that holds an object is that object; another one is for the tool's own schema to refuse. @throws RelayError 413 for too many values */
+/**
+ * A string that holds an object is that object; another one is for the tool's own schema to refuse.
+ * @throws RelayError 413 for too many values
+ */
 function readArgs(args: JsonValue): JsonValue {
   if (typeof args !== 'string') return args;
   try {
@@ -73,29 +108,53 @@ function isRequestId(id: unknown): id is string {
   return typeof id === 'string' && /^[A-Za-z0-9_.:-]{1,128}$/.test(id);
 }
 
-/** `{ decision, by?, message?, input?, grant? }`, as `session.approvals.resume` takes it; all of it may be the `decision`. */
+/**
+ * `{ decision, by?, message?, input?, grant? }`, as `session.approvals.resume` takes it; all of it
+ * may be the `decision`.
+ */
 function readDecision(given: JsonObject): ApprovalAnswer {
-  const body = isJsonObject(given.decision) && Object.keys(given).length === 1 ? given.decision : given;
-  const absent: Record<string, unknown> = { decision: undefined, by: undefined, message: undefined, input: undefined, grant: undefined };
+  const body =
+    isJsonObject(given.decision) && Object.keys(given).length === 1 ? given.decision : given;
+  const absent: Record<string, unknown> = {
+    decision: undefined,
+    by: undefined,
+    message: undefined,
+    input: undefined,
+    grant: undefined,
+  };
   const { decision, by, message, input, grant, ...rest } = { ...absent, ...body };
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw invalid(unknown.slice(0, 60), 'absent');
-  if (!decisions.has(decision)) throw relayError(400, 'invalid_decision', `Expected \`decision\` to be one of ${[...decisions].join(', ')}.`);
+  if (!decisions.has(decision))
+    throw relayError(
+      400,
+      'invalid_decision',
+      `Expected \`decision\` to be one of ${[...decisions].join(', ')}.`,
+    );
   for (const [key, value] of Object.entries({ by, message }))
-    if (value !== undefined && (typeof value !== 'string' || value.length > 2_000)) throw invalid(key, 'a string of at most 2000 characters');
-  for (const [key, value] of Object.entries({ input, grant })) if (value !== undefined && !isJsonObject(value)) throw invalid(key, 'a JSON object');
+    if (value !== undefined && (typeof value !== 'string' || value.length > 2_000))
+      throw invalid(key, 'a string of at most 2000 characters');
+  for (const [key, value] of Object.entries({ input, grant }))
+    if (value !== undefined && !isJsonObject(value)) throw invalid(key, 'a JSON object');
   if (grant !== undefined) checkGrant(grant as JsonObject);
   return body as unknown as ApprovalAnswer;
 }
 
 function checkGrant(grant: JsonObject): void {
-  const absent: Record<string, unknown> = { match: undefined, uses: undefined, expiresInMs: undefined };
+  const absent: Record<string, unknown> = {
+    match: undefined,
+    uses: undefined,
+    expiresInMs: undefined,
+  };
   const { match, uses, expiresInMs, ...rest } = { ...absent, ...grant };
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw invalid(`grant.${unknown.slice(0, 60)}`, 'absent');
-  if (match !== undefined && match !== 'input' && match !== 'tool') throw invalid('grant.match', '"input" or "tool"');
-  if (uses !== undefined && !(Number.isInteger(uses) && (uses as number) > 0)) throw invalid('grant.uses', 'a whole number from 1');
-  if (expiresInMs !== undefined && !(typeof expiresInMs === 'number' && expiresInMs > 0)) throw invalid('grant.expiresInMs', 'a number above 0');
+  if (match !== undefined && match !== 'input' && match !== 'tool')
+    throw invalid('grant.match', '"input" or "tool"');
+  if (uses !== undefined && !(Number.isInteger(uses) && (uses as number) > 0))
+    throw invalid('grant.uses', 'a whole number from 1');
+  if (expiresInMs !== undefined && !(typeof expiresInMs === 'number' && expiresInMs > 0))
+    throw invalid('grant.expiresInMs', 'a number above 0');
 }
 
 function invalid(field: string, expected: string): RelayError {

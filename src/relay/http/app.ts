@@ -1,4 +1,7 @@
-/** The relay as one web-standard function: every request passes the door, finds its route, shows who it is, and is answered and counted. */
+/**
+ * The relay as one web-standard function: every request passes the door, finds its route, shows who
+ * it is, and is answered and counted.
+ */
 
 import { leaving, type RelayError, relayError } from '../relay-error.ts';
 import { isCode, logName } from '../secrets.ts';
@@ -7,7 +10,13 @@ import { agentRoutes } from './agent-routes.ts';
 import type { BodyBounds } from './bodies.ts';
 import { addressOf } from './client-address.ts';
 import { mcpRoute } from './mcp-route.ts';
-import type { Exchange, NodeParts, OpenHandlers, SessionExchange, SessionHandlers } from './node-parts.ts';
+import type {
+  Exchange,
+  NodeParts,
+  OpenHandlers,
+  SessionExchange,
+  SessionHandlers,
+} from './node-parts.ts';
 import { operationRoutes } from './operations.ts';
 import { checkHost, checkOrigin, corsOf, preflightOf } from './origin-guard.ts';
 import { type Answered, isReply, toResponse } from './reply.ts';
@@ -21,7 +30,10 @@ import { toolRoutes } from './tool-routes.ts';
 
 /** What only the server knows of a request. */
 export interface RequestInfo {
-  /** The address at the other end of the connection. It counts for limits an address, unless `clientAddress` or `trustProxy` say otherwise. @default nobody knows it: no such limits */
+  /**
+   * The address at the other end of the connection. It counts for limits an address, unless
+   * `clientAddress` or `trustProxy` say otherwise. @default nobody knows it: no such limits
+   */
   readonly address?: string | undefined;
 }
 
@@ -38,11 +50,19 @@ export interface App {
   fetch(request: Request, info: RequestInfo): Promise<Answered>;
   /** Does all but answer. @throws RelayError */
   enter(request: Request, info: RequestInfo): Promise<Entered>;
-  /** What an error is answered with: counted, and with the headers that the request's origin needs. */
+  /**
+   * What an error is answered with: counted, and with the headers that the request's origin needs.
+   */
   refuse(request: Request, error: unknown): Response;
 }
 
-const openNames: ReadonlySet<string> = new Set<OpenRouteName>(['create', 'pair', 'openapi', 'healthz', 'readyz']);
+const openNames: ReadonlySet<string> = new Set<OpenRouteName>([
+  'create',
+  'pair',
+  'openapi',
+  'healthz',
+  'readyz',
+]);
 const noBody: BodyBounds = { maxBytes: 0, maxValues: 0 };
 const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
@@ -59,17 +79,38 @@ export function createApp(parts: NodeParts): App {
     ...mcpRoute(parts),
   };
 
-  const enterAt = async (place: Place | undefined, request: Request, info: RequestInfo): Promise<Entered> => {
+  const enterAt = async (
+    place: Place | undefined,
+    request: Request,
+    info: RequestInfo,
+  ): Promise<Entered> => {
     if (place === undefined) throw relayError(404, 'not_found', 'There is no such route here.');
     const { code } = place.params;
-    if (code !== undefined && !isCode(code)) throw relayError(400, 'invalid_session_code', 'Session code must be 8-character Base32 format');
+    if (code !== undefined && !isCode(code))
+      throw relayError(
+        400,
+        'invalid_session_code',
+        'Session code must be 8-character Base32 format',
+      );
     const route = routeOf(place, request.method);
-    if ((parts.draining.aborted && !route.late) || (parts.closed.aborted && route.access !== 'anyone')) throw leaving();
-    const exchange: Exchange = { request, params: place.params, address: await addressOf(request, info.address, door, report), bounds: route.body ?? noBody };
+    if (
+      (parts.draining.aborted && !route.late) ||
+      (parts.closed.aborted && route.access !== 'anyone')
+    )
+      throw leaving();
+    const exchange: Exchange = {
+      request,
+      params: place.params,
+      address: await addressOf(request, info.address, door, report),
+      bounds: route.body ?? noBody,
+    };
     return { route, exchange: await authorized(route, exchange) };
   };
 
-  const authorized = async (route: Route, exchange: Exchange): Promise<Exchange | SessionExchange> => {
+  const authorized = async (
+    route: Route,
+    exchange: Exchange,
+  ): Promise<Exchange | SessionExchange> => {
     const { access, ticket } = route;
     const { request } = exchange;
     const { code = '' } = exchange.params;
@@ -77,29 +118,47 @@ export function createApp(parts: NodeParts): App {
     if (access === 'creator' || access === 'host') {
       const { hostKeyHash } = door;
       if (hostKeyHash !== undefined) checkHostKey(bearerOf(request), hostKeyHash);
-      else if (access === 'host') throw relayError(404, 'not_found', 'There is no such route here.');
-      return access === 'creator' ? exchange : { ...exchange, document: await findSession(settings.store, settings.now(), code), side: 'host' };
+      else if (access === 'host')
+        throw relayError(404, 'not_found', 'There is no such route here.');
+      return access === 'creator'
+        ? exchange
+        : {
+            ...exchange,
+            document: await findSession(settings.store, settings.now(), code),
+            side: 'host',
+          };
     }
-    const shown = ticket ? (new URL(request.url).searchParams.get('ticket') ?? undefined) : undefined;
+    const shown = ticket
+      ? (new URL(request.url).searchParams.get('ticket') ?? undefined)
+      : undefined;
     const asked = { code, access, token: bearerOf(request), ticket: shown };
     return { ...exchange, ...(await authorize(settings.store, settings.now(), asked)) };
   };
 
   const handle = async ({ route: { name }, exchange }: Entered): Promise<Answered> =>
-    openNames.has(name) ? open[name as OpenRouteName](exchange) : session[name as Exclude<Route['name'], OpenRouteName>](exchange as SessionExchange);
+    openNames.has(name)
+      ? open[name as OpenRouteName](exchange)
+      : session[name as Exclude<Route['name'], OpenRouteName>](exchange as SessionExchange);
 
   /** Puts on what every answer has. */
   const finish = (request: Request, answered: Answered): Answered => {
     const { Vary, ...cors } = corsOf(request, door);
     if (isReply(answered)) {
       const { status, text } = answered;
-      const vary = Vary === undefined ? {} : { Vary: answered.headers.Vary === undefined ? Vary : `${answered.headers.Vary}, ${Vary}` };
+      const vary =
+        Vary === undefined
+          ? {}
+          : {
+              Vary:
+                answered.headers.Vary === undefined ? Vary : `${answered.headers.Vary}, ${Vary}`,
+            };
       const headers = { ...commonHeaders, ...answered.headers, ...cors, ...vary };
       return { status, headers, text: request.method === 'HEAD' ? undefined : text };
     }
     const { headers } = answered;
     // A stream says itself how it is to be handled on the way.
-    for (const [name, value] of Object.entries(commonHeaders)) if (!headers.has(name)) headers.set(name, value);
+    for (const [name, value] of Object.entries(commonHeaders))
+      if (!headers.has(name)) headers.set(name, value);
     for (const [name, value] of Object.entries(cors)) headers.set(name, value);
     if (Vary !== undefined) headers.append('Vary', Vary);
     if (request.method !== 'HEAD') return answered;
@@ -130,7 +189,10 @@ export function createApp(parts: NodeParts): App {
         if (!probes.has(place?.path ?? '')) checkHost(request, door);
         checkOrigin(request, door);
         if (request.method === 'OPTIONS' && place !== undefined)
-          response = new Response(null, { status: 204, headers: { Allow: place.allow, ...preflightOf(request, door) } });
+          response = new Response(null, {
+            status: 204,
+            headers: { Allow: place.allow, ...preflightOf(request, door) },
+          });
         else {
           entered = await enterAt(place, request, info);
           response = await handle(entered);
@@ -164,10 +226,15 @@ function pathOf(url: string): string {
   return end === -1 ? url.slice(start) : url.slice(start, start + end);
 }
 
-/** HEAD is GET without a body, where that ends by itself. @throws RelayError 405 `method_not_allowed` */
+/**
+ * HEAD is GET without a body, where that ends by itself. @throws RelayError 405
+ * `method_not_allowed`
+ */
 function routeOf({ methods, allow }: Place, method: string): Route {
   const route = methods.get(method === 'HEAD' ? 'GET' : method);
   if (route === undefined || (method === 'HEAD' && route.stream))
-    throw relayError(405, 'method_not_allowed', `Expected one of ${allow}.`, { headers: { Allow: allow } });
+    throw relayError(405, 'method_not_allowed', `Expected one of ${allow}.`, {
+      headers: { Allow: allow },
+    });
   return route;
 }

@@ -21,27 +21,44 @@ export const maxResultBytes = 4 * 1_048_576;
 
 /** Of a body that says one thing or nothing, from whoever comes. */
 export const smallBody: BodyBounds = { maxBytes: 1_024, maxValues: 1_024 };
-/** Of a call, of MCP messages and of an approval: the 50 000 values that an input may have, and what is around them. */
+/**
+ * Of a call, of MCP messages and of an approval: the 50 000 values that an input may have, and what
+ * is around them.
+ */
 export const callBody: BodyBounds = { maxBytes: 1_048_576, maxValues: 50_100 };
 /** Of a registration and an update. */
 export const toolsBody: BodyBounds = { maxBytes: 1_048_576, maxValues: 150_000 };
 /** Of an application's answer. */
-export const responseBody: BodyBounds = { maxBytes: maxResultBytes + 65_536, maxValues: maxAnswerValues };
+export const responseBody: BodyBounds = {
+  maxBytes: maxResultBytes + 65_536,
+  maxValues: maxAnswerValues,
+};
 /** Characters of a body from which on what is done with it has a turn of its own. */
 const longBody = 65_536;
 const bodyTimeoutMs = 30_000;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The JSON object of a body. @throws RelayError 400 `invalid_json` or `invalid_request`, 408, 413, 415 */
+/**
+ * The JSON object of a body. @throws RelayError 400 `invalid_json` or `invalid_request`, 408, 413,
+ * 415
+ */
 export async function readObject(request: Request, bounds: BodyBounds): Promise<JsonObject> {
   const text = await readText(request, bounds.maxBytes);
   const body = parseBody(text, bounds);
   if (text.length > longBody) await nextTurn();
-  if (!isJsonObject(body)) throw relayError(400, 'invalid_request', `Expected the body to be a JSON object, got ${describe(body)}.`);
+  if (!isJsonObject(body))
+    throw relayError(
+      400,
+      'invalid_request',
+      `Expected the body to be a JSON object, got ${describe(body)}.`,
+    );
   return body;
 }
 
-/** The text of a body that says that it is JSON. @throws RelayError 400 `invalid_json` for what is no UTF-8, 408, 413, 415 */
+/**
+ * The text of a body that says that it is JSON. @throws RelayError 400 `invalid_json` for what is
+ * no UTF-8, 408, 413, 415
+ */
 export async function readText(request: Request, maxBytes: number): Promise<string> {
   checkContentType(request);
   const direct = directBody(request);
@@ -92,7 +109,9 @@ async function readWhole(read: ReadDirectly, maxBytes: number): Promise<string> 
   throw tooLarge(maxBytes);
 }
 
-/** @throws RelayError 400 `invalid_json`, also for what is nested too deep; 413 for too many values */
+/**
+ * @throws RelayError 400 `invalid_json`, also for what is nested too deep; 413 for too many values
+ */
 export function parseBody(text: string, bounds: Pick<BodyBounds, 'maxValues'>): JsonValue {
   checkText(text, bounds);
   try {
@@ -104,13 +123,20 @@ export function parseBody(text: string, bounds: Pick<BodyBounds, 'maxValues'>): 
 
 /**
  * Looks at the text, so that nothing is built that is too deep or too large.
- * @throws RelayError 400 `invalid_json` for what is nested too deep; 413 `payload_too_large` for too many values
+ * @throws RelayError 400 `invalid_json` for what is nested too deep; 413 `payload_too_large` for
+ * too many values
  */
 export function checkText(text: string, { maxValues }: Pick<BodyBounds, 'maxValues'>): void {
   const excess = excessOf(text, { maxDepth: maxBodyDepth, maxValues });
-  if (excess === 'depth') throw invalidJson(`The body is nested deeper than ${maxBodyDepth} levels.`);
+  if (excess === 'depth')
+    throw invalidJson(`The body is nested deeper than ${maxBodyDepth} levels.`);
   if (excess === 'values')
-    throw relayError(413, 'payload_too_large', `A body may hold at most ${maxValues} values here. A member with a key that is new in it counts as five.`);
+    throw relayError(
+      413,
+      'payload_too_large',
+      `A body may hold at most ${maxValues} values here. A member with a key that is new in ` +
+        'it counts as five.',
+    );
 }
 
 /** The first of these members that the object has itself. */
@@ -120,17 +146,29 @@ export function fieldOf(body: JsonObject, ...names: readonly string[]): JsonValu
 }
 
 function checkContentType(request: Request): void {
-  const [type = '', ...parameters] = (headerOf(request, 'content-type') ?? '').toLowerCase().split(';');
+  const [type = '', ...parameters] = (headerOf(request, 'content-type') ?? '')
+    .toLowerCase()
+    .split(';');
   const charset = parameters.map((one) => one.trim()).find((one) => one.startsWith('charset='));
-  const plain = charset === undefined || charset === 'charset=utf-8' || charset === 'charset="utf-8"';
+  const plain =
+    charset === undefined || charset === 'charset=utf-8' || charset === 'charset="utf-8"';
   if (type.trim() !== 'application/json' || !plain)
-    throw relayError(415, 'unsupported_media_type', 'Expected a body with `Content-Type: application/json`, in UTF-8.');
+    throw relayError(
+      415,
+      'unsupported_media_type',
+      'Expected a body with `Content-Type: application/json`, in UTF-8.',
+    );
   if ((headerOf(request, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity')
     throw relayError(415, 'unsupported_media_type', 'Expected a body without `Content-Encoding`.');
 }
 
 function tooLate(): RelayError {
-  return relayError(408, 'request_timeout', `The body did not arrive within ${bodyTimeoutMs / 1_000} seconds.`, { headers: { Connection: 'close' } });
+  return relayError(
+    408,
+    'request_timeout',
+    `The body did not arrive within ${bodyTimeoutMs / 1_000} seconds.`,
+    { headers: { Connection: 'close' } },
+  );
 }
 
 /** A decoder or a connection that failed. */
@@ -139,7 +177,9 @@ function unreadable(): RelayError {
 }
 
 function tooLarge(maxBytes: number): RelayError {
-  return relayError(413, 'payload_too_large', `A body may have ${maxBytes} bytes at most here.`, { headers: { Connection: 'close' } });
+  return relayError(413, 'payload_too_large', `A body may have ${maxBytes} bytes at most here.`, {
+    headers: { Connection: 'close' },
+  });
 }
 
 function invalidJson(message: string): RelayError {

@@ -1,6 +1,12 @@
-/** Ways around the headers and bodies of requests where they are at hand: making `Headers` and reading a stream is most of what a small request costs. */
+/**
+ * Ways around the headers and bodies of requests where they are at hand: making `Headers` and
+ * reading a stream is most of what a small request costs.
+ */
 
-/** Reads a body once, whole. @returns undefined when it is larger than `mostBytes`. Rejects when the client goes away on the way. */
+/**
+ * Reads a body once, whole. @returns undefined when it is larger than `mostBytes`. Rejects when the
+ * client goes away on the way.
+ */
 export type ReadDirectly = (mostBytes: number) => Promise<Uint8Array | undefined>;
 
 const read: unique symbol = Symbol('read directly');
@@ -8,7 +14,11 @@ const header: unique symbol = Symbol('header');
 type Marked = { [read]?: ReadDirectly; [header]?: (name: string) => string | null };
 
 /** Marks a request whose server has its body, and its headers by lower-case name. */
-export function markDirect(request: Request, reads: ReadDirectly, headers?: (name: string) => string | null): void {
+export function markDirect(
+  request: Request,
+  reads: ReadDirectly,
+  headers?: (name: string) => string | null,
+): void {
   (request as Marked)[read] = reads;
   if (headers !== undefined) (request as Marked)[header] = headers;
 }

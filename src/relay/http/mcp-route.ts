@@ -1,4 +1,7 @@
-/** A session's tools over MCP: one handler for each live session, made when it is first used and closed with it. */
+/**
+ * A session's tools over MCP: one handler for each live session, made when it is first used and
+ * closed with it.
+ */
 import { isMisuseError, type JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { createMcpHandler, type McpHandler } from '../../mcp/index.ts';
@@ -9,7 +12,12 @@ import { mcpSessionStore } from './mcp-sessions.ts';
 import type { NodeParts, SessionHandlers } from './node-parts.ts';
 
 /** Handler of the route. */
-export function mcpRoute({ live, limits, report, settings: { store } }: NodeParts): Pick<SessionHandlers, 'mcp'> {
+export function mcpRoute({
+  live,
+  limits,
+  report,
+  settings: { store },
+}: NodeParts): Pick<SessionHandlers, 'mcp'> {
   const handlers = new WeakMap<LiveSession, McpHandler>();
   const handlerOf = (session: LiveSession): McpHandler => {
     const known = handlers.get(session);
@@ -39,7 +47,8 @@ export function mcpRoute({ live, limits, report, settings: { store } }: NodePart
         return whenDone(await handlerOf(session).fetch(inside(request, text)), release);
       } catch (error) {
         release();
-        if (isMisuseError(error) && error.code === 'missing_dependency') throw relayError(501, 'missing_dependency', noMcp, { cause: error });
+        if (isMisuseError(error) && error.code === 'missing_dependency')
+          throw relayError(501, 'missing_dependency', noMcp, { cause: error });
         throw error;
       }
     },
@@ -47,23 +56,38 @@ export function mcpRoute({ live, limits, report, settings: { store } }: NodePart
 }
 
 /** What loading it threw names places of the server, and is for its log. */
-const noMcp = 'The package `@modelcontextprotocol/server` cannot be loaded on the server; run `npm install @modelcontextprotocol/server` there.';
+const noMcp =
+  'The package `@modelcontextprotocol/server` cannot be loaded on the server; run `npm ' +
+  'install @modelcontextprotocol/server` there.';
 
 /** The request as it is behind the relay's door, where host and origin were checked. */
 function inside(request: Request, text: string | undefined): Request {
   const headers = new Headers(request.headers);
   for (const name of ['host', 'origin', 'authorization', 'content-length']) headers.delete(name);
-  return new Request('http://localhost/mcp', { method: request.method, headers, signal: request.signal, ...(text === undefined ? {} : { body: text }) });
+  return new Request('http://localhost/mcp', {
+    method: request.method,
+    headers,
+    signal: request.signal,
+    ...(text === undefined ? {} : { body: text }),
+  });
 }
 
-/** How many messages there are in a body, and how many of them call a tool. What is no JSON is answered in the protocol's own words, and no body counts as one message. */
+/**
+ * How many messages there are in a body, and how many of them call a tool. What is no JSON is
+ * answered in the protocol's own words, and no body counts as one message.
+ */
 function countOf(text: string | undefined): { readonly messages: number; readonly calls: number } {
-  // A single message that calls no tool need not be read for that. Letters may be written as escapes.
-  if (text === undefined || (!/^\s*\[/.test(text) && !/tools|\\u/.test(text))) return { messages: 1, calls: 0 };
+  // A single message that calls no tool need not be read for that. Letters may be written as
+  // escapes.
+  if (text === undefined || (!/^\s*\[/.test(text) && !/tools|\\u/.test(text)))
+    return { messages: 1, calls: 0 };
   try {
     const body = JSON.parse(text) as JsonValue;
     const all = Array.isArray(body) ? body : [body];
-    return { messages: Math.max(1, all.length), calls: all.filter((one) => isJsonObject(one) && one.method === 'tools/call').length };
+    return {
+      messages: Math.max(1, all.length),
+      calls: all.filter((one) => isJsonObject(one) && one.method === 'tools/call').length,
+    };
   } catch {
     return { messages: 1, calls: 0 };
   }

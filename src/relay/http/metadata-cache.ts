@@ -1,4 +1,7 @@
-/** The metadata of live sessions as it was written last: whoever asks again is answered without anything being built. */
+/**
+ * The metadata of live sessions as it was written last: whoever asks again is answered without
+ * anything being built.
+ */
 import type { HostTool } from '../../index.ts';
 import type { LiveSession } from '../calls/live-sessions.ts';
 import type { SessionDocument } from '../ports/documents.ts';
@@ -17,7 +20,12 @@ export interface KeptMetadata extends Pick<WrittenMetadata, 'headers'> {
 /** Reads the metadata of sessions. */
 export interface MetadataCache {
   /** As it is now. The text is there, unless `isKnown` says of the ETag that the client has it. */
-  read(live: LiveSession, document: SessionDocument, version: MetadataVersion, isKnown: (etag: string) => boolean): Promise<KeptMetadata>;
+  read(
+    live: LiveSession,
+    document: SessionDocument,
+    version: MetadataVersion,
+    isKnown: (etag: string) => boolean,
+  ): Promise<KeptMetadata>;
 }
 
 /** What was written of one version, and of which tools. */
@@ -31,7 +39,10 @@ interface Page {
 /** Makes the cache of a node. What it keeps of a session goes with the live session. */
 export function createMetadataCache(store: RelayStore, mostChars = mostTextChars): MetadataCache {
   const sessions = new WeakMap<LiveSession, Map<MetadataVersion, Page>>();
-  /** Pages whose texts are kept, and how long those are: the one that was read longest ago comes first. */
+  /**
+   * Pages whose texts are kept, and how long those are: the one that was read longest ago comes
+   * first.
+   */
   const texts = new Map<Page, number>();
   let chars = 0;
 
@@ -78,7 +89,9 @@ export function createMetadataCache(store: RelayStore, mostChars = mostTextChars
         // Somebody else may be writing it again by now.
         if (pages.get(version) === page) break;
       }
-      const writing = readTools(store, document.code).then((found) => describeSession(document, found?.document, tools, version));
+      const writing = readTools(store, document.code).then((found) =>
+        describeSession(document, found?.document, tools, version),
+      );
       const page: Page = { tools, revision, written: writing };
       const before = pages.get(version);
       if (before !== undefined) forget(before);

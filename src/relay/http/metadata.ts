@@ -1,4 +1,7 @@
-/** What `GET /:code/metadata` answers: who the application is and which tools there are, in the version that was asked for. */
+/**
+ * What `GET /:code/metadata` answers: who the application is and which tools there are, in the
+ * version that was asked for.
+ */
 import { createHash } from 'node:crypto';
 import type { HostTool, JsonObject } from '../../index.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
@@ -11,7 +14,10 @@ export type MetadataVersion = (typeof versions)[number];
 const newest: MetadataVersion = '2.0.0';
 
 /** The part of a host tool that metadata shows: what models are shown of it. */
-export type ShownTool = Pick<HostTool, 'name' | 'description' | 'parameters' | 'outputSchema' | 'title' | 'annotations'>;
+export type ShownTool = Pick<
+  HostTool,
+  'name' | 'description' | 'parameters' | 'outputSchema' | 'title' | 'annotations'
+>;
 
 /** Metadata as it is sent. */
 export interface WrittenMetadata {
@@ -20,7 +26,11 @@ export interface WrittenMetadata {
   readonly headers: Readonly<Record<string, string>> & { readonly ETag: string };
 }
 
-/** The version that an `Accept-Version` header asks for: the first of its list that there is; `1` and `1.0` mean `1.0.0`, nothing and `*` the newest. @throws RelayError 406 `version_not_acceptable` */
+/**
+ * The version that an `Accept-Version` header asks for: the first of its list that there is; `1`
+ * and `1.0` mean `1.0.0`, nothing and `*` the newest. @throws RelayError 406
+ * `version_not_acceptable`
+ */
 export function negotiateVersion(acceptVersion: string | null): MetadataVersion {
   const wanted = (acceptVersion ?? '').slice(0, 200).trim();
   if (wanted === '') return newest;
@@ -32,15 +42,18 @@ export function negotiateVersion(acceptVersion: string | null): MetadataVersion 
   throw relayError(
     406,
     'version_not_acceptable',
-    `Requested version ${cleanLine(wanted, 64) || '(none that can be read)'} not supported. Supported versions: ${versions.join(', ')}`,
+    `Requested version ${cleanLine(wanted, 64) || '(none that can be read)'} not supported. ` +
+      `Supported versions: ${versions.join(', ')}`,
   );
 }
 
 /**
- * Describes a session. The same session with the same tools gives the same bytes on every node, and so the same `ETag`: it is a digest of them, and not of
- * revisions, which count anew in each process. It is weak, as a client needs no more than to know that the tools are the same. `Last-Modified` follows the
- * application's tools alone.
- * @param tools undefined before a registration: type and version are then null, and the tools are the host's
+ * Describes a session. The same session with the same tools gives the same bytes on every node, and
+ * so the same `ETag`: it is a digest of them, and not of revisions, which count anew in each
+ * process. It is weak, as a client needs no more than to know that the tools are the same.
+ * `Last-Modified` follows the application's tools alone.
+ * @param tools undefined before a registration: type and version are then null, and the tools are
+ * the host's
  * @param shown the effective tools, in their order
  */
 export function describeSession(
@@ -51,7 +64,11 @@ export function describeSession(
 ): WrittenMetadata {
   const { code } = session;
   const changed = new Date(tools?.updatedAt ?? session.createdAt);
-  const text = JSON.stringify(version === '1.0.0' ? olderBody(session, shown, changed) : newerBody(code, tools, shown, changed));
+  const text = JSON.stringify(
+    version === '1.0.0'
+      ? olderBody(session, shown, changed)
+      : newerBody(code, tools, shown, changed),
+  );
   return {
     text,
     headers: {
@@ -69,11 +86,24 @@ export function describeSession(
 /** Whether an `If-None-Match` header names an ETag, or any. Compared weakly. */
 export function isNamed(etag: string, ifNoneMatch: string | null): boolean {
   const opaque = (tag: string): string => tag.trim().replace(/^W\//, '');
-  return ifNoneMatch?.trim() === '*' || (ifNoneMatch?.split(',').some((tag) => opaque(tag) === opaque(etag)) ?? false);
+  return (
+    ifNoneMatch?.trim() === '*' ||
+    (ifNoneMatch?.split(',').some((tag) => opaque(tag) === opaque(etag)) ?? false)
+  );
 }
 
-function newerBody(code: string, tools: ToolsDocument | undefined, shown: readonly ShownTool[], changed: Date): JsonObject {
-  const { pluginType = null, pluginVersion = null, capabilities = [], environment = {} } = tools ?? {};
+function newerBody(
+  code: string,
+  tools: ToolsDocument | undefined,
+  shown: readonly ShownTool[],
+  changed: Date,
+): JsonObject {
+  const {
+    pluginType = null,
+    pluginVersion = null,
+    capabilities = [],
+    environment = {},
+  } = tools ?? {};
   return {
     apiVersion: newest,
     sessionId: code,
@@ -84,24 +114,45 @@ function newerBody(code: string, tools: ToolsDocument | undefined, shown: readon
     environment,
     toolCount: shown.length,
     lastUpdated: changed.toISOString(),
-    supportedOperations: ['register-tools', ...(tools === undefined ? [] : ['update-tools']), 'request', 'tool-availability-update', 'mcp'],
+    supportedOperations: [
+      'register-tools',
+      ...(tools === undefined ? [] : ['update-tools']),
+      'request',
+      'tool-availability-update',
+      'mcp',
+    ],
   };
 }
 
 /** The older manifest, which knows nothing of applications. */
-function olderBody({ code, expiresAt }: SessionDocument, shown: readonly ShownTool[], changed: Date): JsonObject {
+function olderBody(
+  { code, expiresAt }: SessionDocument,
+  shown: readonly ShownTool[],
+  changed: Date,
+): JsonObject {
   return {
     apiVersion: '1.0.0',
     toolManifestVersion: '1.0.0',
     supportedVersions: [...versions],
-    tools: shown.map(({ name, description, parameters }) => ({ name, description, inputSchema: parameters as JsonObject })),
+    tools: shown.map(({ name, description, parameters }) => ({
+      name,
+      description,
+      inputSchema: parameters as JsonObject,
+    })),
     sessionCode: code,
     generatedAt: changed.toISOString(),
     expiresAt: new Date(expiresAt).toISOString(),
   };
 }
 
-function shownTool({ name, description, parameters, outputSchema, title, annotations }: ShownTool): JsonObject {
+function shownTool({
+  name,
+  description,
+  parameters,
+  outputSchema,
+  title,
+  annotations,
+}: ShownTool): JsonObject {
   return {
     name,
     description,

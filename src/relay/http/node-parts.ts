@@ -28,7 +28,12 @@ export interface NodeParts {
   /** Streams as answers over HTTP. */
   readonly respond: {
     sse(streams: EventStreams, request: StreamRequest): Promise<Response>;
-    poll(streams: EventStreams, request: StreamRequest, waitMs: number, signal: AbortSignal): Promise<Response>;
+    poll(
+      streams: EventStreams,
+      request: StreamRequest,
+      waitMs: number,
+      signal: AbortSignal,
+    ): Promise<Response>;
   };
   readonly limits: RateLimits;
   readonly counters: Counters;
@@ -55,6 +60,10 @@ export interface SessionExchange extends Exchange {
 }
 
 /** What answers the routes without a session. */
-export type OpenHandlers = Readonly<Record<OpenRouteName, (exchange: Exchange) => Promise<Answered>>>;
+export type OpenHandlers = Readonly<
+  Record<OpenRouteName, (exchange: Exchange) => Promise<Answered>>
+>;
 /** What answers the routes of a session. */
-export type SessionHandlers = Readonly<Record<SessionRouteName, (exchange: SessionExchange) => Promise<Answered>>>;
+export type SessionHandlers = Readonly<
+  Record<SessionRouteName, (exchange: SessionExchange) => Promise<Answered>>
+>;

@@ -55,8 +55,20 @@ export const rateLimitCodes = [
   'MCP_RATE_LIMIT',
 ] as const;
 
-const ofAll = ['host_not_allowed', 'origin_not_allowed', 'method_not_allowed', 'internal_server_error', 'shutting_down'];
-const ofBodies = ['invalid_json', 'invalid_request', 'request_timeout', 'payload_too_large', 'unsupported_media_type'];
+const ofAll = [
+  'host_not_allowed',
+  'origin_not_allowed',
+  'method_not_allowed',
+  'internal_server_error',
+  'shutting_down',
+];
+const ofBodies = [
+  'invalid_json',
+  'invalid_request',
+  'request_timeout',
+  'payload_too_large',
+  'unsupported_media_type',
+];
 const ofSide = ['unauthorized', 'wrong_side', 'session_not_found', 'session_expired'];
 const ofAccess: Readonly<Record<Access, readonly string[]>> = {
   anyone: [],
@@ -70,11 +82,28 @@ const ofRoute: Readonly<Partial<Record<Route['name'], readonly string[]>>> = {
   create: ['rate_limit_exceeded', 'busy'],
   pair: ['not_found', 'session_not_found', 'already_paired', 'rate_limit_exceeded', 'busy'],
   ticket: ['rate_limit_exceeded'],
-  'register-tools': ['validation_error', 'too_many_tools', 'registration_failed', 'rate_limit_exceeded', 'busy'],
-  'update-tools': ['validation_error', 'no_tools_registered', 'too_many_tools', 'rate_limit_exceeded', 'busy'],
+  'register-tools': [
+    'validation_error',
+    'too_many_tools',
+    'registration_failed',
+    'rate_limit_exceeded',
+    'busy',
+  ],
+  'update-tools': [
+    'validation_error',
+    'no_tools_registered',
+    'too_many_tools',
+    'rate_limit_exceeded',
+    'busy',
+  ],
   stream: ['invalid_request', 'invalid_last_event_id', 'invalid_client', 'rate_limit_exceeded'],
   events: ['invalid_request', 'invalid_last_event_id', 'invalid_client', 'rate_limit_exceeded'],
-  response: ['missing_request_id', 'missing_result_or_error', 'request_not_found', 'rate_limit_exceeded'],
+  response: [
+    'missing_request_id',
+    'missing_result_or_error',
+    'request_not_found',
+    'rate_limit_exceeded',
+  ],
   request: ['invalid_request_id', 'request_id_conflict', 'rate_limit_exceeded'],
   'request-status': ['request_not_found', 'rate_limit_exceeded'],
   approval: ['invalid_decision', 'approval_not_found'],
@@ -86,5 +115,14 @@ const ofRoute: Readonly<Partial<Record<Route['name'], readonly string[]>>> = {
 export function errorsOf({ name, path, access, body }: Route): readonly string[] {
   const ofCode = path.includes('/:code') ? ['invalid_session_code', 'store_unavailable'] : [];
   const ofStore = name === 'create' ? ['store_unavailable'] : [];
-  return [...new Set([...ofAll, ...ofCode, ...ofStore, ...ofAccess[access], ...(body === undefined ? [] : ofBodies), ...(ofRoute[name] ?? [])])];
+  return [
+    ...new Set([
+      ...ofAll,
+      ...ofCode,
+      ...ofStore,
+      ...ofAccess[access],
+      ...(body === undefined ? [] : ofBodies),
+      ...(ofRoute[name] ?? []),
+    ]),
+  ];
 }

@@ -17,7 +17,11 @@ export function ref(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-function object(properties: JsonObject, optional: readonly string[] = [], more: JsonObject = {}): JsonObject {
+function object(
+  properties: JsonObject,
+  optional: readonly string[] = [],
+  more: JsonObject = {},
+): JsonObject {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: 'object', properties, ...(required.length === 0 ? {} : { required }), ...more };
 }
@@ -32,8 +36,14 @@ export const schemas: Readonly<Record<string, JsonObject>> = {
   Error: object(
     {
       error: { enum: Object.keys(errorStatus) },
-      message: { type: 'string', description: 'For people: what was expected, what came, what to do.' },
-      code: { enum: [...rateLimitCodes, ...Object.keys(errorStatus)], description: 'The older code where there is one, else `error` again.' },
+      message: {
+        type: 'string',
+        description: 'For people: what was expected, what came, what to do.',
+      },
+      code: {
+        enum: [...rateLimitCodes, ...Object.keys(errorStatus)],
+        description: 'The older code where there is one, else `error` again.',
+      },
       failedTools: list(ref('FailedTool')),
     },
     ['failedTools'],
@@ -46,7 +56,11 @@ export const schemas: Readonly<Record<string, JsonObject>> = {
     ttl: { type: 'number', description: 'Seconds.' },
     expiresAt: time,
   }),
-  Code: { type: 'string', pattern: '^[A-Z2-7]{8}$', description: 'An alias for pairing, never a credential.' },
+  Code: {
+    type: 'string',
+    pattern: '^[A-Z2-7]{8}$',
+    description: 'An alias for pairing, never a credential.',
+  },
   RequestId: { type: 'string', pattern: '^[A-Za-z0-9_.:-]{1,128}$' },
   PairRequest: object({ side }),
   Paired: object({ code: ref('Code'), side, token: string, expiresAt: time }),
@@ -55,7 +69,10 @@ export const schemas: Readonly<Record<string, JsonObject>> = {
     {
       name: { type: 'string', minLength: 1 },
       description: { type: 'string', description: 'At most 8 KB.' },
-      parameters: { type: 'object', description: 'A JSON Schema of type object; `inputSchema` is read too.' },
+      parameters: {
+        type: 'object',
+        description: 'A JSON Schema of type object; `inputSchema` is read too.',
+      },
       inputSchema: anyObject,
       outputSchema: anyObject,
       title: string,
@@ -65,22 +82,35 @@ export const schemas: Readonly<Record<string, JsonObject>> = {
   ),
   FailedTool: object({ toolName: string, error: string, recoverable: boolean }),
   Registration: object(
-    { pluginType: string, pluginVersion: string, capabilities: list(anything), availableTools: list(ref('ToolDefinition')), environment: anyObject },
+    {
+      pluginType: string,
+      pluginVersion: string,
+      capabilities: list(anything),
+      availableTools: list(ref('ToolDefinition')),
+      environment: anyObject,
+    },
     ['pluginVersion', 'capabilities', 'environment'],
   ),
   Registered: object({
     success: { const: true },
     registeredTools: names,
     failedTools: list(ref('FailedTool')),
-    sessionConfiguration: object({ toolCount: count, capabilities: list(anything), environment: anyObject }),
+    sessionConfiguration: object({
+      toolCount: count,
+      capabilities: list(anything),
+      environment: anyObject,
+    }),
     toolsRevision: count,
   }),
-  ToolsUpdate: object({ added: list(ref('ToolDefinition')), removed: names, modified: list(ref('ToolDefinition')), reason: string }, [
-    'added',
-    'removed',
-    'modified',
-    'reason',
-  ]),
+  ToolsUpdate: object(
+    {
+      added: list(ref('ToolDefinition')),
+      removed: names,
+      modified: list(ref('ToolDefinition')),
+      reason: string,
+    },
+    ['added', 'removed', 'modified', 'reason'],
+  ),
   Updated: object({
     success: boolean,
     added: names,
@@ -117,45 +147,82 @@ export const schemas: Readonly<Record<string, JsonObject>> = {
   },
   Response: {
     description: 'Has `result` (any JSON, also 0, false, "" and null) or `error`.',
-    ...object({ requestId: string, result: anything, error: anything }, ['result', 'error'], { anyOf: [{ required: ['result'] }, { required: ['error'] }] }),
+    ...object({ requestId: string, result: anything, error: anything }, ['result', 'error'], {
+      anyOf: [{ required: ['result'] }, { required: ['error'] }],
+    }),
   },
   ResponseTaken: object({ success: { const: true }, requestId: string }),
   Request: object(
     {
-      requestId: { ...ref('RequestId'), description: 'The same id again is the same request. Made where it is left out.' },
+      requestId: {
+        ...ref('RequestId'),
+        description: 'The same id again is the same request. Made where it is left out.',
+      },
       tool: { type: 'string', minLength: 1 },
-      args: { type: ['object', 'string'], description: 'An object, or a string that holds one as JSON.' },
-      wait: { type: 'boolean', default: true, description: 'False: answered once the gates have passed.' },
+      args: {
+        type: ['object', 'string'],
+        description: 'An object, or a string that holds one as JSON.',
+      },
+      wait: {
+        type: 'boolean',
+        default: true,
+        description: 'False: answered once the gates have passed.',
+      },
     },
     ['requestId', 'args', 'wait'],
   ),
   ToolResult: {
     anyOf: [
       object({ success: { const: true }, output: anything, metadata: anyObject }, ['output']),
-      object({ success: { const: false }, error: object({ code: string, message: string }), metadata: anyObject }),
+      object({
+        success: { const: false },
+        error: object({ code: string, message: string }),
+        metadata: anyObject,
+      }),
     ],
   },
   RequestDone: object({ requestId: ref('RequestId'), result: ref('ToolResult') }),
   RequestQueued: object({ requestId: ref('RequestId'), status: { const: 'queued' } }),
-  RequestStatus: object({ requestId: ref('RequestId'), status: { enum: ['queued', 'running', 'done'] }, result: ref('ToolResult') }, ['result']),
+  RequestStatus: object(
+    {
+      requestId: ref('RequestId'),
+      status: { enum: ['queued', 'running', 'done'] },
+      result: ref('ToolResult'),
+    },
+    ['result'],
+  ),
   Decision: object(
     {
       decision: { enum: ['allow_once', 'allow_always', 'reject_once', 'reject_always'] },
       by: string,
       message: string,
       input: anyObject,
-      grant: object({ match: { enum: ['input', 'tool'] }, uses: { type: 'integer', minimum: 1 }, expiresInMs: { type: 'number', exclusiveMinimum: 0 } }, [
-        'match',
-        'uses',
-        'expiresInMs',
-      ]),
+      grant: object(
+        {
+          match: { enum: ['input', 'tool'] },
+          uses: { type: 'integer', minimum: 1 },
+          expiresInMs: { type: 'number', exclusiveMinimum: 0 },
+        },
+        ['match', 'uses', 'expiresInMs'],
+      ),
     },
     ['by', 'message', 'input', 'grant'],
     { additionalProperties: false },
   ),
-  Decided: object({ approvalId: string, requestId: string, status: { enum: ['queued', 'running', 'done'] }, result: ref('ToolResult') }, ['result']),
+  Decided: object(
+    {
+      approvalId: string,
+      requestId: string,
+      status: { enum: ['queued', 'running', 'done'] },
+      result: ref('ToolResult'),
+    },
+    ['result'],
+  ),
   Events: object({ events: list(object({ id: count, event: string, data: anyObject }, ['id'])) }),
   Health: object({ status: { const: 'ok' } }),
   Readiness: object({ status: { enum: ['ready', 'not_ready'] }, reasons: names }, ['reasons']),
-  JsonRpc: { description: 'A message of the Model Context Protocol, or a batch of them.', type: ['object', 'array'] },
+  JsonRpc: {
+    description: 'A message of the Model Context Protocol, or a batch of them.',
+    type: ['object', 'array'],
+  },
 };

@@ -13,7 +13,12 @@ interface Operation {
   readonly parameters?: readonly JsonObject[];
 }
 
-const parameter = (place: 'query' | 'header', name: string, description: string, schema: JsonObject = { type: 'string' }): JsonObject => ({
+const parameter = (
+  place: 'query' | 'header',
+  name: string,
+  description: string,
+  schema: JsonObject = { type: 'string' },
+): JsonObject => ({
   name,
   in: place,
   description,
@@ -21,44 +26,113 @@ const parameter = (place: 'query' | 'header', name: string, description: string,
   schema,
 });
 const ofStreams: readonly JsonObject[] = [
-  parameter('query', 'mode', '`poll` answers with the events of a moment.', { enum: ['sse', 'poll'], default: 'sse' }),
-  parameter('query', 'after', 'The id of the last event that the client has.', { type: 'integer', minimum: 0 }),
-  parameter('query', 'client', 'Which running application this is.', { type: 'string', pattern: '^[A-Za-z0-9_.:-]{1,128}$' }),
+  parameter('query', 'mode', '`poll` answers with the events of a moment.', {
+    enum: ['sse', 'poll'],
+    default: 'sse',
+  }),
+  parameter('query', 'after', 'The id of the last event that the client has.', {
+    type: 'integer',
+    minimum: 0,
+  }),
+  parameter('query', 'client', 'Which running application this is.', {
+    type: 'string',
+    pattern: '^[A-Za-z0-9_.:-]{1,128}$',
+  }),
   parameter('query', 'ticket', 'Instead of a token.'),
-  parameter('header', 'Last-Event-ID', 'As `after`, and before it.', { type: 'integer', minimum: 0 }),
+  parameter('header', 'Last-Event-ID', 'As `after`, and before it.', {
+    type: 'integer',
+    minimum: 0,
+  }),
 ];
 
 const operations: Readonly<Record<string, Operation>> = {
   'GET healthz': { summary: 'Whether the process lives.', answers: { 200: 'Health' } },
-  'GET readyz': { summary: 'Whether the node takes requests.', answers: { 200: 'Readiness', 503: 'Readiness' } },
+  'GET readyz': {
+    summary: 'Whether the node takes requests.',
+    answers: { 200: 'Readiness', 503: 'Readiness' },
+  },
   'GET openapi': { summary: 'This document.', answers: { 200: 'OpenApi' } },
-  'POST create': { summary: 'Creates a session. Under the key of the host, where one is set.', body: 'Empty', answers: { 201: 'CreatedSession' } },
+  'POST create': {
+    summary: 'Creates a session. Under the key of the host, where one is set.',
+    body: 'Empty',
+    answers: { 201: 'CreatedSession' },
+  },
   'DELETE delete': { summary: 'Ends the session.', answers: { 204: undefined } },
-  'POST pair': { summary: 'Trades the code for the token of a side, once a side. Only where pairing is on.', body: 'PairRequest', answers: { 200: 'Paired' } },
-  'POST ticket': { summary: 'A ticket of this side, for one use within 30 seconds.', answers: { 200: 'Ticket' } },
+  'POST pair': {
+    summary: 'Trades the code for the token of a side, once a side. Only where pairing is on.',
+    body: 'PairRequest',
+    answers: { 200: 'Paired' },
+  },
+  'POST ticket': {
+    summary: 'A ticket of this side, for one use within 30 seconds.',
+    answers: { 200: 'Ticket' },
+  },
   'GET metadata': {
     summary: 'The application and the tools of the session.',
     answers: { 200: 'Metadata', 304: undefined },
-    parameters: [parameter('header', 'Accept-Version', 'Versions, the best first.'), parameter('header', 'If-None-Match', 'The ETag of an earlier answer.')],
+    parameters: [
+      parameter('header', 'Accept-Version', 'Versions, the best first.'),
+      parameter('header', 'If-None-Match', 'The ETag of an earlier answer.'),
+    ],
   },
-  'POST register-tools': { summary: 'Registers tools in place of those that there were.', body: 'Registration', answers: { 201: 'Registered' } },
-  'POST update-tools': { summary: 'Adds, removes and changes tools.', body: 'ToolsUpdate', answers: { 200: 'Updated' } },
-  'GET stream': { summary: "The application's events: calls to answer, among others.", answers: { 200: 'Events' }, parameters: ofStreams },
-  'POST response': { summary: 'Answers a call. The first answer wins.', body: 'Response', answers: { 200: 'ResponseTaken' } },
+  'POST register-tools': {
+    summary: 'Registers tools in place of those that there were.',
+    body: 'Registration',
+    answers: { 201: 'Registered' },
+  },
+  'POST update-tools': {
+    summary: 'Adds, removes and changes tools.',
+    body: 'ToolsUpdate',
+    answers: { 200: 'Updated' },
+  },
+  'GET stream': {
+    summary: "The application's events: calls to answer, among others.",
+    answers: { 200: 'Events' },
+    parameters: ofStreams,
+  },
+  'POST response': {
+    summary: 'Answers a call. The first answer wins.',
+    body: 'Response',
+    answers: { 200: 'ResponseTaken' },
+  },
   'POST request': {
     summary: 'Calls a tool. A call that failed is a result.',
     body: 'Request',
     answers: { 200: 'RequestDone', 202: 'RequestQueued' },
   },
   'GET request-status': { summary: 'What became of a request.', answers: { 200: 'RequestStatus' } },
-  'GET events': { summary: "The agent's events: results and changes of tools, among others.", answers: { 200: 'Events' }, parameters: ofStreams },
-  'POST mcp': { summary: 'A message of the Model Context Protocol.', body: 'JsonRpc', answers: { 200: 'JsonRpc', 202: undefined } },
-  'GET mcp': { summary: 'Messages of the server, as server-sent events.', answers: { 200: undefined } },
-  'DELETE mcp': { summary: 'Ends a session of the Model Context Protocol.', answers: { 200: undefined } },
-  'POST approval': { summary: 'Answers a call that waits for a person.', body: 'Decision', answers: { 200: 'Decided' } },
+  'GET events': {
+    summary: "The agent's events: results and changes of tools, among others.",
+    answers: { 200: 'Events' },
+    parameters: ofStreams,
+  },
+  'POST mcp': {
+    summary: 'A message of the Model Context Protocol.',
+    body: 'JsonRpc',
+    answers: { 200: 'JsonRpc', 202: undefined },
+  },
+  'GET mcp': {
+    summary: 'Messages of the server, as server-sent events.',
+    answers: { 200: undefined },
+  },
+  'DELETE mcp': {
+    summary: 'Ends a session of the Model Context Protocol.',
+    answers: { 200: undefined },
+  },
+  'POST approval': {
+    summary: 'Answers a call that waits for a person.',
+    body: 'Decision',
+    answers: { 200: 'Decided' },
+  },
 };
 
-const descriptions: Readonly<Record<number, string>> = { 201: 'Created.', 202: 'Taken.', 204: 'Done.', 304: 'Not changed.', 503: 'Not ready.' };
+const descriptions: Readonly<Record<number, string>> = {
+  201: 'Created.',
+  202: 'Taken.',
+  204: 'Done.',
+  304: 'Not changed.',
+  503: 'Not ready.',
+};
 
 /** The document. Frozen by use: nobody changes it. */
 export const openApiDocument: JsonObject = {
@@ -66,7 +140,9 @@ export const openApiDocument: JsonObject = {
   info: {
     title: 'host-tools relay',
     version: '2.0.0',
-    description: 'Applications register tools for a session; agents call them; every call passes the gates of the host.',
+    description:
+      'Applications register tools for a session; agents call them; every call passes the ' +
+      'gates of the host.',
   },
   servers: [{ url: '/' }],
   paths: pathsOf(),
@@ -94,31 +170,57 @@ function pathsOf(): JsonObject {
 
 function operationOf(route: Route): JsonObject {
   const { name, method, path } = route;
-  const { summary, body, answers, parameters = [] } = operations[`${method} ${name}`] ?? { summary: name, answers: { 200: undefined } };
+  const {
+    summary,
+    body,
+    answers,
+    parameters = [],
+  } = operations[`${method} ${name}`] ?? { summary: name, answers: { 200: undefined } };
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, param = '']) => ({
     name: param,
     in: 'path',
     required: true,
-    schema: param === 'code' ? ref('Code') : param === 'requestId' ? ref('RequestId') : { type: 'string' },
+    schema:
+      param === 'code'
+        ? ref('Code')
+        : param === 'requestId'
+          ? ref('RequestId')
+          : { type: 'string' },
   }));
   const isNested = path.startsWith('/api/') && name === 'openapi';
   return {
     operationId: `${name}${isNested ? '-nested' : ''}${name === 'mcp' ? `-${method.toLowerCase()}` : ''}`,
     summary,
     ...(inPath.length + parameters.length === 0 ? {} : { parameters: [...inPath, ...parameters] }),
-    ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: ref(body) } } } }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: { required: true, content: { 'application/json': { schema: ref(body) } } },
+        }),
     responses: {
       ...errorResponses(route),
-      ...Object.fromEntries(Object.entries(answers).map(([status, schema]) => [status, success(route, Number(status), schema)])),
+      ...Object.fromEntries(
+        Object.entries(answers).map(([status, schema]) => [
+          status,
+          success(route, Number(status), schema),
+        ]),
+      ),
     },
     security: securityOf(route),
   };
 }
 
 function success({ stream, name }: Route, status: number, schema: string | undefined): JsonObject {
-  const sse: JsonObject = stream || name === 'mcp' ? { 'text/event-stream': { schema: { type: 'string' } } } : {};
-  const content: JsonObject = { ...(schema === undefined ? {} : { 'application/json': { schema: ref(schema) } }), ...(status === 200 ? sse : {}) };
-  return { description: descriptions[status] ?? 'The answer.', ...(Object.keys(content).length === 0 ? {} : { content }) };
+  const sse: JsonObject =
+    stream || name === 'mcp' ? { 'text/event-stream': { schema: { type: 'string' } } } : {};
+  const content: JsonObject = {
+    ...(schema === undefined ? {} : { 'application/json': { schema: ref(schema) } }),
+    ...(status === 200 ? sse : {}),
+  };
+  return {
+    description: descriptions[status] ?? 'The answer.',
+    ...(Object.keys(content).length === 0 ? {} : { content }),
+  };
 }
 
 function errorResponses(route: Route): JsonObject {
@@ -132,14 +234,35 @@ function errorResponses(route: Route): JsonObject {
       String(status),
       {
         description: errors.join(', '),
-        ...(status === 429 || status === 503 ? { headers: { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } } } } : {}),
-        content: { 'application/json': { schema: { allOf: [ref('Error'), { properties: { error: { enum: errors } } }] } } },
+        ...(status === 429 || status === 503
+          ? {
+              headers: {
+                'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } },
+              },
+            }
+          : {}),
+        content: {
+          'application/json': {
+            schema: { allOf: [ref('Error'), { properties: { error: { enum: errors } } }] },
+          },
+        },
       },
     ]),
   );
 }
 
 function securityOf({ access, ticket }: Route): JsonObject[] {
-  const sides = access === 'either' ? ['application', 'agent'] : access === 'anyone' ? [] : access === 'creator' ? ['host'] : [access];
-  return [...sides.map((scheme) => ({ [scheme]: [] })), ...(ticket ? [{ ticket: [] }] : []), ...(access === 'creator' ? [{}] : [])];
+  const sides =
+    access === 'either'
+      ? ['application', 'agent']
+      : access === 'anyone'
+        ? []
+        : access === 'creator'
+          ? ['host']
+          : [access];
+  return [
+    ...sides.map((scheme) => ({ [scheme]: [] })),
+    ...(ticket ? [{ ticket: [] }] : []),
+    ...(access === 'creator' ? [{}] : []),
+  ];
 }

@@ -8,12 +8,20 @@ import { answer } from './responses.ts';
 const pingMs = 1_000;
 
 /** Handlers of these routes. */
-export function operationRoutes({ settings, draining }: NodeParts): Pick<OpenHandlers, 'healthz' | 'readyz' | 'openapi'> {
+export function operationRoutes({
+  settings,
+  draining,
+}: NodeParts): Pick<OpenHandlers, 'healthz' | 'readyz' | 'openapi'> {
   return {
     healthz: async () => answer(200, { status: 'ok' }),
     async readyz() {
-      const reasons = [...(draining.aborted ? ['shutting_down'] : []), ...((await answersInTime(settings.store.ping())) ? [] : ['store_unavailable'])];
-      return reasons.length === 0 ? answer(200, { status: 'ready' }) : answer(503, { status: 'not_ready', reasons }, { 'Retry-After': '1' });
+      const reasons = [
+        ...(draining.aborted ? ['shutting_down'] : []),
+        ...((await answersInTime(settings.store.ping())) ? [] : ['store_unavailable']),
+      ];
+      return reasons.length === 0
+        ? answer(200, { status: 'ready' })
+        : answer(503, { status: 'not_ready', reasons }, { 'Retry-After': '1' });
     },
     openapi: async () => answer(200, openApiDocument),
   };

@@ -1,4 +1,7 @@
-/** An answer whose text is at hand. A server of our own writes it as it is; everybody else gets a Response. */
+/**
+ * An answer whose text is at hand. A server of our own writes it as it is; everybody else gets a
+ * Response.
+ */
 
 /** Status, headers and text. */
 export interface Reply {
@@ -12,7 +15,10 @@ export interface Reply {
 /** What a handler gives: a reply, or a response whose body comes by and by. */
 export type Answered = Response | Reply;
 
-/** True for a reply. Not by the class: there may be several called Response, since some servers replace the global one. */
+/**
+ * True for a reply. Not by the class: there may be several called Response, since some servers
+ * replace the global one.
+ */
 export function isReply(answered: Answered): answered is Reply {
   return typeof answered.text !== 'function';
 }

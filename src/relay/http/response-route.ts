@@ -16,16 +16,31 @@ export function responseRoute(parts: NodeParts): Pick<SessionHandlers, 'response
 }
 
 /**
- * Takes `{ requestId, result | error }`. The first answer of a call wins; one more is taken and changes nothing.
- * @throws RelayError 400 `missing_request_id`, `missing_result_or_error`, 404 `request_not_found`, 413, 429
+ * Takes `{ requestId, result | error }`. The first answer of a call wins; one more is taken and
+ * changes nothing.
+ * @throws RelayError 400 `missing_request_id`, `missing_result_or_error`, 404 `request_not_found`,
+ * 413, 429
  */
-export async function takeResponse({ limits, calls }: Pick<NodeParts, 'limits' | 'calls'>, { code }: SessionDocument, body: JsonObject): Promise<JsonObject> {
+export async function takeResponse(
+  { limits, calls }: Pick<NodeParts, 'limits' | 'calls'>,
+  { code }: SessionDocument,
+  body: JsonObject,
+): Promise<JsonObject> {
   const requestId = fieldOf(body, 'requestId', 'id');
-  if (typeof requestId !== 'string' || requestId === '') throw relayError(400, 'missing_request_id', 'Expected `requestId` to be the id of a tool-request.');
+  if (typeof requestId !== 'string' || requestId === '')
+    throw relayError(
+      400,
+      'missing_request_id',
+      'Expected `requestId` to be the id of a tool-request.',
+    );
   const given = readAnswer(body);
   await limits.response(code);
   if (requestId.length > 1_024 || !(await calls.answer(code, requestId, given)))
-    throw relayError(404, 'request_not_found', 'This session has no such request, or has it no more.');
+    throw relayError(
+      404,
+      'request_not_found',
+      'This session has no such request, or has it no more.',
+    );
   return { success: true, requestId };
 }
 
@@ -33,14 +48,24 @@ export async function takeResponse({ limits, calls }: Pick<NodeParts, 'limits' |
 function readAnswer(body: JsonObject): CallAnswer {
   const result = fieldOf(body, 'result', 'content');
   const error = fieldOf(body, 'error');
-  if (error !== undefined && error !== null && (result === undefined || (error !== false && error !== ''))) return { error: bounded(error) };
-  if (result === undefined) throw relayError(400, 'missing_result_or_error', 'Expected `result` (any JSON) or `error`.');
+  if (
+    error !== undefined &&
+    error !== null &&
+    (result === undefined || (error !== false && error !== ''))
+  )
+    return { error: bounded(error) };
+  if (result === undefined)
+    throw relayError(400, 'missing_result_or_error', 'Expected `result` (any JSON) or `error`.');
   return { result: bounded(result) };
 }
 
 function bounded(value: JsonValue): JsonValue {
   const text = JSON.stringify(value);
   if (text.length * 3 > maxResultBytes && Buffer.byteLength(text) > maxResultBytes)
-    throw relayError(413, 'payload_too_large', `A result may have ${maxResultBytes} bytes of JSON at most.`);
+    throw relayError(
+      413,
+      'payload_too_large',
+      `A result may have ${maxResultBytes} bytes of JSON at most.`,
+    );
   return value;
 }

@@ -1,10 +1,16 @@
-/** The relay's routes: one table, by which requests find their way and the OpenAPI document is written. */
+/**
+ * The relay's routes: one table, by which requests find their way and the OpenAPI document is
+ * written.
+ */
 import { type BodyBounds, callBody, responseBody, smallBody, toolsBody } from './bodies.ts';
 
 /** Where sessions are. */
 export const basePath = '/api/sessions';
 
-/** Who may use a route. `creator`: anybody, or the host where it has set a key. `either`: both sides of the session. */
+/**
+ * Who may use a route. `creator`: anybody, or the host where it has set a key. `either`: both sides
+ * of the session.
+ */
 export type Access = 'anyone' | 'creator' | 'host' | 'application' | 'agent' | 'either';
 
 /** One way in. */
@@ -51,18 +57,75 @@ export const routes: readonly Route[] = [
   { name: 'openapi', method: 'GET', path: `${basePath}/openapi.json`, access: 'anyone' },
   { name: 'create', method: 'POST', path: basePath, access: 'creator', body: smallBody },
   { name: 'delete', method: 'DELETE', path: `${basePath}/:code`, access: 'application' },
-  { name: 'pair', method: 'POST', path: `${basePath}/:code/pair`, access: 'anyone', body: smallBody },
+  {
+    name: 'pair',
+    method: 'POST',
+    path: `${basePath}/:code/pair`,
+    access: 'anyone',
+    body: smallBody,
+  },
   { name: 'ticket', method: 'POST', path: `${basePath}/:code/ticket`, access: 'either' },
   { name: 'metadata', method: 'GET', path: `${basePath}/:code/metadata`, access: 'either' },
-  { name: 'register-tools', method: 'POST', path: `${basePath}/:code/register-tools`, access: 'application', body: toolsBody },
-  { name: 'update-tools', method: 'POST', path: `${basePath}/:code/update-tools`, access: 'application', body: toolsBody },
-  { name: 'stream', method: 'GET', path: `${basePath}/:code/stream`, access: 'application', ticket: true, stream: true },
-  { name: 'response', method: 'POST', path: `${basePath}/:code/response`, access: 'application', body: responseBody, late: true },
-  { name: 'request', method: 'POST', path: `${basePath}/:code/request`, access: 'agent', body: callBody },
-  { name: 'request-status', method: 'GET', path: `${basePath}/:code/requests/:requestId`, access: 'agent', late: true },
-  { name: 'events', method: 'GET', path: `${basePath}/:code/events`, access: 'agent', ticket: true, stream: true },
+  {
+    name: 'register-tools',
+    method: 'POST',
+    path: `${basePath}/:code/register-tools`,
+    access: 'application',
+    body: toolsBody,
+  },
+  {
+    name: 'update-tools',
+    method: 'POST',
+    path: `${basePath}/:code/update-tools`,
+    access: 'application',
+    body: toolsBody,
+  },
+  {
+    name: 'stream',
+    method: 'GET',
+    path: `${basePath}/:code/stream`,
+    access: 'application',
+    ticket: true,
+    stream: true,
+  },
+  {
+    name: 'response',
+    method: 'POST',
+    path: `${basePath}/:code/response`,
+    access: 'application',
+    body: responseBody,
+    late: true,
+  },
+  {
+    name: 'request',
+    method: 'POST',
+    path: `${basePath}/:code/request`,
+    access: 'agent',
+    body: callBody,
+  },
+  {
+    name: 'request-status',
+    method: 'GET',
+    path: `${basePath}/:code/requests/:requestId`,
+    access: 'agent',
+    late: true,
+  },
+  {
+    name: 'events',
+    method: 'GET',
+    path: `${basePath}/:code/events`,
+    access: 'agent',
+    ticket: true,
+    stream: true,
+  },
   { name: 'mcp', method: 'POST', path: `${basePath}/:code/mcp`, access: 'agent', body: callBody },
   { name: 'mcp', method: 'GET', path: `${basePath}/:code/mcp`, access: 'agent', stream: true },
   { name: 'mcp', method: 'DELETE', path: `${basePath}/:code/mcp`, access: 'agent' },
-  { name: 'approval', method: 'POST', path: `${basePath}/:code/approvals/:approvalId`, access: 'host', body: callBody },
+  {
+    name: 'approval',
+    method: 'POST',
+    path: `${basePath}/:code/approvals/:approvalId`,
+    access: 'host',
+    body: callBody,
+  },
 ];

@@ -23,12 +23,19 @@ interface Pattern {
 const patterns: readonly Pattern[] = [...new Set(routes.map(({ path }) => path))].map((path) => ({
   path,
   segments: path.split('/'),
-  methods: new Map(routes.filter((route) => route.path === path).map((route) => [route.method, route])),
+  methods: new Map(
+    routes.filter((route) => route.path === path).map((route) => [route.method, route]),
+  ),
 }));
 
-/** @param pathname as in a URL; one slash at its end is one too many and does not matter. Undefined: there is no such path */
+/**
+ * @param pathname as in a URL; one slash at its end is one too many and does not matter. Undefined:
+ * there is no such path
+ */
 export function findPlace(pathname: string): Place | undefined {
-  const segments = (pathname.length > 1 && pathname.endsWith('/') ? pathname.slice(0, -1) : pathname).split('/');
+  const segments = (
+    pathname.length > 1 && pathname.endsWith('/') ? pathname.slice(0, -1) : pathname
+  ).split('/');
   for (const { path, segments: wanted, methods } of patterns) {
     const params = match(wanted, segments);
     if (params !== undefined) return { path, params, methods, allow: allowOf(methods) };
@@ -59,5 +66,7 @@ function decoded(segment: string): string {
 
 function allowOf(methods: ReadonlyMap<string, Route>): string {
   const get = methods.get('GET');
-  return [...methods.keys(), ...(get === undefined || get.stream ? [] : ['HEAD']), 'OPTIONS'].join(', ');
+  return [...methods.keys(), ...(get === undefined || get.stream ? [] : ['HEAD']), 'OPTIONS'].join(
+    ', ',
+  );
 }

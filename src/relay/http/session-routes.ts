@@ -13,22 +13,33 @@ import { answer } from './responses.ts';
 const ticketMs = 30_000;
 
 /** Handlers of the routes without a token. */
-export function openSessionRoutes({ settings, limits }: NodeParts): Pick<OpenHandlers, 'create' | 'pair'> {
+export function openSessionRoutes({
+  settings,
+  limits,
+}: NodeParts): Pick<OpenHandlers, 'create' | 'pair'> {
   const { store, now, ttlMs } = settings;
   return {
     async create({ request, address, bounds }) {
       const body = await readObject(request, bounds);
-      if (Object.keys(body).length > 0) throw relayError(400, 'invalid_request', 'Expected the body to be `{}`.');
+      if (Object.keys(body).length > 0)
+        throw relayError(400, 'invalid_request', 'Expected the body to be `{}`.');
       await limits.session(address);
       const { document, sessionToken, agentToken } = await createSessionDocument(settings);
       const { code, expiresAt } = document;
-      return answer(201, { code, sessionToken, agentToken, ttl: ttlMs / 1_000, expiresAt: new Date(expiresAt).toISOString() });
+      return answer(201, {
+        code,
+        sessionToken,
+        agentToken,
+        ttl: ttlMs / 1_000,
+        expiresAt: new Date(expiresAt).toISOString(),
+      });
     },
 
     async pair({ request, params: { code = '' }, address, bounds }) {
       if (!settings.pairing) throw relayError(404, 'not_found', 'There is no such route here.');
       const side = fieldOf(await readObject(request, bounds), 'side');
-      if (side !== 'application' && side !== 'agent') throw relayError(400, 'invalid_request', 'Expected `side` to be "application" or "agent".');
+      if (side !== 'application' && side !== 'agent')
+        throw relayError(400, 'invalid_request', 'Expected `side` to be "application" or "agent".');
       await limits.pair(address, code);
       // Without a token nothing is learnt of a session that has expired.
       const { expiresAt } = await findSession(store, now(), code).catch((error: unknown) => {
@@ -37,7 +48,8 @@ export function openSessionRoutes({ settings, limits }: NodeParts): Pick<OpenHan
       const token = newToken();
       const hash = hashOf(token);
       const after = await changeSession(store, code, (document) => {
-        if (document.paired.includes(side)) throw relayError(409, 'already_paired', `The ${side} side has traded this code already.`);
+        if (document.paired.includes(side))
+          throw relayError(409, 'already_paired', `The ${side} side has traded this code already.`);
         const tokens = { ...document.tokens, [side]: [...document.tokens[side].slice(0, 1), hash] };
         return { ...document, tokens, paired: [...document.paired, side] };
       });
@@ -48,7 +60,12 @@ export function openSessionRoutes({ settings, limits }: NodeParts): Pick<OpenHan
 }
 
 /** Handlers of the routes with one. */
-export function sessionRoutes({ settings, limits, hub, live }: NodeParts): Pick<SessionHandlers, 'ticket' | 'delete'> {
+export function sessionRoutes({
+  settings,
+  limits,
+  hub,
+  live,
+}: NodeParts): Pick<SessionHandlers, 'ticket' | 'delete'> {
   const { store, now } = settings;
   return {
     async ticket({ request, document, side }) {
@@ -56,7 +73,11 @@ export function sessionRoutes({ settings, limits, hub, live }: NodeParts): Pick<
       await limits.ticket(document.code);
       const ticket = newToken();
       const value: TicketDocument = { side: side as Side, expiresAt: Math.floor(now()) + ticketMs };
-      if ((await store.set(document.code, keys.ticket(hashOf(ticket)), JSON.stringify(value), 0)) === undefined) throw sessionNotFound();
+      if (
+        (await store.set(document.code, keys.ticket(hashOf(ticket)), JSON.stringify(value), 0)) ===
+        undefined
+      )
+        throw sessionNotFound();
       return answer(200, { ticket, expiresAt: new Date(value.expiresAt).toISOString() });
     },
 

@@ -6,11 +6,16 @@ import type { EventStreams, OpenStream, StreamEvent, StreamRequest } from '../ev
 const encoder = new TextEncoder();
 
 /**
- * Opens a stream and answers with it: 200, `text/event-stream`. What comes while its client does not read waits, up to 1 MB; then the body ends with an error
- * and what waits is let go. Rejects as `streams.open` does, before there is any Response.
+ * Opens a stream and answers with it: 200, `text/event-stream`. What comes while its client does
+ * not read waits, up to 1 MB; then the body ends with an error and what waits is let go. Rejects as
+ * `streams.open` does, before there is any Response.
  * @param dropped is told why, once, when the stream was dropped
  */
-export async function sseResponse(streams: EventStreams, request: StreamRequest, dropped?: (reason: string) => void): Promise<Response> {
+export async function sseResponse(
+  streams: EventStreams,
+  request: StreamRequest,
+  dropped?: (reason: string) => void,
+): Promise<Response> {
   const backpressure = createBackpressure();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let open: OpenStream | undefined;
@@ -46,7 +51,8 @@ export async function sseResponse(streams: EventStreams, request: StreamRequest,
       controller.enqueue(frame);
       return true;
     },
-    ready: () => (controller === undefined || waiting() <= roomyBytes ? undefined : backpressure.wait()),
+    ready: () =>
+      controller === undefined || waiting() <= roomyBytes ? undefined : backpressure.wait(),
     end() {
       controller?.close();
       controller = undefined;

@@ -6,28 +6,53 @@ import { relayError } from '../relay-error.ts';
 import type { NodeParts, SessionExchange, SessionHandlers } from './node-parts.ts';
 
 /** Handlers of these routes. */
-export function streamRoutes({ settings, streams, respond, limits, draining }: NodeParts): Pick<SessionHandlers, 'stream' | 'events'> {
+export function streamRoutes({
+  settings,
+  streams,
+  respond,
+  limits,
+  draining,
+}: NodeParts): Pick<SessionHandlers, 'stream' | 'events'> {
   const open = async (exchange: SessionExchange): Promise<Response> => {
     const { request } = exchange;
     const url = new URL(request.url);
     const mode = url.searchParams.get('mode') ?? 'sse';
     const wanted = readStreamRequest(exchange);
     const { code, side } = wanted;
-    if (mode !== 'sse' && mode !== 'poll') throw relayError(400, 'invalid_request', 'Expected `mode` to be "sse" or "poll".');
+    if (mode !== 'sse' && mode !== 'poll')
+      throw relayError(400, 'invalid_request', 'Expected `mode` to be "sse" or "poll".');
     await (mode === 'sse' ? limits.stream(code, side) : limits.read(code, side));
     if (mode === 'sse') return respond.sse(streams, wanted);
-    return respond.poll(streams, wanted, settings.heartbeatMs, AbortSignal.any([request.signal, draining]));
+    return respond.poll(
+      streams,
+      wanted,
+      settings.heartbeatMs,
+      AbortSignal.any([request.signal, draining]),
+    );
   };
   return { stream: open, events: open };
 }
 
-/** What a request asks for by its query, and by `Last-Event-ID`, which a browser sends when it comes again. @throws RelayError 400 `invalid_last_event_id`, `invalid_client` */
-export function readStreamRequest({ request, document, side }: Pick<SessionExchange, 'request' | 'document' | 'side'>): StreamRequest {
+/**
+ * What a request asks for by its query, and by `Last-Event-ID`, which a browser sends when it comes
+ * again. @throws RelayError 400 `invalid_last_event_id`, `invalid_client`
+ */
+export function readStreamRequest({
+  request,
+  document,
+  side,
+}: Pick<SessionExchange, 'request' | 'document' | 'side'>): StreamRequest {
   const url = new URL(request.url);
-  const after = readPlace(request.headers.get('last-event-id') || url.searchParams.get('after') || undefined);
+  const after = readPlace(
+    request.headers.get('last-event-id') || url.searchParams.get('after') || undefined,
+  );
   const client = url.searchParams.get('client') ?? undefined;
   if (client !== undefined && !/^[A-Za-z0-9_.:-]{1,128}$/.test(client))
-    throw relayError(400, 'invalid_client', 'Expected `client` to have 1 to 128 characters of A-Z, a-z, 0-9, `_`, `.`, `:` and `-`.');
+    throw relayError(
+      400,
+      'invalid_client',
+      'Expected `client` to have 1 to 128 characters of A-Z, a-z, 0-9, `_`, `.`, `:` and `-`.',
+    );
   return {
     code: document.code,
     side: side as Side,
@@ -40,6 +65,11 @@ export function readStreamRequest({ request, document, side }: Pick<SessionExcha
 function readPlace(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const place = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(place)) throw relayError(400, 'invalid_last_event_id', 'Expected `Last-Event-ID`, or `after`, to be a whole number from 0.');
+  if (!Number.isSafeInteger(place))
+    throw relayError(
+      400,
+      'invalid_last_event_id',
+      'Expected `Last-Event-ID`, or `after`, to be a whole number from 0.',
+    );
   return place;
 }

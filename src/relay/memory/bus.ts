@@ -24,11 +24,13 @@ function tell({ stopped, listener }: Subscription, message: string): void {
 }
 
 /**
- * Wakes within this process. A message arrives in a microtask: after what the sender does at once, so that a listener never runs in the middle of a sender's work
- * and all listeners see one order even where one of them sends, and before any input or timer, so that it costs next to nothing.
+ * Wakes within this process. A message arrives in a microtask: after what the sender does at once,
+ * so that a listener never runs in the middle of a sender's work and all listeners see one order
+ * even where one of them sends, and before any input or timer, so that it costs next to nothing.
  */
 export function memoryBus(): RelayBus {
-  // Lists are replaced, never changed: a message that is under way goes to those who listened when it was sent.
+  // Lists are replaced, never changed: a message that is under way goes to those who listened when
+  // it was sent.
   const channels = new Map<string, readonly Subscription[]>();
   let queue: Sent[] = [];
   const deliver = (): void => {

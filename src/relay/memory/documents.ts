@@ -11,7 +11,10 @@ interface Kept extends StoredValue {
 /** A session's documents. Plain data, as there are many sessions. */
 export interface Documents {
   readonly kept: Map<string, Kept>;
-  /** The highest version of any document that was deleted. What comes after goes on from there: no version comes twice, and nothing is kept of deleted ones. */
+  /**
+   * The highest version of any document that was deleted. What comes after goes on from there: no
+   * version comes twice, and nothing is kept of deleted ones.
+   */
   floor: number;
 }
 
@@ -32,10 +35,20 @@ export interface Place {
 
 /** Characters that a document takes beside those of its key and its value. */
 const entryChars = 100;
-const charsOf = (key: string, { value, shared }: Pick<Kept, 'value' | 'shared'>): number => entryChars + key.length + (shared === undefined ? value.length : 0);
+const charsOf = (key: string, { value, shared }: Pick<Kept, 'value' | 'shared'>): number =>
+  entryChars + key.length + (shared === undefined ? value.length : 0);
 
-/** The new version; undefined where `version` is not the present one. @throws Error where there is no room; nothing has changed then */
-export function setDocument(documents: Documents, { strings, budget: room }: Place, key: string, value: string, version?: number): number | undefined {
+/**
+ * The new version; undefined where `version` is not the present one. @throws Error where there is
+ * no room; nothing has changed then
+ */
+export function setDocument(
+  documents: Documents,
+  { strings, budget: room }: Place,
+  key: string,
+  value: string,
+  version?: number,
+): number | undefined {
   const before = documents.kept.get(key);
   if (version !== undefined && version !== (before?.version ?? 0)) return undefined;
   // Taken before the old one is given back: the same value again stays the same string.
@@ -56,7 +69,12 @@ export function setDocument(documents: Documents, { strings, budget: room }: Pla
   return next;
 }
 
-export function deleteDocument(documents: Documents, { strings, budget: room }: Place, key: string, version?: number): boolean {
+export function deleteDocument(
+  documents: Documents,
+  { strings, budget: room }: Place,
+  key: string,
+  version?: number,
+): boolean {
   const found = documents.kept.get(key);
   if (found === undefined || (version !== undefined && version !== found.version)) return false;
   documents.kept.delete(key);

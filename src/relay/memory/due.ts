@@ -39,7 +39,11 @@ export function memoryDue(): MemoryDue {
       const time = performance.now();
       const items: DueItem[] = [];
       // All are taken before any is put off: none comes twice.
-      for (let first = queue.first(time); first !== undefined && items.length < limit; first = queue.first(time)) {
+      for (
+        let first = queue.first(time);
+        first !== undefined && items.length < limit;
+        first = queue.first(time)
+      ) {
         queue.remove(first);
         items.push(first.item);
       }

@@ -1,4 +1,7 @@
-/** The leases of one session in memory. They run on a monotonic clock: what the wall clock does lengthens and ends none. */
+/**
+ * The leases of one session in memory. They run on a monotonic clock: what the wall clock does
+ * lengthens and ends none.
+ */
 import type { LeaseHolder } from '../ports/store.ts';
 
 interface Lease {
@@ -17,7 +20,13 @@ function held(leases: Leases, name: string, epoch?: number): Lease | undefined {
   return epoch === undefined || epoch === found.epoch ? found : undefined;
 }
 
-export function acquireLease(leases: Leases, name: string, holder: string, ttlMs: number, steal: boolean): number | undefined {
+export function acquireLease(
+  leases: Leases,
+  name: string,
+  holder: string,
+  ttlMs: number,
+  steal: boolean,
+): number | undefined {
   const now = held(leases, name);
   if (now !== undefined && now.holder !== holder && !steal) return undefined;
   const epoch = (leases.get(name)?.epoch ?? 0) + 1;
@@ -39,5 +48,11 @@ export function releaseLease(leases: Leases, name: string, epoch: number): boole
 
 export function leaseHolder(leases: Leases, name: string): LeaseHolder | undefined {
   const found = held(leases, name);
-  return found && { holder: found.holder, epoch: found.epoch, remainingMs: found.until - performance.now() };
+  return (
+    found && {
+      holder: found.holder,
+      epoch: found.epoch,
+      remainingMs: found.until - performance.now(),
+    }
+  );
 }

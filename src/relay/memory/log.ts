@@ -18,10 +18,19 @@ export function emptyLog(): Log {
 
 /** Characters that an entry takes beside its own. */
 const entryChars = 20;
-const charsOf = (values: readonly string[]): number => values.reduce((sum, { length }) => sum + entryChars + length, 0);
+const charsOf = (values: readonly string[]): number =>
+  values.reduce((sum, { length }) => sum + entryChars + length, 0);
 
-/** @param keep how many entries stay, at most @throws Error where there is no room; nothing has changed then */
-export function appendEntry(log: Log, budget: SizeBudget, value: string, keep: number): { readonly id: number; readonly dropped: readonly string[] } {
+/**
+ * @param keep how many entries stay, at most @throws Error where there is no room; nothing has
+ * changed then
+ */
+export function appendEntry(
+  log: Log,
+  budget: SizeBudget,
+  value: string,
+  keep: number,
+): { readonly id: number; readonly dropped: readonly string[] } {
   const over = Math.max(0, log.values.length - log.start + 1 - keep);
   const end = log.start + over;
   budget.check(charsOf([value]) - charsOf(log.values.slice(log.start, end)));
@@ -54,7 +63,9 @@ export function readEntries(
   const from = Math.max(after + 1, oldest);
   const begin = start + from - oldest;
   return {
-    entries: values.slice(begin, begin + limit).map((value, index) => ({ id: from + index, value })),
+    entries: values
+      .slice(begin, begin + limit)
+      .map((value, index) => ({ id: from + index, value })),
     first: oldest > last ? 0 : oldest,
     last,
   };

@@ -1,4 +1,7 @@
-/** A queue by time, as a binary heap: what is first is found at once, and anything is put in or taken out in logarithmic time. */
+/**
+ * A queue by time, as a binary heap: what is first is found at once, and anything is put in or
+ * taken out in logarithmic time.
+ */
 
 /** An item in a queue. */
 export interface Timed<T> {
@@ -23,7 +26,8 @@ export interface TimeQueue<T> {
 export function timeQueue<T>(): TimeQueue<T> {
   const heap: Timed<T>[] = [];
   let added = 0;
-  const before = (one: Timed<T>, other: Timed<T>): boolean => one.at < other.at || (one.at === other.at && one.order < other.order);
+  const before = (one: Timed<T>, other: Timed<T>): boolean =>
+    one.at < other.at || (one.at === other.at && one.order < other.order);
   const put = (entry: Timed<T>, place: number): void => {
     heap[place] = entry;
     entry.place = place;
@@ -46,7 +50,10 @@ export function timeQueue<T>(): TimeQueue<T> {
       const left = 2 * place + 1;
       if (left >= heap.length) break;
       const right = left + 1;
-      const below = right < heap.length && before(heap[right] as Timed<T>, heap[left] as Timed<T>) ? right : left;
+      const below =
+        right < heap.length && before(heap[right] as Timed<T>, heap[left] as Timed<T>)
+          ? right
+          : left;
       const child = heap[below] as Timed<T>;
       if (!before(child, entry)) break;
       put(child, place);

@@ -4,9 +4,14 @@
 export interface SizeBudget {
   /** Counts so many more, or less where that is below zero. */
   add(chars: number): void;
-  /** @throws Error where so many more do not fit. What gives room always may. @param from what is taken otherwise. @default `used` */
+  /**
+   * @throws Error where so many more do not fit. What gives room always may. @param from what is
+   * taken otherwise. @default `used`
+   */
   check(more: number, from?: number): void;
-  /** @throws Error where so much is taken that no session may begin: those that run are to end well. */
+  /**
+   * @throws Error where so much is taken that no session may begin: those that run are to end well.
+   */
   admit(): void;
   readonly used: number;
 }
@@ -34,6 +39,7 @@ export function createSizeBudget(maxChars: number): SizeBudget {
 
 function full(maxChars: number): Error {
   return new Error(
-    `The store in memory is full (${maxChars} characters). Give \`memoryStore\` a higher \`maxChars\`, let sessions end sooner, or keep them in Redis.`,
+    `The store in memory is full (${maxChars} characters). Give \`memoryStore\` a higher ` +
+      `\`maxChars\`, let sessions end sooner, or keep them in Redis.`,
   );
 }

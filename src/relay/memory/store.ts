@@ -4,7 +4,15 @@ import { describe } from '../../errors.ts';
 import { MisuseError } from '../../index.ts';
 import { readOptions } from '../../options.ts';
 import type { RelayStore } from '../ports/store.ts';
-import { type Documents, deleteDocument, endDocuments, getDocument, noDocuments, type Place, setDocument } from './documents.ts';
+import {
+  type Documents,
+  deleteDocument,
+  endDocuments,
+  getDocument,
+  noDocuments,
+  type Place,
+  setDocument,
+} from './documents.ts';
 import { memoryDue } from './due.ts';
 import { acquireLease, type Leases, leaseHolder, releaseLease, renewLease } from './leases.ts';
 import { appendEntry, emptyLog, endLog, type Log, readEntries } from './log.ts';
@@ -15,11 +23,15 @@ import { memoryWindows } from './windows.ts';
 
 /** What {@link memoryStore} may be told. */
 export interface MemoryStoreOptions {
-  /** Epoch milliseconds: by it sessions expire, and windows end early. Leases and what is due run on a monotonic clock instead. @default `Date.now` */
+  /**
+   * Epoch milliseconds: by it sessions expire, and windows end early. Leases and what is due run on
+   * a monotonic clock instead. @default `Date.now`
+   */
   readonly now?: (() => number) | undefined;
   /**
-   * Most characters of all that is kept, with some for each key and entry; equal documents that are shared count once. Over it writes reject, as those of a Redis
-   * do that has no memory left; over three quarters of it no session begins. From 1. @default 1 073 741 824, which is 1 to 2 GB
+   * Most characters of all that is kept, with some for each key and entry; equal documents that are
+   * shared count once. Over it writes reject, as those of a Redis do that has no memory left; over
+   * three quarters of it no session begins. From 1. @default 1 073 741 824, which is 1 to 2 GB
    */
   readonly maxChars?: number | undefined;
 }
@@ -38,18 +50,30 @@ const defaultMaxChars = 1_024 ** 3;
 /** Characters that a session takes beside its documents and logs. */
 const sessionChars = 500;
 
-/** Most sessions, and most windows, that one operation frees: nobody waits long for many that ended at once. */
+/**
+ * Most sessions, and most windows, that one operation frees: nobody waits long for many that ended
+ * at once.
+ */
 const sweptAtOnce = 500;
 
 /**
- * Keeps sessions in this process. An expired session is gone for whoever asks from that very moment on; its memory is freed then, or by and by as sessions are
- * created, uses counted, and due items scheduled or asked for. It sets no timers. Equal documents of 1 KB to 1 MB share one string over all sessions.
+ * Keeps sessions in this process. An expired session is gone for whoever asks from that very moment
+ * on; its memory is freed then, or by and by as sessions are created, uses counted, and due items
+ * scheduled or asked for. It sets no timers. Equal documents of 1 KB to 1 MB share one string over
+ * all sessions.
  * @throws MisuseError `invalid_option`.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): RelayStore {
-  const { now = () => Date.now(), maxChars = defaultMaxChars } = readOptions('memoryStore', options, ['now', 'maxChars']);
+  const { now = () => Date.now(), maxChars = defaultMaxChars } = readOptions(
+    'memoryStore',
+    options,
+    ['now', 'maxChars'],
+  );
   if (!(typeof maxChars === 'number' && maxChars >= 1))
-    throw new MisuseError('invalid_option', `memoryStore: expected \`maxChars\` to be a number from 1, got ${describe(maxChars)}.`);
+    throw new MisuseError(
+      'invalid_option',
+      `memoryStore: expected \`maxChars\` to be a number from 1, got ${describe(maxChars)}.`,
+    );
   const sessions = new Map<string, Session>();
   const expiries = timeQueue<string>();
   const windows = memoryWindows(now);
@@ -93,7 +117,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): RelayStore {
         budget.add(-sessionChars);
         throw error;
       }
-      sessions.set(name, { name, documents, logs: new Map(), leases: new Map(), expiry: expiries.add(expiresAt, name) });
+      sessions.set(name, {
+        name,
+        documents,
+        logs: new Map(),
+        leases: new Map(),
+        expiry: expiries.add(expiresAt, name),
+      });
       return true;
     },
     async drop(name) {
@@ -125,7 +155,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): RelayStore {
     },
     async read(name, logName, after, limit) {
       const log = find(name)?.logs.get(logName);
-      return log === undefined ? { entries: [], first: 0, last: 0 } : readEntries(log, after, limit);
+      return log === undefined
+        ? { entries: [], first: 0, last: 0 }
+        : readEntries(log, after, limit);
     },
     async acquire(name, lease, holder, ttlMs, steal = false) {
       const session = find(name);

@@ -1,4 +1,7 @@
-/** Keeps one copy of large strings that many sessions have alike, such as the tools of one application, for as long as anybody has them. */
+/**
+ * Keeps one copy of large strings that many sessions have alike, such as the tools of one
+ * application, for as long as anybody has them.
+ */
 import { createHash } from 'node:crypto';
 import type { SizeBudget } from './size-budget.ts';
 
@@ -12,7 +15,10 @@ export interface SharedString {
 
 /** Shared strings. */
 export interface SharedStrings {
-  /** The one copy of a string, for one more who has it; undefined for a string that is kept as it is. */
+  /**
+   * The one copy of a string, for one more who has it; undefined for a string that is kept as it
+   * is.
+   */
   take(value: string): SharedString | undefined;
   /** One who had it has it no more. */
   give(shared: SharedString): void;
@@ -22,10 +28,16 @@ export interface SharedStrings {
   size(): number;
 }
 
-/** In characters. Shorter ones are not worth it; longer ones, such as files that a call gives, are hardly ever alike and cost time. */
+/**
+ * In characters. Shorter ones are not worth it; longer ones, such as files that a call gives, are
+ * hardly ever alike and cost time.
+ */
 const shortest = 1_024;
 const longest = 1_048_576;
-/** The engine tells longer strings than about this apart by their length alone. Many of one length would make a map slow, so those go by a digest. */
+/**
+ * The engine tells longer strings than about this apart by their length alone. Many of one length
+ * would make a map slow, so those go by a digest.
+ */
 const longestKey = 8_192;
 
 /** @param budget what the copies are counted in */
@@ -34,7 +46,8 @@ export function sharedStrings(budget: SizeBudget): SharedStrings {
   return {
     take(value) {
       if (value.length < shortest || value.length > longest) return undefined;
-      const key = value.length <= longestKey ? value : createHash('sha256').update(value).digest('base64');
+      const key =
+        value.length <= longestKey ? value : createHash('sha256').update(value).digest('base64');
       const known = strings.get(key);
       if (known === undefined) {
         budget.add(value.length);

@@ -1,4 +1,7 @@
-/** Counters in memory: uses of keys within windows, which end by a monotonic clock or by the host's, whichever is first: no jump makes one longer. */
+/**
+ * Counters in memory: uses of keys within windows, which end by a monotonic clock or by the host's,
+ * whichever is first: no jump makes one longer.
+ */
 import { timeQueue } from './queue.ts';
 
 interface Window {
@@ -12,7 +15,11 @@ interface Window {
 
 /** Counts uses. */
 export interface MemoryWindows {
-  count(key: string, limit: number, windowMs: number): { readonly allowed: boolean; readonly retryAfterMs: number };
+  count(
+    key: string,
+    limit: number,
+    windowMs: number,
+  ): { readonly allowed: boolean; readonly retryAfterMs: number };
   /** Forgets windows that have ended, so many at most. */
   sweep(most: number): void;
   /** How many windows are kept. */
@@ -28,8 +35,14 @@ export function memoryWindows(now: () => number = () => Date.now()): MemoryWindo
       const time = performance.now();
       const date = now();
       const known = windows.get(key);
-      const open = known !== undefined && known.end > time && known.until > date ? known : undefined;
-      if ((open?.used ?? 0) >= limit) return { allowed: false, retryAfterMs: open === undefined ? windowMs : Math.min(open.end - time, open.until - date) };
+      const open =
+        known !== undefined && known.end > time && known.until > date ? known : undefined;
+      if ((open?.used ?? 0) >= limit)
+        return {
+          allowed: false,
+          retryAfterMs:
+            open === undefined ? windowMs : Math.min(open.end - time, open.until - date),
+        };
       if (open !== undefined) open.used += 1;
       else {
         const window: Window = { key, end: time + windowMs, until: date + windowMs, used: 1 };

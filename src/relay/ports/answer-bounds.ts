@@ -1,4 +1,6 @@
-/** How much an application's answer may hold: the relay looks at it, and the client before it sends. */
+/**
+ * How much an application's answer may hold: the relay looks at it, and the client before it sends.
+ */
 
 /** Deepest nesting in a body of the relay. */
 export const maxBodyDepth = 100;

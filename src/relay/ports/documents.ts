@@ -41,11 +41,16 @@ export interface RelayedDefinition {
   readonly outputSchema?: JsonObject;
   readonly title?: string;
   readonly annotations?: JsonObject;
-  /** What the patterns of its schemas cost, in instructions; absent where there are none. All of a session together are bounded. */
+  /**
+   * What the patterns of its schemas cost, in instructions; absent where there are none. All of a
+   * session together are bounded.
+   */
   readonly patternSize?: number;
 }
 
-/** `tools`: what the application has registered. Its definitions are kept under a key of their own. */
+/**
+ * `tools`: what the application has registered. Its definitions are kept under a key of their own.
+ */
 export interface ToolsDocument {
   /** From 1; grows with each change. */
   readonly revision: number;
@@ -54,7 +59,9 @@ export interface ToolsDocument {
   readonly capabilities: readonly JsonValue[];
   readonly environment: JsonObject;
   readonly definitions: readonly RelayedDefinition[];
-  /** The last ones that were removed, for whoever is told only later that they were there; bounded. */
+  /**
+   * The last ones that were removed, for whoever is told only later that they were there; bounded.
+   */
   readonly gone?: readonly RelayedDefinition[];
   /** Epoch milliseconds. */
   readonly registeredAt: number;
@@ -118,7 +125,14 @@ export type LogRecord =
   /** Agent: a request is done. */
   | { readonly kind: 'result'; readonly id: string }
   /** Agent: a person is to decide. */
-  | { readonly kind: 'approval'; readonly approvalId: string; readonly id: string; readonly title: string; readonly message?: string; readonly risk?: string }
+  | {
+      readonly kind: 'approval';
+      readonly approvalId: string;
+      readonly id: string;
+      readonly title: string;
+      readonly message?: string;
+      readonly risk?: string;
+    }
   /** Both: the tools changed. Definitions are looked up when it is delivered. */
   | ToolsRecord;
 

@@ -5,7 +5,9 @@ import type { Report } from '../report.ts';
 import type { RelayBus } from './bus.ts';
 import type { RelayStore } from './store.ts';
 
-/** A store that rejects with `store_unavailable` and with nothing else. It is the host's to close. */
+/**
+ * A store that rejects with `store_unavailable` and with nothing else. It is the host's to close.
+ */
 export function guardStore(store: RelayStore, report: Report): RelayStore {
   const guard =
     <A extends unknown[], R>(operation: (...args: A) => Promise<R>) =>
@@ -38,7 +40,10 @@ export function guardStore(store: RelayStore, report: Report): RelayStore {
   };
 }
 
-/** A bus whose messages may be lost without a word to the sender, and whose subscriptions fail as the store does. It is the host's to close. */
+/**
+ * A bus whose messages may be lost without a word to the sender, and whose subscriptions fail as
+ * the store does. It is the host's to close.
+ */
 export function guardBus(bus: RelayBus, report: Report): RelayBus {
   return {
     async publish(channel, message) {

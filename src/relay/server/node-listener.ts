@@ -7,7 +7,10 @@ import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 /** What answers. */
 export type Answer = (request: Request, info: { readonly address?: string }) => Promise<Answered>;
 
-/** Milliseconds that a client may take to finish a body that nobody wants. It is given the answer meanwhile. */
+/**
+ * Milliseconds that a client may take to finish a body that nobody wants. It is given the answer
+ * meanwhile.
+ */
 const unwantedMs = 5_000;
 
 /** @param report is told of an answer that failed, which is then a 500 */
@@ -17,10 +20,17 @@ export function nodeListener(answer: Answer, report: (error: unknown) => void): 
     // Said by whoever waits for the body or the answer.
     incoming.on('error', () => {});
     const { remoteAddress } = incoming.socket;
-    answer(nodeRequest(incoming, outgoing), remoteAddress === undefined ? {} : { address: remoteAddress })
+    answer(
+      nodeRequest(incoming, outgoing),
+      remoteAddress === undefined ? {} : { address: remoteAddress },
+    )
       .catch((error: unknown) => {
         report(error);
-        const error500 = { error: 'internal_server_error', message: 'The relay failed. Try again.', code: 'internal_server_error' };
+        const error500 = {
+          error: 'internal_server_error',
+          message: 'The relay failed. Try again.',
+          code: 'internal_server_error',
+        };
         return Response.json(error500, { status: 500 });
       })
       .then((response) => send(response, incoming, outgoing, unread))
@@ -30,22 +40,41 @@ export function nodeListener(answer: Answer, report: (error: unknown) => void): 
   };
 }
 
-async function send(answered: Answered, incoming: IncomingMessage, outgoing: ServerResponse, unread: UnreadAnswers): Promise<void> {
-  const whole = (status: number, headers: Record<string, string | number>, text: string | Buffer | undefined): void => {
+async function send(
+  answered: Answered,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  unread: UnreadAnswers,
+): Promise<void> {
+  const whole = (
+    status: number,
+    headers: Record<string, string | number>,
+    text: string | Buffer | undefined,
+  ): void => {
     sendWhole(status, headers, text, incoming, outgoing);
     unread.add(outgoing);
   };
-  if (isReply(answered)) return outgoing.destroyed ? undefined : whole(answered.status, { ...answered.headers }, answered.text);
+  if (isReply(answered))
+    return outgoing.destroyed
+      ? undefined
+      : whole(answered.status, { ...answered.headers }, answered.text);
   const { body, status } = answered;
   if (outgoing.destroyed) return void (await body?.cancel());
   const headers: Record<string, string | number> = Object.fromEntries(answered.headers);
-  if (headers['content-type']?.toString().startsWith('text/event-stream') === true && body !== null) {
+  if (
+    headers['content-type']?.toString().startsWith('text/event-stream') === true &&
+    body !== null
+  ) {
     letFinish(headers, incoming);
     outgoing.writeHead(status, headers).flushHeaders();
     return stream(body.getReader() as ReadableStreamDefaultReader<Uint8Array>, outgoing, unread);
   }
   // What is no stream of events is bounded where it is made.
-  return whole(status, headers, body === null ? undefined : Buffer.from(await answered.arrayBuffer()));
+  return whole(
+    status,
+    headers,
+    body === null ? undefined : Buffer.from(await answered.arrayBuffer()),
+  );
 }
 
 function sendWhole(
@@ -57,18 +86,24 @@ function sendWhole(
 ): void {
   letFinish(headers, incoming);
   if (body !== undefined) headers['Content-Length'] = Buffer.byteLength(body);
-  else if (status !== 204 && status !== 304 && incoming.method !== 'HEAD') headers['Content-Length'] = 0;
+  else if (status !== 204 && status !== 304 && incoming.method !== 'HEAD')
+    headers['Content-Length'] = 0;
   outgoing.writeHead(status, headers).end(body);
 }
 
 /** To close at once would cut off a client that is still sending, before it has read why. */
 function letFinish(headers: Record<string, string | number>, incoming: IncomingMessage): void {
   if (incoming.complete) return;
-  for (const name of Object.keys(headers)) if (name.toLowerCase() === 'connection') delete headers[name];
+  for (const name of Object.keys(headers))
+    if (name.toLowerCase() === 'connection') delete headers[name];
 }
 
 /** Takes no more than the connection has room for. */
-async function stream(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: ServerResponse, unread: UnreadAnswers): Promise<void> {
+async function stream(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  outgoing: ServerResponse,
+  unread: UnreadAnswers,
+): Promise<void> {
   let wake = (): void => {};
   const onClose = (): void => {
     wake();
@@ -92,7 +127,10 @@ async function stream(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing:
   }
 }
 
-/** A body that was not read to its end holds the connection up: the client may finish it, for a while. */
+/**
+ * A body that was not read to its end holds the connection up: the client may finish it, for a
+ * while.
+ */
 function letGo(incoming: IncomingMessage): void {
   if (incoming.complete || incoming.destroyed) return;
   incoming.resume();

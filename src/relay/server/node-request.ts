@@ -1,4 +1,6 @@
-/** A request of `node:http` as a web-standard one, of which only that is made which is looked at. */
+/**
+ * A request of `node:http` as a web-standard one, of which only that is made which is looked at.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { markDirect } from '../http/direct-body.ts';
 
@@ -29,33 +31,49 @@ const own: Readonly<Record<string, (of: Source) => unknown>> = {
   },
 };
 
-/** Inherits from `Request`, whose other members are those of a whole one that is made when they are asked for. */
+/**
+ * Inherits from `Request`, whose other members are those of a whole one that is made when they are
+ * asked for.
+ */
 const prototype: object = Object.create(Request.prototype, membersOf());
 
 function membersOf(): PropertyDescriptorMap {
   const members: PropertyDescriptorMap = {};
   // The whole chain: some servers put a class of theirs in the place of the global one.
   const all: PropertyDescriptorMap = {};
-  for (let from: object | null = Request.prototype; from !== null && from !== Object.prototype; from = Object.getPrototypeOf(from) as object | null)
-    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(from))) all[name] ??= descriptor;
+  for (
+    let from: object | null = Request.prototype;
+    from !== null && from !== Object.prototype;
+    from = Object.getPrototypeOf(from) as object | null
+  )
+    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(from)))
+      all[name] ??= descriptor;
   for (const [name, { value }] of Object.entries(all)) {
     if (name === 'constructor') continue;
     const get = own[name];
     if (get !== undefined) members[name] = { get: lazily(get) };
     else if (typeof value === 'function')
-      members[name] = { value: lazily((of, ...rest) => (full(of)[name as 'text'] as (...given: unknown[]) => unknown)(...rest)) };
+      members[name] = {
+        value: lazily((of, ...rest) =>
+          (full(of)[name as 'text'] as (...given: unknown[]) => unknown)(...rest),
+        ),
+      };
     else members[name] = { get: lazily((of) => full(of)[name as 'body']) };
   }
   return members;
 }
 
-function lazily(run: (of: Source, ...rest: unknown[]) => unknown): (this: Lazy, ...rest: unknown[]) => unknown {
+function lazily(
+  run: (of: Source, ...rest: unknown[]) => unknown,
+): (this: Lazy, ...rest: unknown[]) => unknown {
   return function (...rest) {
     return run(this[source], ...rest);
   };
 }
 
-/** Its `signal` aborts when the client goes away before the answer was sent. `directBody` knows it. */
+/**
+ * Its `signal` aborts when the client goes away before the answer was sent. `directBody` knows it.
+ */
 export function nodeRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request {
   const request = Object.create(prototype) as Lazy;
   request[source] = { incoming, outgoing };
@@ -67,7 +85,8 @@ export function nodeRequest(incoming: IncomingMessage, outgoing: ServerResponse)
 /** All of them, as they came: a name that comes twice has both values. */
 export function headersOf({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] as string, rawHeaders[at + 1] as string);
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    headers.append(rawHeaders[at] as string, rawHeaders[at + 1] as string);
   return headers;
 }
 
@@ -106,7 +125,11 @@ function full(of: Source): Request {
 function wholeRequest(of: Source): Request {
   const { incoming } = of;
   const { method = 'GET' } = incoming;
-  const init = { method, headers: of.headers ?? headersOf(incoming), signal: (own.signal as (of: Source) => AbortSignal)(of) };
+  const init = {
+    method,
+    headers: of.headers ?? headersOf(incoming),
+    signal: (own.signal as (of: Source) => AbortSignal)(of),
+  };
   const url = (own.url as (of: Source) => string)(of);
   if (method === 'GET' || method === 'HEAD') return new Request(url, init);
   return new Request(url, { ...init, body: bodyOf(incoming), duplex: 'half' } as RequestInit);
@@ -127,8 +150,10 @@ function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
 
 function readBody(incoming: IncomingMessage, mostBytes: number): Promise<Uint8Array | undefined> {
   // Node has made sure that it is a number, and that no more comes.
-  if (Number(incoming.headers['content-length'] ?? 0) > mostBytes) return Promise.resolve(undefined);
-  if (incoming.readableDidRead || incoming.destroyed) return Promise.reject(new TypeError('The body was read before, or its client has gone.'));
+  if (Number(incoming.headers['content-length'] ?? 0) > mostBytes)
+    return Promise.resolve(undefined);
+  if (incoming.readableDidRead || incoming.destroyed)
+    return Promise.reject(new TypeError('The body was read before, or its client has gone.'));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

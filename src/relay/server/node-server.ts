@@ -42,10 +42,16 @@ export interface NodeServer {
   close(): Promise<void>;
 }
 
-/** Milliseconds that an idle connection is kept, longer than the minute that proxies in front usually keep theirs. */
+/**
+ * Milliseconds that an idle connection is kept, longer than the minute that proxies in front
+ * usually keep theirs.
+ */
 const keepAliveTimeout = 65_000;
 
-/** Most requests of one connection without an answer: nobody sends more ahead but to have many answers wait here. */
+/**
+ * Most requests of one connection without an answer: nobody sends more ahead but to have many
+ * answers wait here.
+ */
 const mostAhead = 16;
 
 /** Milliseconds that what is served may take to close, which bounds itself; should it not. */
@@ -53,7 +59,15 @@ const drainMs = 20_000;
 
 /** Rejects when it cannot listen. */
 export async function listen(served: Served, settings: NodeServerSettings): Promise<NodeServer> {
-  const { host, port, maxConnections, headersTimeout = 10_000, requestTimeout = 60_000, connectionsCheckingInterval = 5_000, closingMs = 5_000 } = settings;
+  const {
+    host,
+    port,
+    maxConnections,
+    headersTimeout = 10_000,
+    requestTimeout = 60_000,
+    connectionsCheckingInterval = 5_000,
+    closingMs = 5_000,
+  } = settings;
   const running = new Set<ServerResponse>();
   let closing: Promise<void> | undefined;
   let onIdle = (): void => {};
@@ -75,21 +89,29 @@ export async function listen(served: Served, settings: NodeServerSettings): Prom
     });
     return open;
   };
-  const server = createServer({ headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout }, (incoming, outgoing) => {
-    const open = openOf(incoming.socket);
-    if (open.size >= mostAhead) return void incoming.socket.destroy();
-    open.add(outgoing);
-    running.add(outgoing);
-    if (closing !== undefined) outgoing.shouldKeepAlive = false;
-    outgoing.once('close', () => {
-      open.delete(outgoing);
-      running.delete(outgoing);
-      if (running.size === 0) onIdle();
-    });
-    answer(incoming, outgoing);
-  });
+  const server = createServer(
+    { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout },
+    (incoming, outgoing) => {
+      const open = openOf(incoming.socket);
+      if (open.size >= mostAhead) return void incoming.socket.destroy();
+      open.add(outgoing);
+      running.add(outgoing);
+      if (closing !== undefined) outgoing.shouldKeepAlive = false;
+      outgoing.once('close', () => {
+        open.delete(outgoing);
+        running.delete(outgoing);
+        if (running.size === 0) onIdle();
+      });
+      answer(incoming, outgoing);
+    },
+  );
   server.maxConnections = maxConnections;
-  server.once('drop', () => served.logger.warn({ maxConnections }, 'relay: connections are refused, since `maxConnections` are open'));
+  server.once('drop', () =>
+    served.logger.warn(
+      { maxConnections },
+      'relay: connections are refused, since `maxConnections` are open',
+    ),
+  );
   server.on('upgrade', sockets.upgrade);
 
   const end = async (): Promise<void> => {
@@ -103,7 +125,10 @@ export async function listen(served: Served, settings: NodeServerSettings): Prom
       const idle = new Promise<void>((resolve) => {
         onIdle = resolve;
       });
-      await pTimeout(Promise.all([left, running.size === 0 || idle]), { milliseconds: closingMs, fallback: () => {} });
+      await pTimeout(Promise.all([left, running.size === 0 || idle]), {
+        milliseconds: closingMs,
+        fallback: () => {},
+      });
       sockets.terminate();
       server.closeAllConnections();
       await closed;

@@ -1,4 +1,6 @@
-/** The relay as a server of its own on Node: HTTP, server-sent events and WebSockets on one port. */
+/**
+ * The relay as a server of its own on Node: HTTP, server-sent events and WebSockets on one port.
+ */
 
 import { describe } from '../../errors.ts';
 import { MisuseError } from '../../index.ts';
@@ -14,9 +16,15 @@ import { serverPortOf } from './server-port.ts';
 export interface ServeRelayOptions<S = unknown> extends RelayOptions<S> {
   /** 0 to 65 535; 0 is any that is free. */
   readonly port: number;
-  /** A name or an address, IPv6 without brackets. On another than a loopback address, set `hostKey` and let a proxy speak TLS. @default "127.0.0.1" */
+  /**
+   * A name or an address, IPv6 without brackets. On another than a loopback address, set `hostKey`
+   * and let a proxy speak TLS. @default "127.0.0.1"
+   */
   readonly host?: string | undefined;
-  /** Connections at a time, streams and WebSockets among them; more are closed at once. From 1. @default 10_000 */
+  /**
+   * Connections at a time, streams and WebSockets among them; more are closed at once. From 1.
+   * @default 10_000
+   */
   readonly maxConnections?: number | undefined;
 }
 
@@ -28,38 +36,68 @@ export interface ServedRelay<S = unknown> {
   readonly port: number;
   /** The node behind it. */
   readonly relay: Relay<S>;
-  /** Closes the relay as its own `close` does, then listens no more, gives connections five seconds to end, and cuts the rest. Idempotent. */
+  /**
+   * Closes the relay as its own `close` does, then listens no more, gives connections five seconds
+   * to end, and cuts the rest. Idempotent.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Serves a relay. Clients have 10 seconds to send a request's headers and 60 for all of it; answers and streams may take longer. On a loopback address only
- * the loopback names are answered as `Host`, unless `allowedHosts` or `trustProxy` is given. WebSockets need the package `ws`; without it they get 501.
- * Rejects with a MisuseError `invalid_option` for options that are none, and with the error of `node:net`, such as `EADDRINUSE`, when it cannot listen.
+ * Serves a relay. Clients have 10 seconds to send a request's headers and 60 for all of it; answers
+ * and streams may take longer. On a loopback address only the loopback names are answered as
+ * `Host`, unless `allowedHosts` or `trustProxy` is given. WebSockets need the package `ws`; without
+ * it they get 501. Rejects with a MisuseError `invalid_option` for options that are none, and with
+ * the error of `node:net`, such as `EADDRINUSE`, when it cannot listen.
  */
-export async function serveRelay<S = unknown>(options: ServeRelayOptions<S>): Promise<ServedRelay<S>> {
-  const given = readOptions('serveRelay', options, [...relayOptionNames, 'port', 'host', 'maxConnections']);
+export async function serveRelay<S = unknown>(
+  options: ServeRelayOptions<S>,
+): Promise<ServedRelay<S>> {
+  const given = readOptions('serveRelay', options, [
+    ...relayOptionNames,
+    'port',
+    'host',
+    'maxConnections',
+  ]);
   const { port, host = '127.0.0.1', maxConnections = 10_000, ...rest } = given;
   if (!isWhole(port, 0, 65_535)) throw fault('port', 'a whole number from 0 to 65535', port);
-  if (typeof host !== 'string' || !/^[\w.:%-]+$/.test(host)) throw fault('host', 'a name or an address, IPv6 without brackets', host);
-  if (!isWhole(maxConnections, 1, 2 ** 31 - 1)) throw fault('maxConnections', 'a whole number from 1', maxConnections);
+  if (typeof host !== 'string' || !/^[\w.:%-]+$/.test(host))
+    throw fault('host', 'a name or an address, IPv6 without brackets', host);
+  if (!isWhole(maxConnections, 1, 2 ** 31 - 1))
+    throw fault('maxConnections', 'a whole number from 1', maxConnections);
   const shown = host.includes(':') ? `[${host}]` : host;
   const local = isLoopback(host);
-  const { allowedHosts = local && !given.trustProxy ? ['localhost', '127.0.0.1', '[::1]', shown] : undefined } = given;
+  const {
+    allowedHosts = local && !given.trustProxy
+      ? ['localhost', '127.0.0.1', '[::1]', shown]
+      : undefined,
+  } = given;
   const relay = createRelay<S>({ ...rest, allowedHosts });
   const own = serverPortOf(relay);
   if (own === undefined) throw new Error('The relay gave no port for servers.');
   const logger = safeLogger(given.logger);
   if (!local && given.hostKey === undefined)
-    logger.warn({ host }, 'relay: this address is not the loopback and no `hostKey` is set: whoever reaches it may create sessions');
+    logger.warn(
+      { host },
+      'relay: this address is not the loopback and no `hostKey` is set: whoever reaches it ' +
+        'may create sessions',
+    );
   let server: NodeServer;
   try {
-    server = await listen({ answer: own.answered, sockets: own.sockets, logger, close: relay.close }, { host, port, maxConnections });
+    server = await listen(
+      { answer: own.answered, sockets: own.sockets, logger, close: relay.close },
+      { host, port, maxConnections },
+    );
   } catch (error) {
     await relay.close();
-    throw Object.assign(new Error(`The relay cannot listen on ${shown}:${port}: ${(error as Error).message}`, { cause: error }), {
-      code: (error as NodeJS.ErrnoException).code,
-    });
+    throw Object.assign(
+      new Error(`The relay cannot listen on ${shown}:${port}: ${(error as Error).message}`, {
+        cause: error,
+      }),
+      {
+        code: (error as NodeJS.ErrnoException).code,
+      },
+    );
   }
   return { url: `http://${shown}:${server.port}`, port: server.port, relay, close: server.close };
 }
@@ -73,5 +111,8 @@ function isWhole(value: unknown, least: number, most: number): value is number {
 }
 
 function fault(key: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError('invalid_option', `serveRelay: expected \`${key}\` to be ${expected}, got ${describe(got)}.`);
+  return new MisuseError(
+    'invalid_option',
+    `serveRelay: expected \`${key}\` to be ${expected}, got ${describe(got)}.`,
+  );
 }

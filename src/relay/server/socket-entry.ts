@@ -17,11 +17,15 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
   const { settings, streams, limits, counters, report } = parts;
   const { store, now, heartbeatMs, logger } = settings;
 
-  const respond = async (code: string, data: unknown): Promise<{ readonly status: number; readonly body: JsonObject }> => {
+  const respond = async (
+    code: string,
+    data: unknown,
+  ): Promise<{ readonly status: number; readonly body: JsonObject }> => {
     let refusal: RelayError | undefined;
     let body: JsonObject;
     try {
-      if (parts.closed.aborted) throw relayError(503, 'shutting_down', 'This node has shut down. Connect again.');
+      if (parts.closed.aborted)
+        throw relayError(503, 'shutting_down', 'This node has shut down. Connect again.');
       body = await takeResponse(parts, await findSession(store, now(), code), readFrame(data));
     } catch (error) {
       refusal = toRelayError(error, (fault) => report('internal', fault));
@@ -39,7 +43,11 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
       try {
         const { route, exchange } = await app.enter(request, info);
         if ((route.name !== 'stream' && route.name !== 'events') || !('document' in exchange))
-          throw relayError(404, 'not_found', 'Expected a socket at `stream` or `events` of a session.');
+          throw relayError(
+            404,
+            'not_found',
+            'Expected a socket at `stream` or `events` of a session.',
+          );
         const stream = readStreamRequest(exchange);
         const { code, side } = stream;
         await limits.stream(code, side);
@@ -53,6 +61,11 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
 
 /** What a frame holds. How much it may hold was looked at when the frame came. */
 function readFrame(data: unknown): JsonObject {
-  if (!isJsonObject(data)) throw relayError(400, 'invalid_request', `Expected \`data\` to be a JSON object, got ${describe(data)}.`);
+  if (!isJsonObject(data))
+    throw relayError(
+      400,
+      'invalid_request',
+      `Expected \`data\` to be a JSON object, got ${describe(data)}.`,
+    );
   return data;
 }

@@ -1,4 +1,7 @@
-/** Upgrades of `node:http` to WebSockets, after the relay's own checks. The package `ws` does the protocol, imported when it is first used. */
+/**
+ * Upgrades of `node:http` to WebSockets, after the relay's own checks. The package `ws` does the
+ * protocol, imported when it is first used.
+ */
 
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -29,7 +32,10 @@ export interface SocketServer {
 const mostPayload = 4 * 1_048_576 + 65_536;
 
 /** @param load how the package is had */
-export function createSocketServer(port: SocketPort, load: () => Promise<WsPackage> = () => import('ws')): SocketServer {
+export function createSocketServer(
+  port: SocketPort,
+  load: () => Promise<WsPackage> = () => import('ws'),
+): SocketServer {
   const served = new Map<Duplex, ServedSocket | undefined>();
   let loading: Promise<WebSocketServer> | undefined;
   let told = false;
@@ -39,7 +45,8 @@ export function createSocketServer(port: SocketPort, load: () => Promise<WsPacka
 
   const server = (): Promise<WebSocketServer> => {
     loading ??= loadWs(load).then(
-      // Answering pings is ours: a client that sends them and reads nothing is not to fill the memory. No extension, no subprotocol.
+      // Answering pings is ours: a client that sends them and reads nothing is not to fill the
+      // memory. No extension, no subprotocol.
       (ws) =>
         new ws.WebSocketServer({
           noServer: true,
@@ -55,18 +62,35 @@ export function createSocketServer(port: SocketPort, load: () => Promise<WsPacka
   const admit = async (incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const ws = await server();
     const { remoteAddress } = incoming.socket;
-    const admission = await port.open(toRequest(incoming), remoteAddress === undefined ? {} : { address: remoteAddress });
-    if (admission instanceof Response) return refuse(socket, admission.status, await admission.text(), admission.headers);
+    const admission = await port.open(
+      toRequest(incoming),
+      remoteAddress === undefined ? {} : { address: remoteAddress },
+    );
+    if (admission instanceof Response)
+      return refuse(socket, admission.status, await admission.text(), admission.headers);
     if (socket.destroyed) return;
-    ws.handleUpgrade(incoming, socket, head, (webSocket) => served.set(socket, serveSocket(webSocket, admission, port.logger)));
+    ws.handleUpgrade(incoming, socket, head, (webSocket) =>
+      served.set(socket, serveSocket(webSocket, admission, port.logger)),
+    );
   };
 
   return {
     upgrade(incoming, socket, head) {
       socket.on('error', () => socket.destroy());
       if (incoming.headers.upgrade?.toLowerCase() !== 'websocket')
-        return refuseWith(socket, 400, 'upgrade_refused', 'Only WebSockets are upgraded to. Send the request without `Upgrade`.');
-      if (leaving) return refuseWith(socket, 503, 'shutting_down', 'This node is shutting down. Connect again.');
+        return refuseWith(
+          socket,
+          400,
+          'upgrade_refused',
+          'Only WebSockets are upgraded to. Send the request without `Upgrade`.',
+        );
+      if (leaving)
+        return refuseWith(
+          socket,
+          503,
+          'shutting_down',
+          'This node is shutting down. Connect again.',
+        );
       served.set(socket, undefined);
       beat ??= setInterval(() => {
         for (const one of served.values()) one?.check();
@@ -82,9 +106,15 @@ export function createSocketServer(port: SocketPort, load: () => Promise<WsPacka
         if (error instanceof MisuseError) {
           loading = undefined;
           // Once: anyone may ask for a WebSocket, again and again.
-          if (!told) port.logger.error({ err: faultOf(error) }, 'relay: WebSockets are not available');
+          if (!told)
+            port.logger.error({ err: faultOf(error) }, 'relay: WebSockets are not available');
           told = true;
-          return refuseWith(socket, 501, 'web_sockets_unavailable', 'The package `ws` cannot be loaded on the server; run `npm install ws` there.');
+          return refuseWith(
+            socket,
+            501,
+            'web_sockets_unavailable',
+            'The package `ws` cannot be loaded on the server; run `npm install ws` there.',
+          );
         }
         port.logger.error({ err: faultOf(error) }, 'relay: a WebSocket could not be opened');
         refuseWith(socket, 500, 'internal_server_error', 'The relay failed. Try again.');
@@ -114,17 +144,30 @@ async function loadWs(load: () => Promise<WsPackage>): Promise<WsPackage> {
 function toRequest(incoming: IncomingMessage): Request {
   const { method = 'GET', url = '/' } = incoming;
   // Only GET is upgraded, which the protocol's own checks see to.
-  return new Request(`http://localhost${url.startsWith('/') ? url : '/'}`, { method: method === 'GET' ? 'GET' : 'POST', headers: headersOf(incoming) });
+  return new Request(`http://localhost${url.startsWith('/') ? url : '/'}`, {
+    method: method === 'GET' ? 'GET' : 'POST',
+    headers: headersOf(incoming),
+  });
 }
 
 function refuseWith(socket: Duplex, status: number, error: string, message: string): void {
-  refuse(socket, status, JSON.stringify({ error, message, code: error }), new Headers({ 'Content-Type': 'application/json' }));
+  refuse(
+    socket,
+    status,
+    JSON.stringify({ error, message, code: error }),
+    new Headers({ 'Content-Type': 'application/json' }),
+  );
 }
 
 /** There is no response to an upgrade but what is written by hand. */
 function refuse(socket: Duplex, status: number, body: string, headers: Headers): void {
   if (socket.destroyed) return;
-  const lines = [...headers].filter(([name]) => name !== 'connection' && name !== 'content-length').map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = [...headers]
+    .filter(([name]) => name !== 'connection' && name !== 'content-length')
+    .map(([name, value]) => `${name}: ${value}\r\n`);
   socket.once('finish', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join('')}connection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\n${lines.join('')}connection: close\r\ncontent-length: ` +
+      `${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
 }

@@ -1,4 +1,7 @@
-/** What clients have not read yet: each answer for a while, and all of a server together within a bound. */
+/**
+ * What clients have not read yet: each answer for a while, and all of a server together within a
+ * bound.
+ */
 import type { ServerResponse } from 'node:http';
 
 /** Answers, and streams, that wait for their clients. */
@@ -10,7 +13,9 @@ export interface UnreadAnswers {
   release(outgoing: ServerResponse): void;
 }
 
-/** Milliseconds without progress after which an answer that its client does not read is given up. */
+/**
+ * Milliseconds without progress after which an answer that its client does not read is given up.
+ */
 const unreadMs = 30_000;
 const fewBytes = 65_536;
 /** Most bytes that wait for all clients together. */

@@ -12,7 +12,10 @@ import { logName } from '../secrets.ts';
 import type { RelayLogger } from '../settings.ts';
 import type { SocketAdmission } from './socket-port.ts';
 
-/** Why the relay closes a WebSocket; the reason says more. Beside these, `ws` closes with 1002, 1007 and 1009 what is no protocol, no text or too large. */
+/**
+ * Why the relay closes a WebSocket; the reason says more. Beside these, `ws` closes with 1002, 1007
+ * and 1009 what is no protocol, no text or too large.
+ */
 export const closeCodes = {
   /** The stream has ended: the reason is that of the `goodbye` before. */
   ended: 1000,
@@ -28,7 +31,10 @@ export const closeCodes = {
   later: 1013,
 } as const;
 
-/** Most answers of one socket that are being stored at a time. Of more, only what had come by then waits: the socket is not read meanwhile. */
+/**
+ * Most answers of one socket that are being stored at a time. Of more, only what had come by then
+ * waits: the socket is not read meanwhile.
+ */
 const mostAtOnce = 16;
 /** Frames that cannot be read, after which the socket is closed. */
 const mostFaults = 5;
@@ -36,7 +42,9 @@ const mostFaults = 5;
 const frameBounds: JsonBounds = { maxDepth: maxBodyDepth + 1, maxValues: maxAnswerValues + 20 };
 const tooMuch: Readonly<Record<JsonExcess, string>> = {
   depth: `Expected the data of a frame to be nested at most ${maxBodyDepth} levels deep.`,
-  values: `An answer may hold at most ${maxAnswerValues} values. A member with a key that is new in it counts as five.`,
+  values:
+    `An answer may hold at most ${maxAnswerValues} values. A member with a key that is new in ` +
+    'it counts as five.',
 };
 /** Milliseconds that a client has for its part of the closing. */
 const closingMs = 5_000;
@@ -50,7 +58,11 @@ export interface ServedSocket {
 }
 
 /** Serves an open socket until it closes. */
-export function serveSocket(socket: WebSocket, { stream, streams, respond }: SocketAdmission, logger: RelayLogger): ServedSocket {
+export function serveSocket(
+  socket: WebSocket,
+  { stream, streams, respond }: SocketAdmission,
+  logger: RelayLogger,
+): ServedSocket {
   const backpressure = createBackpressure();
   let open: OpenStream | undefined;
   let over = false;
@@ -86,7 +98,10 @@ export function serveSocket(socket: WebSocket, { stream, streams, respond }: Soc
   };
   const waiting = (): number => socket.bufferedAmount - large;
   const drop = (): void => {
-    logger.warn({ session: logName(stream.code), side: stream.side }, `relay: a WebSocket was dropped. ${tooSlow}`);
+    logger.warn(
+      { session: logName(stream.code), side: stream.side },
+      `relay: a WebSocket was dropped. ${tooSlow}`,
+    );
     close(closeCodes.later, tooSlow);
   };
   const send = (event: StreamEvent): boolean => {
@@ -112,9 +127,17 @@ export function serveSocket(socket: WebSocket, { stream, streams, respond }: Soc
   };
   const store = async (data: unknown): Promise<void> => {
     const { status, body } = await respond(data);
-    const requestId = isJsonObject(data) && typeof data.requestId === 'string' ? { requestId: data.requestId.slice(0, 200) } : {};
-    if (status < 300) send({ event: 'response-stored', data: { ...requestId, ...pick(body, ['requestId']) } });
-    else send({ event: 'response-refused', data: { ...requestId, status, ...pick(body, ['error', 'message']) } });
+    const requestId =
+      isJsonObject(data) && typeof data.requestId === 'string'
+        ? { requestId: data.requestId.slice(0, 200) }
+        : {};
+    if (status < 300)
+      send({ event: 'response-stored', data: { ...requestId, ...pick(body, ['requestId']) } });
+    else
+      send({
+        event: 'response-refused',
+        data: { ...requestId, status, ...pick(body, ['error', 'message']) },
+      });
   };
   const storeNext = (): void => {
     if (unstored.length === 0) return socket.resume();
@@ -131,9 +154,12 @@ export function serveSocket(socket: WebSocket, { stream, streams, respond }: Soc
     const excess = excessOf(text, frameBounds);
     if (excess !== undefined) return fault('invalid_frame', tooMuch[excess]);
     const frame = parse(text);
-    if (!isJsonObject(frame) || typeof frame.event !== 'string') return fault('invalid_frame', 'Expected a text frame with the JSON of `{ event, data }`.');
-    if (frame.event !== 'response') return fault('unknown_event', 'Expected the event `response`; a client sends no other.');
-    if (stream.side !== 'application') return fault('wrong_side', 'Only the application answers; this is a stream for agents.');
+    if (!isJsonObject(frame) || typeof frame.event !== 'string')
+      return fault('invalid_frame', 'Expected a text frame with the JSON of `{ event, data }`.');
+    if (frame.event !== 'response')
+      return fault('unknown_event', 'Expected the event `response`; a client sends no other.');
+    if (stream.side !== 'application')
+      return fault('wrong_side', 'Only the application answers; this is a stream for agents.');
     unstored.push(frame.data);
     storeNext();
   };
@@ -158,7 +184,8 @@ export function serveSocket(socket: WebSocket, { stream, streams, respond }: Soc
   streams
     .open(stream, {
       send(event) {
-        if (event.event === 'goodbye' && typeof event.data.reason === 'string') reason = event.data.reason;
+        if (event.event === 'goodbye' && typeof event.data.reason === 'string')
+          reason = event.data.reason;
         return send(event);
       },
       ready: () => (over || waiting() <= roomyBytes ? undefined : backpressure.wait()),
@@ -170,7 +197,8 @@ export function serveSocket(socket: WebSocket, { stream, streams, respond }: Soc
         if (over) opened.close();
       },
       (error: unknown) => {
-        if (isRelayError(error)) return close(error.status === 503 ? closeCodes.later : closeCodes.misuse, error.error);
+        if (isRelayError(error))
+          return close(error.status === 503 ? closeCodes.later : closeCodes.misuse, error.error);
         failed(error, 'a stream over a WebSocket could not be opened');
       },
     );
@@ -194,5 +222,7 @@ function parse(text: string): unknown {
 }
 
 function pick(body: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(names.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])));
+  return Object.fromEntries(
+    names.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])),
+  );
 }

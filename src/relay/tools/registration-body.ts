@@ -1,4 +1,7 @@
-/** The bodies of a registration and of an update: checked and cleaned, but for the definitions, which are read one by one later. */
+/**
+ * The bodies of a registration and of an update: checked and cleaned, but for the definitions,
+ * which are read one by one later.
+ */
 
 import { describe } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../index.ts';
@@ -40,15 +43,27 @@ export interface ToolsUpdate {
 }
 
 /**
- * Reads `{ pluginType, pluginVersion?, capabilities?, availableTools, environment? }`; `tools` is taken for `availableTools`. What else there is is ignored.
+ * Reads `{ pluginType, pluginVersion?, capabilities?, availableTools, environment? }`; `tools` is
+ * taken for `availableTools`. What else there is is ignored.
  * @throws RelayError 400 `validation_error`; 422 `registration_failed` for an empty list
  */
 export function readRegistration(body: unknown): Registration {
-  const { pluginType, pluginVersion, capabilities, environment, availableTools, tools } = objectOf(body);
+  const { pluginType, pluginVersion, capabilities, environment, availableTools, tools } =
+    objectOf(body);
   const type = cleanLine(pluginType, 4 * maxWordChars);
-  if (type === '' || type.length > maxWordChars) throw invalid('pluginType', `a string of 1 to ${maxWordChars} characters, such as "custom"`, pluginType);
+  if (type === '' || type.length > maxWordChars)
+    throw invalid(
+      'pluginType',
+      `a string of 1 to ${maxWordChars} characters, such as "custom"`,
+      pluginType,
+    );
   const list = availableTools ?? tools;
-  if (!Array.isArray(list)) throw invalid('availableTools', 'an array of tool definitions { name, description, parameters }', list);
+  if (!Array.isArray(list))
+    throw invalid(
+      'availableTools',
+      'an array of tool definitions { name, description, parameters }',
+      list,
+    );
   const registration: Registration = {
     pluginType: type,
     pluginVersion: readVersion(pluginVersion),
@@ -57,21 +72,29 @@ export function readRegistration(body: unknown): Registration {
     availableTools: list,
   };
   if (list.length === 0)
-    throw relayError(422, 'registration_failed', 'Expected at least one tool in `availableTools`, got none. Use update-tools to remove tools.', {
-      details: { failedTools: [] },
-    });
+    throw relayError(
+      422,
+      'registration_failed',
+      'Expected at least one tool in `availableTools`, got none. Use update-tools to remove tools.',
+      {
+        details: { failedTools: [] },
+      },
+    );
   return registration;
 }
 
 /**
- * Reads `{ added?, removed?, modified?, reason? }`; `removed` holds names, or objects that have one.
+ * Reads `{ added?, removed?, modified?, reason? }`; `removed` holds names, or objects that have
+ * one.
  * @throws RelayError 400 `validation_error`, also where it changes nothing
  */
 export function readUpdate(body: unknown): ToolsUpdate {
   const { added, removed, modified, reason } = objectOf(body);
   for (const [field, list] of Object.entries({ added, removed, modified }))
-    if (list !== undefined && list !== null && !Array.isArray(list)) throw invalid(field, 'left out or an array', list);
-  if (reason !== undefined && reason !== null && typeof reason !== 'string') throw invalid('reason', 'left out or a string', reason);
+    if (list !== undefined && list !== null && !Array.isArray(list))
+      throw invalid(field, 'left out or an array', list);
+  if (reason !== undefined && reason !== null && typeof reason !== 'string')
+    throw invalid('reason', 'left out or a string', reason);
   const update: ToolsUpdate = {
     added: (added as unknown[] | null | undefined) ?? [],
     removed: ((removed as unknown[] | null | undefined) ?? []).map(removedName),
@@ -79,26 +102,44 @@ export function readUpdate(body: unknown): ToolsUpdate {
     reason: cleanLine(reason, maxReasonBytes) || 'update',
   };
   if (update.added.length + update.removed.length + update.modified.length === 0)
-    throw relayError(400, 'validation_error', 'Expected at least one tool in `added`, `removed` or `modified`, got none.');
+    throw relayError(
+      400,
+      'validation_error',
+      'Expected at least one tool in `added`, `removed` or `modified`, got none.',
+    );
   return update;
 }
 
 function objectOf(body: unknown): Readonly<Record<string, unknown>> {
-  if (!isJsonObject(body)) throw relayError(400, 'validation_error', `Expected the body to be a JSON object, got ${describe(body)}.`);
+  if (!isJsonObject(body))
+    throw relayError(
+      400,
+      'validation_error',
+      `Expected the body to be a JSON object, got ${describe(body)}.`,
+    );
   return body;
 }
 
 function readVersion(version: unknown): string {
   if (version === undefined || version === null) return '0';
   const clean = cleanLine(version, 4 * maxWordChars);
-  if (clean === '' || clean.length > maxWordChars) throw invalid('pluginVersion', `a string of 1 to ${maxWordChars} characters`, version);
+  if (clean === '' || clean.length > maxWordChars)
+    throw invalid('pluginVersion', `a string of 1 to ${maxWordChars} characters`, version);
   return clean;
 }
 
 function readCapabilities(capabilities: unknown): readonly JsonValue[] {
   const fits = (one: unknown): boolean => typeof one === 'string' || isJsonObject(one);
-  if (!Array.isArray(capabilities) || capabilities.length > maxCapabilities || !capabilities.every(fits))
-    throw invalid('capabilities', `an array of at most ${maxCapabilities} objects or strings`, capabilities);
+  if (
+    !Array.isArray(capabilities) ||
+    capabilities.length > maxCapabilities ||
+    !capabilities.every(fits)
+  )
+    throw invalid(
+      'capabilities',
+      `an array of at most ${maxCapabilities} objects or strings`,
+      capabilities,
+    );
   return bounded('capabilities', capabilities) as readonly JsonValue[];
 }
 
@@ -111,7 +152,12 @@ function readEnvironment(environment: unknown): JsonObject {
 function bounded(field: string, value: unknown): JsonValue {
   const copy = copyJson(value, { maxDepth: 32, maxValues: maxBytes, maxChars: 2 * maxBytes });
   if (!copy.ok || copy.overflow || Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)
-    throw relayError(400, 'validation_error', `Expected \`${field}\` to be JSON of at most ${maxBytes} bytes, nested at most 32 deep, got more.`);
+    throw relayError(
+      400,
+      'validation_error',
+      `Expected \`${field}\` to be JSON of at most ${maxBytes} bytes, nested at most 32 deep, ` +
+        'got more.',
+    );
   return cleanAll(copy.value);
 }
 
@@ -122,5 +168,9 @@ function removedName(one: unknown): string {
 }
 
 function invalid(field: string, expected: string, got: unknown): RelayError {
-  return relayError(400, 'validation_error', `Expected \`${field}\` to be ${expected}, got ${describe(got)}.`);
+  return relayError(
+    400,
+    'validation_error',
+    `Expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
+  );
 }

@@ -1,4 +1,7 @@
-/** A definition that an application registered, made a tool of the core: its calls go to an executor, and nothing it says of itself loosens a gate. */
+/**
+ * A definition that an application registered, made a tool of the core: its calls go to an
+ * executor, and nothing it says of itself loosens a gate.
+ */
 import type { AnyTool, Executor, JsonObject, ToolAnnotations } from '../../index.ts';
 import { createDefinition, type OutsideOrigin } from '../../surface-port.ts';
 import type { RelayedDefinition } from '../ports/documents.ts';
@@ -19,9 +22,13 @@ export interface RelayedToolOptions {
 
 /**
  * Makes the tool. It is never withdrawn by itself: whoever registers it takes it away.
- * @throws MisuseError `invalid_definition` or `invalid_schema`, never for a definition that was read
+ * @throws MisuseError `invalid_definition` or `invalid_schema`, never for a definition that was
+ * read
  */
-export function defineRelayedTool(definition: RelayedDefinition, { source, pluginType, timeoutMs, executor, stands = () => {} }: RelayedToolOptions): AnyTool {
+export function defineRelayedTool(
+  definition: RelayedDefinition,
+  { source, pluginType, timeoutMs, executor, stands = () => {} }: RelayedToolOptions,
+): AnyTool {
   const { name, description, parameters, outputSchema, title, annotations } = definition;
   const origin: OutsideOrigin = { source, withdrawn: () => undefined, stands };
   return createDefinition(
@@ -42,8 +49,14 @@ export function defineRelayedTool(definition: RelayedDefinition, { source, plugi
   );
 }
 
-/** Those hints that make a gate stricter. `readOnly` and `idempotent` would loosen one: they are a stranger's word. */
+/**
+ * Those hints that make a gate stricter. `readOnly` and `idempotent` would loosen one: they are a
+ * stranger's word.
+ */
 export function tightening(annotations: JsonObject | undefined): ToolAnnotations {
   if (annotations === undefined) return {};
-  return { ...(annotations.destructive === true ? { destructive: true } : {}), ...(annotations.openWorld === true ? { openWorld: true } : {}) };
+  return {
+    ...(annotations.destructive === true ? { destructive: true } : {}),
+    ...(annotations.openWorld === true ? { openWorld: true } : {}),
+  };
 }

@@ -1,5 +1,16 @@
-/** The application's tools in a governed session: what was registered is put there, what changed is replaced in its place, what went is taken away. */
-import { type AnyTool, type Executor, type JsonObject, MisuseError, type ToolContext, type ToolRegistration, type ToolSession } from '../../index.ts';
+/**
+ * The application's tools in a governed session: what was registered is put there, what changed is
+ * replaced in its place, what went is taken away.
+ */
+import {
+  type AnyTool,
+  type Executor,
+  type JsonObject,
+  MisuseError,
+  type ToolContext,
+  type ToolRegistration,
+  type ToolSession,
+} from '../../index.ts';
 import { canonicalJson } from '../../json.ts';
 import type { OutsidePlace } from '../../surface-port.ts';
 import { createPause } from '../../surfaces/shared/stretches.ts';
@@ -9,7 +20,10 @@ import { defineRelayedTool } from './relayed-tool.ts';
 
 /** The tools of one session. */
 export interface RelayedTools {
-  /** Makes the session's own tools those of the document; the node answers others meanwhile. One after another. */
+  /**
+   * Makes the session's own tools those of the document; the node answers others meanwhile. One
+   * after another.
+   */
   show(document: ToolsDocument): Promise<void>;
   has(name: string): boolean;
   /** Of their definitions, as JSON. */
@@ -34,10 +48,19 @@ interface Shown {
 }
 
 /** None yet. */
-export function createRelayedTools({ code, session, requestTimeoutMs, logger, run }: RelayedToolsOptions): RelayedTools {
+export function createRelayedTools({
+  code,
+  session,
+  requestTimeoutMs,
+  logger,
+  run,
+}: RelayedToolsOptions): RelayedTools {
   const shown = new Map<string, Shown>();
   const executorOf = (idempotent: boolean): Executor =>
-    Object.freeze({ kind: 'remote' as const, execute: (input: JsonObject, context: ToolContext) => run(input, context, idempotent) });
+    Object.freeze({
+      kind: 'remote' as const,
+      execute: (input: JsonObject, context: ToolContext) => run(input, context, idempotent),
+    });
   const executors = { once: executorOf(false), again: executorOf(true) };
 
   const put = (definition: RelayedDefinition, pluginType: string): void => {
@@ -81,7 +104,10 @@ export function createRelayedTools({ code, session, requestTimeoutMs, logger, ru
           if (error instanceof MisuseError && error.code === 'closed') return;
           // Such as one whose name a tool of the host has taken since.
           shown.delete(definition.name);
-          logger.warn({ tool: definition.name, error: error instanceof Error ? error.message : typeof error }, 'relay: a registered tool cannot be shown');
+          logger.warn(
+            { tool: definition.name, error: error instanceof Error ? error.message : typeof error },
+            'relay: a registered tool cannot be shown',
+          );
         }
         await pause();
       }

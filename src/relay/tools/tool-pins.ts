@@ -7,7 +7,10 @@ import type { FailedTool } from './read-definitions.ts';
 /** Most names that a session remembers. */
 const maxPins = 5_000;
 
-/** Takes those definitions that are the first of their names, or that one again. The others stay as they stood. */
+/**
+ * Takes those definitions that are the first of their names, or that one again. The others stay as
+ * they stood.
+ */
 export function pinDefinitions(
   definitions: readonly RelayedDefinition[],
   before: ToolsDocument['pins'],
@@ -26,7 +29,8 @@ export function pinDefinitions(
     const error =
       pinned === undefined
         ? `definition_pinned: this session has had ${maxPins} names, and remembers no more.`
-        : 'definition_pinned: this session had another definition under this name, and definitions are pinned. Use another name.';
+        : 'definition_pinned: this session had another definition under this name, and ' +
+          'definitions are pinned. Use another name.';
     failed.push({ toolName: name, error, recoverable: false });
     return false;
   });

@@ -1,4 +1,7 @@
-/** The `tools` document and its definitions, which are kept apart: sessions of one application then share them where the store holds equal values once. */
+/**
+ * The `tools` document and its definitions, which are kept apart: sessions of one application then
+ * share them where the store holds equal values once.
+ */
 import { randomUUID } from 'node:crypto';
 import { keys, type RelayedDefinition, type ToolsDocument } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
@@ -25,18 +28,32 @@ export async function readTools(store: RelayStore, code: string): Promise<FoundT
     const [definitions] = await store.get(code, [definitionsKey]);
     // They go when a later document is there.
     if (definitions === undefined) continue;
-    return { document: { ...rest, definitions: JSON.parse(definitions.value) as RelayedDefinition[] }, version: stored.version, definitionsKey };
+    return {
+      document: { ...rest, definitions: JSON.parse(definitions.value) as RelayedDefinition[] },
+      version: stored.version,
+      definitionsKey,
+    };
   }
   throw new Error('The definitions of a session are not where its tools say.');
 }
 
-/** Writes the document that follows `before`. False where another was faster, or the session is gone. */
-export async function writeTools(store: RelayStore, code: string, { definitions, ...rest }: ToolsDocument, before: FoundTools | undefined): Promise<boolean> {
+/**
+ * Writes the document that follows `before`. False where another was faster, or the session is
+ * gone.
+ */
+export async function writeTools(
+  store: RelayStore,
+  code: string,
+  { definitions, ...rest }: ToolsDocument,
+  before: FoundTools | undefined,
+): Promise<boolean> {
   // A key of its own: whoever loses the race leaves the winner's alone.
   const definitionsKey = `definitions:${randomUUID()}`;
-  if ((await store.set(code, definitionsKey, JSON.stringify(definitions))) === undefined) return false;
+  if ((await store.set(code, definitionsKey, JSON.stringify(definitions))) === undefined)
+    return false;
   const kept: KeptTools = { ...rest, definitionsKey };
-  const wrote = (await store.set(code, keys.tools, JSON.stringify(kept), before?.version ?? 0)) !== undefined;
+  const wrote =
+    (await store.set(code, keys.tools, JSON.stringify(kept), before?.version ?? 0)) !== undefined;
   const unused = wrote ? before?.definitionsKey : definitionsKey;
   if (unused !== undefined) await store.delete(code, unused);
   return wrote;

@@ -10,25 +10,42 @@ export interface Run {
   readonly session: ToolSession;
   readonly approvals: 'ours' | 'sdk';
   readonly surface: Surface;
-  /** Call ids that were seen of each model answer; the SDK hands every call of one the same messages. */
+  /**
+   * Call ids that were seen of each model answer; the SDK hands every call of one the same
+   * messages.
+   */
   readonly seen: WeakMap<object, Set<string>>;
-  /** Version 7 or later called. Files are shown to it as it wants them; version 6 knows only the older form, which both read. */
+  /**
+   * Version 7 or later called. Files are shown to it as it wants them; version 6 knows only the
+   * older form, which both read.
+   */
   tagged: boolean;
 }
 
 /** Runs the call, or takes the answer of the one that was asked about. */
-export async function execute(run: Run, { name }: HostTool, given: unknown, call: AiSdkCall): Promise<ToolResult> {
+export async function execute(
+  run: Run,
+  { name }: HostTool,
+  given: unknown,
+  call: AiSdkCall,
+): Promise<ToolResult> {
   const { session, approvals, surface } = run;
   const { toolCallId: callId, messages, abortSignal: signal } = call;
   run.tagged ||= 'experimental_sandbox' in call;
   const input = readArguments(given);
   if (approvals === 'sdk') {
     await takeDenials(session, messages ?? [], false);
-    const answered = await takeAnswer({ session, surface, name, input, callId }, isReplayed(messages, callId), signal);
+    const answered = await takeAnswer(
+      { session, surface, name, input, callId },
+      isReplayed(messages, callId),
+      signal,
+    );
     if (answered !== undefined) return answered;
   }
   const options = { callId, signal, surface };
-  return standsTwice(run, call) ? holding(session, callId, () => session.call(name, input, options)) : session.call(name, input, options);
+  return standsTwice(run, call)
+    ? holding(session, callId, () => session.call(name, input, options))
+    : session.call(name, input, options);
 }
 
 /** Whether a person must be asked, by the session's gates; begins the call where that is so. */
@@ -39,7 +56,8 @@ export async function needsApproval(
   { toolCallId: callId, messages }: AiSdkCall,
 ): Promise<boolean> {
   await takeDenials(session, messages ?? [], false);
-  // What the messages say was approved is for `execute` to take or to refuse. Nothing is asked on their word.
+  // What the messages say was approved is for `execute` to take or to refuse. Nothing is asked on
+  // their word.
   if (isReplayed(messages, callId)) return true;
   const input = readArguments(given);
   const { decision, steps } = await session.explain(name, input);
@@ -58,8 +76,15 @@ function standsTwice({ seen }: Run, { messages, toolCallId }: AiSdkCall): boolea
   return false;
 }
 
-/** Makes a call while its id is taken, also where the first of that id has ended: it is refused as a duplicate. */
-function holding(session: ToolSession, callId: string, call: () => Promise<ToolResult>): Promise<ToolResult> {
+/**
+ * Makes a call while its id is taken, also where the first of that id has ended: it is refused as a
+ * duplicate.
+ */
+function holding(
+  session: ToolSession,
+  callId: string,
+  call: () => Promise<ToolResult>,
+): Promise<ToolResult> {
   const state = stateOf(session);
   state.ids ??= idsInFlight(state);
   const free = !state.ids.has(callId);

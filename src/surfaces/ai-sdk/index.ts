@@ -1,4 +1,7 @@
-/** A session's tools for the AI SDK, versions 6 and 7. Nothing of the SDK is imported: its tools are plain objects. */
+/**
+ * A session's tools for the AI SDK, versions 6 and 7. Nothing of the SDK is imported: its tools are
+ * plain objects.
+ */
 
 export type { AiSdkFailure } from './failure.ts';
 export type { AiSdkShownName, AiSdkToolSet } from './named-tools.ts';

@@ -1,4 +1,7 @@
-/** What the SDK's messages say about approvals. They may come from a client, so that nothing in them is believed: they only tell what the SDK is about to do. */
+/**
+ * What the SDK's messages say about approvals. They may come from a client, so that nothing in them
+ * is believed: they only tell what the SDK is about to do.
+ */
 import type { JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 
@@ -9,33 +12,55 @@ export interface ReportedAnswer {
   readonly reason: string | undefined;
 }
 
-/** True where the SDK runs this call because its messages hold an approval of it, and not because the model has just asked for it. */
+/**
+ * True where the SDK runs this call because its messages hold an approval of it, and not because
+ * the model has just asked for it.
+ */
 export function isReplayed(messages: readonly unknown[] | undefined, toolCallId: string): boolean {
   const last = messages?.at(-1);
-  if (messages === undefined || !isJsonObject(last) || last.role !== 'tool' || !hasAnswer(last)) return false;
-  return reportedAnswers(messages, [last]).some((answer) => answer.toolCallId === toolCallId && answer.approved);
+  if (messages === undefined || !isJsonObject(last) || last.role !== 'tool' || !hasAnswer(last))
+    return false;
+  return reportedAnswers(messages, [last]).some(
+    (answer) => answer.toolCallId === toolCallId && answer.approved,
+  );
 }
 
 /** The answers in messages, first ones first. `where`: the messages that answers are read from. */
-export function reportedAnswers(messages: readonly unknown[], where: readonly unknown[] = messages): ReportedAnswer[] {
+export function reportedAnswers(
+  messages: readonly unknown[],
+  where: readonly unknown[] = messages,
+): ReportedAnswer[] {
   const calls = new Map<unknown, string>();
   for (const part of partsOf(messages, 'assistant', 'tool-approval-request'))
     if (typeof part.toolCallId === 'string') calls.set(part.approvalId, part.toolCallId);
   const answers: ReportedAnswer[] = [];
   for (const { approvalId, approved, reason } of partsOf(where, 'tool', 'tool-approval-response')) {
     const toolCallId = calls.get(approvalId);
-    if (toolCallId !== undefined) answers.push({ toolCallId, approved: approved === true, reason: typeof reason === 'string' ? reason : undefined });
+    if (toolCallId !== undefined)
+      answers.push({
+        toolCallId,
+        approved: approved === true,
+        reason: typeof reason === 'string' ? reason : undefined,
+      });
   }
   return answers;
 }
 
 function hasAnswer(message: JsonObject): boolean {
-  return Array.isArray(message.content) && message.content.some((part: unknown) => isJsonObject(part) && part.type === 'tool-approval-response');
+  return (
+    Array.isArray(message.content) &&
+    message.content.some(
+      (part: unknown) => isJsonObject(part) && part.type === 'tool-approval-response',
+    )
+  );
 }
 
 function partsOf(messages: readonly unknown[], role: string, type: string): JsonObject[] {
   return messages.flatMap((message) => {
-    if (!isJsonObject(message) || message.role !== role || !Array.isArray(message.content)) return [];
-    return (message.content as readonly unknown[]).filter((part): part is JsonObject => isJsonObject(part) && part.type === type);
+    if (!isJsonObject(message) || message.role !== role || !Array.isArray(message.content))
+      return [];
+    return (message.content as readonly unknown[]).filter(
+      (part): part is JsonObject => isJsonObject(part) && part.type === type,
+    );
   });
 }

@@ -3,11 +3,28 @@ import type { AnyTool, ToolRef } from '../../index.ts';
 import type { AiSdkTool, AiSdkTypedTool } from './tool.ts';
 
 /** A character that every name may have. */
-type Plain = Letter | Uppercase<Letter> | '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | '_' | '-';
+type Plain =
+  | Letter
+  | Uppercase<Letter>
+  | '0'
+  | '1'
+  | '2'
+  | '3'
+  | '4'
+  | '5'
+  | '6'
+  | '7'
+  | '8'
+  | '9'
+  | '_'
+  | '-';
 // biome-ignore format: one line
 type Letter = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm' | 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z';
 
-/** A name as it is shown, where no other tool's name stands in its way: what is no letter, digit, `_` or `-` becomes `_`. */
+/**
+ * A name as it is shown, where no other tool's name stands in its way: what is no letter, digit,
+ * `_` or `-` becomes `_`.
+ */
 export type AiSdkShownName<Name extends string, Done extends string = ''> = string extends Name
   ? string
   : Name extends `${infer First}${infer Rest}`
@@ -20,6 +37,14 @@ export function typedName(name: string): string {
 }
 
 /** The tools of a session; of given definitions, each under its shown name and with its types. */
-export type AiSdkToolSet<Tools extends readonly AnyTool[] | undefined> = Tools extends readonly AnyTool[]
-  ? { readonly [Tool in Tools[number] as AiSdkShownName<Tool['name']>]: Tool extends ToolRef<infer I, infer O> ? AiSdkTypedTool<I, O> : never }
-  : { readonly [name: string]: AiSdkTool };
+export type AiSdkToolSet<Tools extends readonly AnyTool[] | undefined> =
+  Tools extends readonly AnyTool[]
+    ? {
+        readonly [Tool in Tools[number] as AiSdkShownName<Tool['name']>]: Tool extends ToolRef<
+          infer I,
+          infer O
+        >
+          ? AiSdkTypedTool<I, O>
+          : never;
+      }
+    : { readonly [name: string]: AiSdkTool };

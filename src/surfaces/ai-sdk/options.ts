@@ -6,23 +6,30 @@ import { readOptions } from '../../options.ts';
 import { stateOf } from '../../surface-port.ts';
 
 /** What {@link toAiSdkTools} shows, and how it deals with approvals and failures. */
-export interface AiSdkOptions<Tools extends readonly AnyTool[] | undefined = readonly AnyTool[] | undefined> {
+export interface AiSdkOptions<
+  Tools extends readonly AnyTool[] | undefined = readonly AnyTool[] | undefined,
+> {
   /**
-   * `ours`: nothing pauses the SDK. The session's approver is awaited, or the call ends as `approval_pending` and the host resumes it.
-   * `sdk`: the SDK pauses where the gates ask, and what it reports is the approver's answer. A session that has an approver of its own cannot be used so.
+   * `ours`: nothing pauses the SDK. The session's approver is awaited, or the call ends as
+   * `approval_pending` and the host resumes it. `sdk`: the SDK pauses where the gates ask, and what
+   * it reports is the approver's answer. A session that has an approver of its own cannot be used
+   * so.
    * @default "ours"
    */
   readonly approvals?: 'ours' | 'sdk' | undefined;
   /**
-   * Definitions of the session's tools. Only these are shown, and the SDK types inputs, results and the parts of its UI messages by them. A tool that is not effective
-   * when this is called is not shown. An input is typed as the model was asked to write it: rely on that only where the result is a success.
+   * Definitions of the session's tools. Only these are shown, and the SDK types inputs, results and
+   * the parts of its UI messages by them. A tool that is not effective when this is called is not
+   * shown. An input is typed as the model was asked to write it: rely on that only where the result
+   * is a success.
    * @default all effective tools, without types
    */
   readonly tools?: Tools | undefined;
   /**
-   * `results`: a failed call is a result, with `success: false`. `errors`: `execute` throws an {@link AiSdkFailure}, so that a step has a `tool-error` part, and a UI a
-   * `tool-output-error`. During the run the model reads the same text either way. A UI reads what the host's `onError` makes of the error, and so does the model when the
-   * conversation goes on from the UI's messages.
+   * `results`: a failed call is a result, with `success: false`. `errors`: `execute` throws an
+   * {@link AiSdkFailure}, so that a step has a `tool-error` part, and a UI a `tool-output-error`.
+   * During the run the model reads the same text either way. A UI reads what the host's `onError`
+   * makes of the error, and so does the model when the conversation goes on from the UI's messages.
    * @default "results"
    */
   readonly failures?: 'results' | 'errors' | undefined;
@@ -37,14 +44,24 @@ export interface ReadAiSdkOptions {
 }
 
 /** @throws MisuseError `invalid_option`, `unknown_tool` */
-export function readAiSdkOptions(session: ToolSession, options: AiSdkOptions | undefined): ReadAiSdkOptions {
-  const { approvals = 'ours', failures = 'results', tools } = readOptions('toAiSdkTools', options, ['approvals', 'tools', 'failures']);
-  if (approvals !== 'ours' && approvals !== 'sdk') throw wrong('approvals', '"ours" or "sdk"', approvals);
-  if (failures !== 'results' && failures !== 'errors') throw wrong('failures', '"results" or "errors"', failures);
+export function readAiSdkOptions(
+  session: ToolSession,
+  options: AiSdkOptions | undefined,
+): ReadAiSdkOptions {
+  const {
+    approvals = 'ours',
+    failures = 'results',
+    tools,
+  } = readOptions('toAiSdkTools', options, ['approvals', 'tools', 'failures']);
+  if (approvals !== 'ours' && approvals !== 'sdk')
+    throw wrong('approvals', '"ours" or "sdk"', approvals);
+  if (failures !== 'results' && failures !== 'errors')
+    throw wrong('failures', '"results" or "errors"', failures);
   if (approvals === 'sdk' && stateOf(session).setup.approver !== undefined)
     throw new MisuseError(
       'invalid_option',
-      'toAiSdkTools: the session has an approver, which would be asked as well. Leave `approvals` at "ours", or the approver out.',
+      'toAiSdkTools: the session has an approver, which would be asked as well. Leave ' +
+        '`approvals` at "ours", or the approver out.',
     );
   return { approvals, failures, names: tools === undefined ? undefined : namesOf(session, tools) };
 }
@@ -53,16 +70,21 @@ function namesOf(session: ToolSession, tools: readonly AnyTool[]): readonly stri
   if (!Array.isArray(tools)) throw wrong('tools', 'an array of definitions', tools);
   const state = stateOf(session);
   return (tools as readonly AnyTool[]).map((tool) => {
-    if (typeof tool !== 'object' || tool === null || typeof tool.name !== 'string') throw wrong('tools', 'an array of definitions', tool);
+    if (typeof tool !== 'object' || tool === null || typeof tool.name !== 'string')
+      throw wrong('tools', 'an array of definitions', tool);
     if (state.entryOf(tool.name) === undefined)
       throw new MisuseError(
         'unknown_tool',
-        `toAiSdkTools: expected \`tools\` to hold definitions of this session's tools, got one of \`${tool.name}\`. Register it first.`,
+        `toAiSdkTools: expected \`tools\` to hold definitions of this session's tools, got ` +
+          `one of \`${tool.name}\`. Register it first.`,
       );
     return tool.name;
   });
 }
 
 function wrong(option: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError('invalid_option', `toAiSdkTools: expected \`${option}\` to be ${expected}, got ${describe(got)}.`);
+  return new MisuseError(
+    'invalid_option',
+    `toAiSdkTools: expected \`${option}\` to be ${expected}, got ${describe(got)}.`,
+  );
 }

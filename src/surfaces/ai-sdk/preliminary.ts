@@ -3,17 +3,28 @@ import type { JsonValue, ToolSession } from '../../index.ts';
 import { stateOf } from '../../surface-port.ts';
 import type { AiSdkPreliminary, AiSdkResult } from './tool.ts';
 
-/** Whether the tool's handler is a generator function. Known before the call, since the SDK wants to know it at once. */
+/**
+ * Whether the tool's handler is a generator function. Known before the call, since the SDK wants to
+ * know it at once.
+ */
 export function yields(session: ToolSession, name: string): boolean {
   const handler: unknown = stateOf(session).entryOf(name)?.internals.handler;
-  return typeof handler === 'function' && /^\[object (?:Async)?GeneratorFunction\]$/.test(Object.prototype.toString.call(handler));
+  return (
+    typeof handler === 'function' &&
+    /^\[object (?:Async)?GeneratorFunction\]$/.test(Object.prototype.toString.call(handler))
+  );
 }
 
 /**
- * The call's result as a promise that can also be iterated: what the handler yields, then the result. The SDK iterates; whoever awaits it gets the result alone.
- * Values are what events show: copies, with secrets hidden, of at most 64 KB each, and 1 000 a call.
+ * The call's result as a promise that can also be iterated: what the handler yields, then the
+ * result. The SDK iterates; whoever awaits it gets the result alone. Values are what events show:
+ * copies, with secrets hidden, of at most 64 KB each, and 1 000 a call.
  */
-export function withPreliminary(session: ToolSession, callId: string, run: () => Promise<AiSdkResult>): Promise<AiSdkResult> {
+export function withPreliminary(
+  session: ToolSession,
+  callId: string,
+  run: () => Promise<AiSdkResult>,
+): Promise<AiSdkResult> {
   const waiting: AiSdkPreliminary[] = [];
   let wake = (): void => {};
   const heard = (yielded: JsonValue): void => {
@@ -22,11 +33,17 @@ export function withPreliminary(session: ToolSession, callId: string, run: () =>
   };
   const offs = [
     session.events.on('tool:event', (event) => {
-      if (event.callId === callId && event.name === 'yield' && event.data !== undefined) heard(event.data);
+      if (event.callId === callId && event.name === 'yield' && event.data !== undefined)
+        heard(event.data);
     }),
     session.events.on('tool:progress', (event) => {
       const { done, total, message } = event;
-      if (event.callId === callId) heard({ done, ...(total === undefined ? {} : { total }), ...(message === undefined ? {} : { message }) });
+      if (event.callId === callId)
+        heard({
+          done,
+          ...(total === undefined ? {} : { total }),
+          ...(message === undefined ? {} : { message }),
+        });
     }),
   ];
   let ended = false;

@@ -7,7 +7,10 @@ const schemaMark = Symbol.for('vercel.ai.schema');
 
 const wrapped = new WeakMap<JsonSchema, AiSdkSchema>();
 
-/** The schema, unchanged and without a validator: arguments that do not fit reach the session, whose answer names each path. Once a schema. */
+/**
+ * The schema, unchanged and without a validator: arguments that do not fit reach the session, whose
+ * answer names each path. Once a schema.
+ */
 export function wrapSchema(schema: JsonSchema): AiSdkSchema {
   const before = wrapped.get(schema);
   if (before !== undefined) return before;
@@ -16,7 +19,11 @@ export function wrapSchema(schema: JsonSchema): AiSdkSchema {
     jsonSchema: schema,
     // The SDK asks whether the member is there.
     validate: undefined,
-    '~standard': Object.freeze({ version: 1 as const, vendor: 'host-tools', validate: (value: unknown) => ({ value: value as never }) }),
+    '~standard': Object.freeze({
+      version: 1 as const,
+      vendor: 'host-tools',
+      validate: (value: unknown) => ({ value: value as never }),
+    }),
   });
   wrapped.set(schema, made);
   return made;

@@ -1,8 +1,17 @@
-/** A tool as the AI SDK takes it: the part of its `Tool` type that versions 6 and 7 share, told structurally. */
+/**
+ * A tool as the AI SDK takes it: the part of its `Tool` type that versions 6 and 7 share, told
+ * structurally.
+ */
 import type { JsonValue, ToolResult } from '../../index.ts';
 
 /** JSON as the SDK types it. */
-export type AiSdkJson = null | string | number | boolean | AiSdkJson[] | { [key: string]: AiSdkJson };
+export type AiSdkJson =
+  | null
+  | string
+  | number
+  | boolean
+  | AiSdkJson[]
+  | { [key: string]: AiSdkJson };
 
 /** What the SDK tells a tool about one call. */
 export interface AiSdkCall {
@@ -14,13 +23,19 @@ export interface AiSdkCall {
   readonly abortSignal?: AbortSignal | undefined;
 }
 
-/** What `execute` resolves to: the session's result, marked where its output was made of content parts, so that the mark lasts through JSON. */
+/**
+ * What `execute` resolves to: the session's result, marked where its output was made of content
+ * parts, so that the mark lasts through JSON.
+ */
 export type AiSdkResult<O = unknown> = ToolResult<O> & {
   /** The output is a list of content parts. */
   readonly content?: true;
 };
 
-/** What a handler that is a generator has yielded so far: a preliminary result of the SDK. Told from a result by `success`, which it has not. */
+/**
+ * What a handler that is a generator has yielded so far: a preliminary result of the SDK. Told from
+ * a result by `success`, which it has not.
+ */
 export interface AiSdkPreliminary {
   readonly success?: undefined;
   /** Always true. */
@@ -29,7 +44,10 @@ export interface AiSdkPreliminary {
   readonly yielded: JsonValue;
 }
 
-/** One part of a tool's answer: the shapes that both versions take. Version 7 is given files as `{ type: "file", data: { type: "data", data }, mediaType }`, which version 6 has no type for. */
+/**
+ * One part of a tool's answer: the shapes that both versions take. Version 7 is given files as
+ * `{ type: "file", data: { type: "data", data }, mediaType }`, which version 6 has no type for.
+ */
 export type AiSdkPart =
   | { type: 'text'; text: string }
   /** Base64. */
@@ -41,12 +59,27 @@ export type AiSdkOutput =
   | { type: 'json'; value: AiSdkJson }
   | { type: 'content'; value: AiSdkPart[] }
   /** A failed call. `providerOptions["host-tools"].error` is `{ code, reason?, ruleId? }`. */
-  | { type: 'error-text'; value: string; providerOptions?: { 'host-tools': { error: { [key: string]: string } } } };
+  | {
+      type: 'error-text';
+      /** The text of the error for the model. */
+      value: string;
+      /** The error in parts that code can read. */
+      providerOptions?: { 'host-tools': { error: { [key: string]: string } } };
+    };
 
-/** An input schema: the SDK finds its own mark on it and shows the JSON Schema as it is. It refuses nothing, since the session validates. */
+/**
+ * An input schema: the SDK finds its own mark on it and shows the JSON Schema as it is. It refuses
+ * nothing, since the session validates.
+ */
 export interface AiSdkSchema<I = never> {
   /** Takes everything. Types alone need it: the SDK's own mark has no name outside the SDK. */
-  readonly '~standard': { readonly version: 1; readonly vendor: string; readonly validate: (value: unknown) => { readonly value: I } };
+  readonly '~standard': {
+    readonly version: 1;
+    /** Names this package. */
+    readonly vendor: string;
+    /** Answers the value as it came. */
+    readonly validate: (value: unknown) => { readonly value: I };
+  };
   /** The tool's own, frozen. */
   readonly jsonSchema: object;
 }
@@ -69,17 +102,24 @@ interface AiSdkToolBase<I, O, S> {
   readonly description: string;
   /** For people, where the definition has one. */
   readonly title?: string;
-  /** `{ hostTool: { name, source, annotations } }`: the SDK puts it on the parts of a call as `toolMetadata` and shows it to no model. */
+  /**
+   * `{ hostTool: { name, source, annotations } }`: the SDK puts it on the parts of a call as
+   * `toolMetadata` and shows it to no model.
+   */
   readonly metadata: { [key: string]: AiSdkJson };
   /** Carries the tool's JSON Schema unchanged. */
   readonly inputSchema: AiSdkSchema<S>;
   /** With `approvals: "sdk"` alone: whether a person must be asked about this call. */
   readonly needsApproval?: (input: I, call: AiSdkCall) => Promise<boolean>;
   /**
-   * Calls the tool. A failure is a result, and it never rejects, unless `failures: "errors"` asks for that. Where the handler is a generator the promise can also be iterated: what
-   * the handler yields comes first, and the result last. Awaited, it is always the result.
+   * Calls the tool. A failure is a result, and it never rejects, unless `failures: "errors"` asks
+   * for that. Where the handler is a generator the promise can also be iterated: what the handler
+   * yields comes first, and the result last. Awaited, it is always the result.
    */
   readonly execute: (input: I, call: AiSdkCall) => Promise<AiSdkResult<O> | AiSdkPreliminary>;
-  /** What the model is shown: text; JSON where the tool declares an output; content parts; a failure as `error-text`. */
+  /**
+   * What the model is shown: text; JSON where the tool declares an output; content parts; a failure
+   * as `error-text`.
+   */
   readonly toModelOutput: (answer: { readonly output: unknown }) => AiSdkOutput;
 }

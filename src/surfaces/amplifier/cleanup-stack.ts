@@ -5,7 +5,10 @@ import type { FaultListener } from './coordinator-faults.ts';
 export interface CleanupStack {
   /** What is no function is ignored. */
   add(fn: unknown): void;
-  /** Runs what was added, newest first, each once, one after the other; a failure is reported and the next runs. Never rejects. */
+  /**
+   * Runs what was added, newest first, each once, one after the other; a failure is reported and
+   * the next runs. Never rejects.
+   */
   run(): Promise<void>;
 }
 

@@ -5,14 +5,20 @@ import type { FaultListener } from './coordinator-faults.ts';
 export interface Contributions {
   /** Names may repeat; each registration counts. */
   register(channel: string, name: string, callback: () => unknown): void;
-  /** What the channel's contributors give, in the order of registration. Null, undefined and failed ones are left out; an unknown channel is empty. Never rejects. */
+  /**
+   * What the channel's contributors give, in the order of registration. Null, undefined and failed
+   * ones are left out; an unknown channel is empty. Never rejects.
+   */
   collect(channel: string): Promise<unknown[]>;
   /** The channels that have contributors, with their names. */
   channels(): Map<string, string[]>;
 }
 
 export function createContributions(onFault: FaultListener): Contributions {
-  const byChannel = new Map<string, { readonly name: string; readonly callback: () => unknown }[]>();
+  const byChannel = new Map<
+    string,
+    { readonly name: string; readonly callback: () => unknown }[]
+  >();
   return {
     register(channel, name, callback) {
       const list = byChannel.get(channel);
@@ -31,6 +37,7 @@ export function createContributions(onFault: FaultListener): Contributions {
       }
       return collected;
     },
-    channels: () => new Map([...byChannel].map(([channel, list]) => [channel, list.map(({ name }) => name)])),
+    channels: () =>
+      new Map([...byChannel].map(([channel, list]) => [channel, list.map(({ name }) => name)])),
   };
 }

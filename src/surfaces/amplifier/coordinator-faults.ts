@@ -15,7 +15,10 @@ export interface CoordinatorFault {
 /** Is told of every failure that was survived. Its own throws are ignored. */
 export type FaultListener = (fault: CoordinatorFault) => void;
 
-/** Wraps a listener so that it can never hurt the caller: neither by a throw nor by a promise that rejects. */
+/**
+ * Wraps a listener so that it can never hurt the caller: neither by a throw nor by a promise that
+ * rejects.
+ */
 export function safeFaultListener(listener: FaultListener | undefined): FaultListener {
   return (fault) => {
     try {

@@ -28,7 +28,10 @@ export interface HookPolicyDeny extends HookEventBase {
 /** A call ended: once for each `hook.tool.before`. */
 export interface HookToolAfter extends HookEventBase {
   readonly name: 'hook.tool.after';
-  /** `ok` exactly when the call succeeded; a suspended call is an `error` with the reason `approval_required`, and its resumption begins anew. */
+  /**
+   * `ok` exactly when the call succeeded; a suspended call is an `error` with the reason
+   * `approval_required`, and its resumption begins anew.
+   */
   readonly status: 'ok' | 'error';
   /** With an error: its reason, else its code. */
   readonly reason?: string;
@@ -43,23 +46,43 @@ export type HookEvent = HookToolBefore | HookPolicyBefore | HookPolicyDeny | Hoo
 
 /** A call that has begun and not ended. */
 interface Open {
-  /** Calls of the same session id and call id at once: they are distinct where two sessions share an id. */
+  /**
+   * Calls of the same session id and call id at once: they are distinct where two sessions share an
+   * id.
+   */
   count: number;
   policy: boolean;
 }
 
 /**
- * Tells `listener` of every call of a session, or of all sessions of a registry, as it happens. Calls that had begun before are left out, so that every event has its
- * `hook.tool.before`. A listener that throws or rejects affects nothing. Returns the function that stops it.
+ * Tells `listener` of every call of a session, or of all sessions of a registry, as it happens.
+ * Calls that had begun before are left out, so that every event has its `hook.tool.before`. A
+ * listener that throws or rejects affects nothing. Returns the function that stops it.
  */
-export function hookEvents(source: { readonly events: Emitter<ToolEvents> }, listener: (event: HookEvent) => unknown): () => void {
+export function hookEvents(
+  source: { readonly events: Emitter<ToolEvents> },
+  listener: (event: HookEvent) => unknown,
+): () => void {
   const events = source?.events;
-  if (typeof events?.on !== 'function') throw new MisuseError('invalid_option', `hookEvents: expected a session or a registry, got ${describe(source)}.`);
-  if (typeof listener !== 'function') throw new MisuseError('invalid_option', `hookEvents: expected \`listener\` to be a function, got ${describe(listener)}.`);
+  if (typeof events?.on !== 'function')
+    throw new MisuseError(
+      'invalid_option',
+      `hookEvents: expected a session or a registry, got ${describe(source)}.`,
+    );
+  if (typeof listener !== 'function')
+    throw new MisuseError(
+      'invalid_option',
+      `hookEvents: expected \`listener\` to be a function, got ${describe(listener)}.`,
+    );
   const open = new Map<string, Open>();
   let stopped = false;
 
-  type Told = ToolEvents['tool:pre' | 'tool:post' | 'tool:error' | 'policy:check' | 'policy:violation'];
+  type Told = ToolEvents[
+    | 'tool:pre'
+    | 'tool:post'
+    | 'tool:error'
+    | 'policy:check'
+    | 'policy:violation'];
   const key = ({ sessionId, callId }: Told): string => JSON.stringify([sessionId, callId]);
   const base = ({ toolName, callId, sessionId, at }: Told): HookEventBase => ({
     tool: toolName,
@@ -68,7 +91,8 @@ export function hookEvents(source: { readonly events: Emitter<ToolEvents> }, lis
     ts: new Date(at).toISOString(),
   });
   // The answer goes back to the emitter, which takes care of one that rejects.
-  const tell = (event: HookEvent): unknown => (stopped ? undefined : listener(Object.freeze(event)));
+  const tell = (event: HookEvent): unknown =>
+    stopped ? undefined : listener(Object.freeze(event));
 
   const begun = (event: ToolEvents['tool:pre']): unknown => {
     const known = open.get(key(event));
@@ -83,15 +107,28 @@ export function hookEvents(source: { readonly events: Emitter<ToolEvents> }, lis
     return tell({ name: 'hook.policy.before', ...base(event) });
   };
   const denied = (event: ToolEvents['policy:violation']): unknown =>
-    open.has(key(event)) ? tell({ name: 'hook.policy.deny', ...base(event), reason: event.reason }) : undefined;
+    open.has(key(event))
+      ? tell({ name: 'hook.policy.deny', ...base(event), reason: event.reason })
+      : undefined;
   const ended = (event: ToolEvents['tool:post' | 'tool:error']): unknown => {
     const call = open.get(key(event));
     if (call === undefined) return undefined;
     call.count -= 1;
     if (call.count === 0) open.delete(key(event));
     const failed =
-      'error' in event ? { status: 'error' as const, reason: event.error.reason ?? event.error.code, message: event.error.message } : { status: 'ok' as const };
-    return tell({ name: 'hook.tool.after', ...base(event), ...failed, duration_ms: event.durationMs });
+      'error' in event
+        ? {
+            status: 'error' as const,
+            reason: event.error.reason ?? event.error.code,
+            message: event.error.message,
+          }
+        : { status: 'ok' as const };
+    return tell({
+      name: 'hook.tool.after',
+      ...base(event),
+      ...failed,
+      duration_ms: event.durationMs,
+    });
   };
   // One subscription for each event told, so that a listener that fails at one still gets the next.
   const subscriptions = [

@@ -1,7 +1,15 @@
-/** What only the runtime of the tool contract needs: its Node binding, its hook stream, its modules. */
+/**
+ * What only the runtime of the tool contract needs: its Node binding, its hook stream, its modules.
+ */
 
 export type { CoordinatorFault, FaultListener } from './coordinator-faults.ts';
-export type { HookEvent, HookPolicyBefore, HookPolicyDeny, HookToolAfter, HookToolBefore } from './hook-events.ts';
+export type {
+  HookEvent,
+  HookPolicyBefore,
+  HookPolicyDeny,
+  HookToolAfter,
+  HookToolBefore,
+} from './hook-events.ts';
 export { hookEvents } from './hook-events.ts';
 export type { ModuleOptions, ToolModule } from './module.ts';
 export { createModule } from './module.ts';

@@ -15,34 +15,47 @@ export type MountPoint = keyof typeof mountPoints;
 
 /** Modules by mount point. */
 export interface MountTable {
-  /** Overwrites what was there. @throws MisuseError for an unknown point, for `hooks`, and where a name is needed and neither argument nor module gives one. */
+  /**
+   * Overwrites what was there. @throws MisuseError for an unknown point, for `hooks`, and where a
+   * name is needed and neither argument nor module gives one.
+   */
   mount(point: string, module: unknown, name?: string): void;
   /** @throws MisuseError for an unknown point and for a missing name. */
   unmount(point: string, name?: string): void;
   /**
-   * A single point: its module or null. A point of many: with a name the module or null; without one the live `Map` from name to module.
-   * It is a `Map`, and the very one that mounting writes to, so that a held reference follows and a tool called `__proto__` is an entry like any other.
+   * A single point: its module or null. A point of many: with a name the module or null; without
+   * one the live `Map` from name to module. It is a `Map`, and the very one that mounting writes
+   * to, so that a held reference follows and a tool called `__proto__` is an entry like any other.
    * @throws MisuseError for an unknown point.
    */
   get(point: string, name?: string): unknown;
 }
 
-/** The name a module would be mounted under: the argument, else the module's own `name` where that is a non-empty string. */
+/**
+ * The name a module would be mounted under: the argument, else the module's own `name` where that
+ * is a non-empty string.
+ */
 export function mountName(module: unknown, name: string | undefined | null): string | undefined {
   if (name !== undefined && name !== null) return name;
-  if ((typeof module !== 'object' && typeof module !== 'function') || module === null) return undefined;
+  if ((typeof module !== 'object' && typeof module !== 'function') || module === null)
+    return undefined;
   const own: unknown = (module as { name?: unknown }).name;
   return typeof own === 'string' && own !== '' ? own : undefined;
 }
 
-/** @param hooks - what `get('hooks')` answers; a function, because the registry may be made later than the table. */
+/**
+ * @param hooks - what `get('hooks')` answers; a function, because the registry may be made later
+ * than the table.
+ */
 export function createMountTable(hooks: () => unknown): MountTable {
   const many = new Map<string, Map<string, unknown>>();
   const one = new Map<string, unknown>();
-  for (const [point, kind] of Object.entries(mountPoints)) if (kind === 'many') many.set(point, new Map());
+  for (const [point, kind] of Object.entries(mountPoints))
+    if (kind === 'many') many.set(point, new Map());
 
   const check = (point: string): MountPoint => {
-    if (!Object.hasOwn(mountPoints, point)) throw new MisuseError('invalid_option', `Unknown mount point: ${String(point)}`);
+    if (!Object.hasOwn(mountPoints, point))
+      throw new MisuseError('invalid_option', `Unknown mount point: ${String(point)}`);
     return point as MountPoint;
   };
   return {
@@ -51,16 +64,22 @@ export function createMountTable(hooks: () => unknown): MountTable {
       const modules = many.get(point);
       if (modules !== undefined) {
         const key = mountName(module, name);
-        if (key === undefined) throw new MisuseError('invalid_option', `Name required for ${point}`);
+        if (key === undefined)
+          throw new MisuseError('invalid_option', `Name required for ${point}`);
         modules.set(key, module);
-      } else if (point === 'hooks') throw new MisuseError('invalid_option', 'Hooks should be registered directly with the HookRegistry');
+      } else if (point === 'hooks')
+        throw new MisuseError(
+          'invalid_option',
+          'Hooks should be registered directly with the HookRegistry',
+        );
       else one.set(point, module);
     },
     unmount(point, name) {
       check(point);
       const modules = many.get(point);
       if (modules === undefined) one.delete(point);
-      else if (name === undefined || name === null) throw new MisuseError('invalid_option', `Name required to unmount from ${point}`);
+      else if (name === undefined || name === null)
+        throw new MisuseError('invalid_option', `Name required to unmount from ${point}`);
       else modules.delete(name);
     },
     get(point, name) {

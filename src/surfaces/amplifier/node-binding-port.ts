@@ -1,7 +1,13 @@
-/** The part of the runtime's Node binding that is used: structural, so that no native package is needed to compile or to test. */
+/**
+ * The part of the runtime's Node binding that is used: structural, so that no native package is
+ * needed to compile or to test.
+ */
 import type { CancellationPort } from '../../index.ts';
 
-/** What `emit` of the binding resolves to: names in camelCase, values in PascalCase. Data, approval options and the placement of an injection are not in it. */
+/**
+ * What `emit` of the binding resolves to: names in camelCase, values in PascalCase. Data, approval
+ * options and the placement of an injection are not in it.
+ */
 export interface NodeHookResult {
   /** `Continue`, `Deny`, `Modify`, `InjectContext` or `AskUser`. */
   readonly action: string;
@@ -29,10 +35,18 @@ export interface NodeHookResult {
   readonly approvalDefault?: string | undefined;
 }
 
-/** The binding's hook registry. A handler gets and gives JSON text; what it gives must name its action in lower snake case, anything else counts as a deny. */
+/**
+ * The binding's hook registry. A handler gets and gives JSON text; what it gives must name its
+ * action in lower snake case, anything else counts as a deny.
+ */
 export interface NodeHooks {
   /** All four arguments are needed. Nothing comes back: the binding cannot take a handler away. */
-  register(event: string, handler: (event: string, dataJson: string) => string | Promise<string>, priority: number, name: string): void;
+  register(
+    event: string,
+    handler: (event: string, dataJson: string) => string | Promise<string>,
+    priority: number,
+    name: string,
+  ): void;
   /** Runs an event through its handlers, by priority. `dataJson` is the text of an object. */
   emit(event: string, dataJson: string): Promise<NodeHookResult>;
   /** Names of handlers by event. */
@@ -41,7 +55,10 @@ export interface NodeHooks {
   setDefaultFields?(defaultsJson: string): void;
 }
 
-/** The binding's coordinator. It has no `mount`, `unmount`, `get`, contributors or clean-up registration: modules written in JavaScript live on the JavaScript side. */
+/**
+ * The binding's coordinator. It has no `mount`, `unmount`, `get`, contributors or clean-up
+ * registration: modules written in JavaScript live on the JavaScript side.
+ */
 export interface NodeBinding {
   /** May be a new object at every read. */
   readonly hooks: NodeHooks;
@@ -53,6 +70,8 @@ export interface NodeBinding {
   registerCapability(name: string, valueJson: string): void;
   /** JSON text, or null. */
   getCapability(name: string): string | null;
-  /** Runs the binding's own clean-up; it knows nothing of what is registered on the JavaScript side. */
+  /**
+   * Runs the binding's own clean-up; it knows nothing of what is registered on the JavaScript side.
+   */
   cleanup(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** The runtime's Node binding as a coordinator: what the binding lacks is kept on the JavaScript side. */
+/**
+ * The runtime's Node binding as a coordinator: what the binding lacks is kept on the JavaScript
+ * side.
+ */
 
 import { describe } from '../../errors.ts';
 import { type CancellationPort, type Coordinator, MisuseError } from '../../index.ts';
@@ -13,33 +16,54 @@ import { type AsyncHandlers, type NodeHooksPort, wrapNodeHooks } from './node-ho
 /** What {@link fromNodeBinding} may be told. */
 export interface NodeBindingOptions {
   /**
-   * What a hook handler gets that answers with a promise. `'deny'`: the emission is denied, because the binding cannot wait and letting it pass would overhear a refusal.
-   * `'pass'`: the promise goes to the binding; only for bindings that await it. @default 'deny'
+   * What a hook handler gets that answers with a promise. `'deny'`: the emission is denied, because
+   * the binding cannot wait and letting it pass would overhear a refusal. `'pass'`: the promise
+   * goes to the binding; only for bindings that await it. @default 'deny'
    */
   readonly asyncHandlers?: AsyncHandlers | undefined;
-  /** Is told of hooks, contributors and clean-ups that failed, and of failures of the binding. @default nobody is told */
+  /**
+   * Is told of hooks, contributors and clean-ups that failed, and of failures of the binding.
+   * @default nobody is told
+   */
   readonly onFault?: FaultListener | undefined;
 }
 
 /** A full coordinator over the Node binding. */
 export interface NodeCoordinator extends Coordinator {
-  /** Puts a module at a mount point; a name again overwrites. @throws MisuseError for an unknown point, for `hooks`, for a missing name. */
+  /**
+   * Puts a module at a mount point; a name again overwrites. @throws MisuseError for an unknown
+   * point, for `hooks`, for a missing name.
+   */
   mount(point: string, module: unknown, name?: string): void;
-  /** Takes a module away; a name that is not mounted changes nothing. @throws MisuseError for an unknown point, for `hooks`, for a missing name. */
+  /**
+   * Takes a module away; a name that is not mounted changes nothing. @throws MisuseError for an
+   * unknown point, for `hooks`, for a missing name.
+   */
   unmount(point: string, name?: string): void;
-  /** The module or null; without a name what is mounted there. @throws MisuseError for an unknown point. */
+  /**
+   * The module or null; without a name what is mounted there. @throws MisuseError for an unknown
+   * point.
+   */
   get(point: string, name?: string): unknown;
   /** Adds a source of contributions to a channel. The callback runs at each collection. */
   registerContributor(channel: string, name: string, callback: () => unknown): void;
-  /** What the contributors of a channel give now. One that fails is reported and left out; never rejects. */
+  /**
+   * What the contributors of a channel give now. One that fails is reported and left out; never
+   * rejects.
+   */
   collectContributions(channel: string): Promise<unknown[]>;
-  /** Publishes a value: to the binding where JSON can hold it, else on the JavaScript side alone. */
+  /**
+   * Publishes a value: to the binding where JSON can hold it, else on the JavaScript side alone.
+   */
   registerCapability(name: string, value: unknown): void;
   /** Null when there is none. */
   getCapability(name: string): unknown;
   /** Asks for `fn` to run at `cleanup`, once. Null and undefined are ignored. */
   registerCleanup(fn: (() => void | Promise<void>) | null | undefined): void;
-  /** Runs what was registered here, newest first, each once, and then the binding's own. Never rejects. */
+  /**
+   * Runs what was registered here, newest first, each once, and then the binding's own. Never
+   * rejects.
+   */
   cleanup(): Promise<void>;
   /** The binding's hook registry, with objects in place of JSON text. */
   readonly hooks: NodeHooksPort;
@@ -50,20 +74,36 @@ export interface NodeCoordinator extends Coordinator {
 }
 
 /**
- * Wraps the runtime's Node binding. Wrap it once and keep the result: what is mounted lives in the result, not in the binding.
+ * Wraps the runtime's Node binding. Wrap it once and keep the result: what is mounted lives in the
+ * result, not in the binding.
  *
- * The binding never sees a module: its `toolNames` does not list what is mounted here, and its own clean-up does not know of it; call `cleanup()` of the result.
- * A capability goes to the binding as JSON where JSON can hold it; functions, class instances and the like stay on the JavaScript side.
- * A hook handler that throws is reported and continues; a handler that must stop something answers `{ action: 'deny' }`.
- * @throws MisuseError for options that are none; from `mount`, `unmount` and `get`, for an unknown mount point, for `hooks`, and where a name is missing.
+ * The binding never sees a module: its `toolNames` does not list what is mounted here, and its own
+ * clean-up does not know of it; call `cleanup()` of the result. A capability goes to the binding as
+ * JSON where JSON can hold it; functions, class instances and the like stay on the JavaScript side.
+ * A hook handler that throws is reported and continues; a handler that must stop something answers
+ * `{ action: 'deny' }`.
+ * @throws MisuseError for options that are none; from `mount`, `unmount` and `get`, for an unknown
+ * mount point, for `hooks`, and where a name is missing.
  */
-export function fromNodeBinding(binding: NodeBinding, options?: NodeBindingOptions): NodeCoordinator {
-  const { asyncHandlers = 'deny', onFault } = readOptions('fromNodeBinding', options, ['asyncHandlers', 'onFault']);
+export function fromNodeBinding(
+  binding: NodeBinding,
+  options?: NodeBindingOptions,
+): NodeCoordinator {
+  const { asyncHandlers = 'deny', onFault } = readOptions('fromNodeBinding', options, [
+    'asyncHandlers',
+    'onFault',
+  ]);
   const fault = (field: string, expected: string, got: unknown): MisuseError =>
-    new MisuseError('invalid_option', `fromNodeBinding: expected \`${field}\` to be ${expected}, got ${describe(got)}.`);
-  if (typeof binding !== 'object' || binding === null) throw fault('binding', "the runtime's session object", binding);
-  if (asyncHandlers !== 'deny' && asyncHandlers !== 'pass') throw fault('asyncHandlers', '"deny" or "pass"', asyncHandlers);
-  if (onFault !== undefined && typeof onFault !== 'function') throw fault('onFault', 'a function', onFault);
+    new MisuseError(
+      'invalid_option',
+      `fromNodeBinding: expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
+    );
+  if (typeof binding !== 'object' || binding === null)
+    throw fault('binding', "the runtime's session object", binding);
+  if (asyncHandlers !== 'deny' && asyncHandlers !== 'pass')
+    throw fault('asyncHandlers', '"deny" or "pass"', asyncHandlers);
+  if (onFault !== undefined && typeof onFault !== 'function')
+    throw fault('onFault', 'a function', onFault);
   const report = safeFaultListener(onFault);
   // Read once: some bindings make an unconnected registry at every read.
   const hooks = wrapNodeHooks(binding.hooks, report, asyncHandlers);
@@ -110,7 +150,10 @@ export function fromNodeBinding(binding: NodeBinding, options?: NodeBindingOptio
   };
 }
 
-/** The value's JSON text, or undefined where a reader of it would get something else than was put in. */
+/**
+ * The value's JSON text, or undefined where a reader of it would get something else than was put
+ * in.
+ */
 function jsonText(value: unknown): string | undefined {
   try {
     return isPlainJson(value, 0, { left: 100_000 }) ? JSON.stringify(value) : undefined;
@@ -119,7 +162,10 @@ function jsonText(value: unknown): string | undefined {
   }
 }
 
-/** Bounded in depth, which ends cycles, and in the number of values, which ends what is shared over and over. */
+/**
+ * Bounded in depth, which ends cycles, and in the number of values, which ends what is shared over
+ * and over.
+ */
 function isPlainJson(value: unknown, depth: number, budget: { left: number }): boolean {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
   if (typeof value === 'number') return Number.isFinite(value);
@@ -127,5 +173,8 @@ function isPlainJson(value: unknown, depth: number, budget: { left: number }): b
   if (typeof value !== 'object' || depth > 64 || budget.left < 0) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return false;
-  return Object.getOwnPropertySymbols(value).length === 0 && Object.values(value).every((item) => isPlainJson(item, depth + 1, budget));
+  return (
+    Object.getOwnPropertySymbols(value).length === 0 &&
+    Object.values(value).every((item) => isPlainJson(item, depth + 1, budget))
+  );
 }

@@ -1,4 +1,7 @@
-/** Hook results between the two spellings of the Node binding: lower snake case in what handlers answer, PascalCase in what `emit` resolves to. */
+/**
+ * Hook results between the two spellings of the Node binding: lower snake case in what handlers
+ * answer, PascalCase in what `emit` resolves to.
+ */
 import type { HookAction, HookResult } from '../../index.ts';
 import type { NodeHookResult } from './node-binding-port.ts';
 
@@ -43,8 +46,9 @@ export function denyJson(reason: string): string {
 }
 
 /**
- * The JSON text for what a handler answered; nothing answered is `continue`. An answer without a known action, or one that JSON cannot hold, is a deny: the runtime would
- * read it so, and a hook that meant to stop something must not be overheard. PascalCase actions are understood.
+ * The JSON text for what a handler answered; nothing answered is `continue`. An answer without a
+ * known action, or one that JSON cannot hold, is a deny: the runtime would read it so, and a hook
+ * that meant to stop something must not be overheard. PascalCase actions are understood.
  */
 export function answerJson(answer: unknown): string {
   if (answer === undefined || answer === null) return continueJson;
@@ -60,16 +64,27 @@ export function answerJson(answer: unknown): string {
   }
 }
 
-/** What `emit` resolved to, in the port's spelling, with the event's data where it is known. An unknown action is a deny. */
-export function readNodeResult(node: NodeHookResult, data: Readonly<Record<string, unknown>> | undefined): HookResult {
+/**
+ * What `emit` resolved to, in the port's spelling, with the event's data where it is known. An
+ * unknown action is a deny.
+ */
+export function readNodeResult(
+  node: NodeHookResult,
+  data: Readonly<Record<string, unknown>> | undefined,
+): HookResult {
   const action = actions.get(node.action);
-  if (action === undefined) return { action: 'deny', reason: `Unknown hook action ${String(node.action)}` };
+  if (action === undefined)
+    return { action: 'deny', reason: `Unknown hook action ${String(node.action)}` };
   return {
     action,
     data: action === 'continue' ? data : null,
     reason: node.reason ?? null,
     context_injection: node.contextInjection ?? null,
-    context_injection_role: lower(node.contextInjectionRole, ['system', 'user', 'assistant'], 'system'),
+    context_injection_role: lower(
+      node.contextInjectionRole,
+      ['system', 'user', 'assistant'],
+      'system',
+    ),
     ephemeral: node.ephemeral ?? false,
     suppress_output: node.suppressOutput ?? false,
     user_message: node.userMessage ?? null,
@@ -81,7 +96,11 @@ export function readNodeResult(node: NodeHookResult, data: Readonly<Record<strin
   };
 }
 
-function lower<const T extends string>(value: string | undefined, allowed: readonly T[], otherwise: NoInfer<T>): T {
+function lower<const T extends string>(
+  value: string | undefined,
+  allowed: readonly T[],
+  otherwise: NoInfer<T>,
+): T {
   const text = value?.toLowerCase();
   return allowed.find((candidate) => candidate === text) ?? otherwise;
 }

@@ -1,4 +1,7 @@
-/** The hook registry of the Node binding as a {@link HooksPort}: objects instead of JSON text, unregistering, and the data of an emission. */
+/**
+ * The hook registry of the Node binding as a {@link HooksPort}: objects instead of JSON text,
+ * unregistering, and the data of an emission.
+ */
 import type { HookHandler, HookResult, HooksPort } from '../../index.ts';
 import type { FaultListener } from './coordinator-faults.ts';
 import type { NodeHooks } from './node-binding-port.ts';
@@ -8,11 +11,15 @@ type EventData = Readonly<Record<string, unknown>>;
 
 /** Hooks over the Node binding. */
 export interface NodeHooksPort extends HooksPort {
-  /** Gives back a function that silences the handler: the binding cannot take it away, so it stays listed and answers `continue`. */
+  /**
+   * Gives back a function that silences the handler: the binding cannot take it away, so it stays
+   * listed and answers `continue`.
+   */
   register(event: string, handler: HookHandler, priority?: number, name?: string): () => void;
   /**
-   * Never rejects; what the binding cannot do becomes a deny. `data` is there when the emission continues and could be told from others of the same event that
-   * were under way (by their `tool_call_id`); else it is absent, never another emission's.
+   * Never rejects; what the binding cannot do becomes a deny. `data` is there when the emission
+   * continues and could be told from others of the same event that were under way (by their
+   * `tool_call_id`); else it is absent, never another emission's.
    */
   emit(event: string, data?: EventData): Promise<HookResult>;
   /** Fields that lie under the data of every emission from now on. */
@@ -29,10 +36,17 @@ interface Emission {
   unclear?: boolean;
 }
 
-/** The latest place in the order that the binding knows; the library's own capture handler stands there, everyone else before it. */
+/**
+ * The latest place in the order that the binding knows; the library's own capture handler stands
+ * there, everyone else before it.
+ */
 const lastPriority = 2 ** 31 - 1;
 
-export function wrapNodeHooks(hooks: NodeHooks, onFault: FaultListener, asyncHandlers: AsyncHandlers): NodeHooksPort {
+export function wrapNodeHooks(
+  hooks: NodeHooks,
+  onFault: FaultListener,
+  asyncHandlers: AsyncHandlers,
+): NodeHooksPort {
   const registered = new Map<string, { live: number; dead: number }>();
   const underWay = new Map<string, Set<Emission>>();
   const captured = new Set<string>();
@@ -53,7 +67,10 @@ export function wrapNodeHooks(hooks: NodeHooks, onFault: FaultListener, asyncHan
     );
   };
 
-  /** Whether anybody but the capture handler and silenced ones listens: only then does the runtime touch the data. */
+  /**
+   * Whether anybody but the capture handler and silenced ones listens: only then does the runtime
+   * touch the data.
+   */
   const heard = (event: string): boolean => {
     const own = registered.get(event) ?? { live: 0, dead: 0 };
     if (own.live > 0) return true;
@@ -80,7 +97,9 @@ export function wrapNodeHooks(hooks: NodeHooks, onFault: FaultListener, asyncHan
           if (!isThenable(answer)) return answerJson(answer);
           const settled = Promise.resolve(answer).then(answerJson, failed);
           if (asyncHandlers === 'pass') return settled;
-          return denyJson(`Hook handler ${label} answered with a promise, which this binding does not wait for`);
+          return denyJson(
+            `Hook handler ${label} answered with a promise, which this binding does not wait for`,
+          );
         } catch (error) {
           return failed(error);
         }
@@ -104,7 +123,10 @@ export function wrapNodeHooks(hooks: NodeHooks, onFault: FaultListener, asyncHan
         if (listened) capture(event);
         underWay.set(event, emissions.add(emission));
         const result = await hooks.emit(event, dataJson);
-        return readNodeResult(result, listened ? emission.seen : (JSON.parse(dataJson) as EventData));
+        return readNodeResult(
+          result,
+          listened ? emission.seen : (JSON.parse(dataJson) as EventData),
+        );
       } catch (error) {
         // An emission may be a gate: when it cannot be asked, the answer is no.
         onFault({ where: 'binding', name: event, error });
@@ -126,7 +148,8 @@ function attribute(emissions: ReadonlySet<Emission>, dataJson: string): void {
   const data = JSON.parse(dataJson) as EventData;
   const meant = [...emissions].filter(({ callId }) => callId === data.tool_call_id);
   const [only] = meant;
-  if (meant.length === 1 && only !== undefined && only.unclear !== true && only.seen === undefined) only.seen = data;
+  if (meant.length === 1 && only !== undefined && only.unclear !== true && only.seen === undefined)
+    only.seen = data;
   else
     for (const emission of meant) {
       emission.unclear = true;
@@ -141,5 +164,9 @@ function clampPriority(priority: number): number {
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as { then?: unknown }).then === 'function'
+  );
 }

@@ -1,4 +1,7 @@
-/** What goes to the Messages API and comes back, as far as tools are concerned. Structural: the client's own types fit. */
+/**
+ * What goes to the Messages API and comes back, as far as tools are concerned. Structural: the
+ * client's own types fit.
+ */
 
 /** A tool as the Messages API takes it. */
 export interface AnthropicTool {
@@ -32,7 +35,10 @@ export interface AnthropicRunContext {
 export interface AnthropicRunnableTool extends AnthropicTool {
   /** Always the same: the session checks the input. */
   parse: (input: unknown) => unknown;
-  /** Calls the tool through the session. A failed call rejects, which the runner shows to the model as an error with the same text. */
+  /**
+   * Calls the tool through the session. A failed call rejects, which the runner shows to the model
+   * as an error with the same text.
+   */
   run: (input: unknown, context?: AnthropicRunContext) => Promise<string | AnthropicContent[]>;
 }
 
@@ -40,7 +46,13 @@ export interface AnthropicRunnableTool extends AnthropicTool {
 export type AnthropicContent =
   | { type: 'text'; text: string }
   | { type: 'image'; source: { type: 'base64'; media_type: AnthropicImageType; data: string } }
-  | { type: 'document'; source: { type: 'base64'; media_type: 'application/pdf'; data: string }; title?: string };
+  | {
+      type: 'document';
+      /** The file, in base 64. */
+      source: { type: 'base64'; media_type: 'application/pdf'; data: string };
+      /** The name of the file. */
+      title?: string;
+    };
 
 /** Images that the Messages API takes. */
 export type AnthropicImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';

@@ -12,7 +12,15 @@ export function contentOf({ text, parts }: ShownOutcome): string | AnthropicCont
   return media.map((one): AnthropicContent => {
     if (one.kind === 'text') return { type: 'text', text: one.text };
     const { data, mimeType, name } = one;
-    if (mimeType !== 'application/pdf') return { type: 'image', source: { type: 'base64', media_type: mimeType as AnthropicImageType, data } };
-    return { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data }, ...(name === undefined ? {} : { title: name }) };
+    if (mimeType !== 'application/pdf')
+      return {
+        type: 'image',
+        source: { type: 'base64', media_type: mimeType as AnthropicImageType, data },
+      };
+    return {
+      type: 'document',
+      source: { type: 'base64', media_type: 'application/pdf', data },
+      ...(name === undefined ? {} : { title: name }),
+    };
   });
 }

@@ -6,8 +6,12 @@ import { toObjectRoot } from '../shared/object-root.ts';
 import { anthropicStrictRules } from '../shared/strict-rules.ts';
 import { toStrictSchema } from '../shared/strict-schema.ts';
 
-export const strictDialect: Dialect = Object.freeze({ convert: (schema) => withNameWarnings(toStrictSchema(schema, anthropicStrictRules)) } satisfies Dialect);
-export const plainDialect: Dialect = Object.freeze({ convert: (schema) => withNameWarnings(toObjectRoot(schema)) } satisfies Dialect);
+export const strictDialect: Dialect = Object.freeze({
+  convert: (schema) => withNameWarnings(toStrictSchema(schema, anthropicStrictRules)),
+} satisfies Dialect);
+export const plainDialect: Dialect = Object.freeze({
+  convert: (schema) => withNameWarnings(toObjectRoot(schema)),
+} satisfies Dialect);
 
 export const anthropicSurface: Surface = Object.freeze({ name: 'anthropic' });
 
@@ -22,7 +26,9 @@ function withNameWarnings(converted: ConvertedSchema): ConvertedSchema {
   const losses = unfit.map(
     (name): SchemaLoss => ({
       path: `/properties/${escapePointer(name)}`,
-      message: 'Nothing was changed, but the API refuses requests with such a name of a property: it takes 1 to 64 of `A-Za-z0-9_.-`.',
+      message:
+        'Nothing was changed, but the API refuses requests with such a name of a property: it ' +
+        'takes 1 to 64 of `A-Za-z0-9_.-`.',
     }),
   );
   return { ...converted, losses: [...converted.losses, ...losses] };

@@ -18,9 +18,12 @@ export interface AnthropicDispatchOptions {
 }
 
 /**
- * Runs the `tool_use` blocks of a message (or of its content) by the session's plan, and gives the blocks of the next user message: one for every call, in the order
- * of the calls. A failed call is a block with `is_error`. Tools that the provider runs itself, and members of the client's own toolsets, are passed over.
- * @throws MisuseError `invalid_option` (as a rejection) for what is neither, and for unknown options.
+ * Runs the `tool_use` blocks of a message (or of its content) by the session's plan, and gives the
+ * blocks of the next user message: one for every call, in the order of the calls. A failed call is
+ * a block with `is_error`. Tools that the provider runs itself, and members of the client's own
+ * toolsets, are passed over.
+ * @throws MisuseError `invalid_option` (as a rejection) for what is neither, and for unknown
+ * options.
  */
 export async function dispatchAnthropic(
   session: ToolSession,
@@ -28,17 +31,42 @@ export async function dispatchAnthropic(
   options?: AnthropicDispatchOptions,
 ): Promise<AnthropicToolResult[]> {
   const { signal } = readOptions('dispatchAnthropic', options, ['signal']);
-  if (typeof message !== 'object' || message === null || !(Array.isArray(message) || 'content' in message))
-    throw new MisuseError('invalid_option', `dispatchAnthropic: expected a message or its content, got ${describe(message)}.`);
+  if (
+    typeof message !== 'object' ||
+    message === null ||
+    !(Array.isArray(message) || 'content' in message)
+  )
+    throw new MisuseError(
+      'invalid_option',
+      `dispatchAnthropic: expected a message or its content, got ${describe(message)}.`,
+    );
   const blocks = listOf(Array.isArray(message) ? message : member(message, 'content'));
   const calls = blocks.flatMap((block): (ObservedCall & { readonly useId: string })[] => {
-    if (member(block, 'type') !== 'tool_use' || typeof member(block, 'toolset_name') === 'string') return [];
+    if (member(block, 'type') !== 'tool_use' || typeof member(block, 'toolset_name') === 'string')
+      return [];
     const useId = idOf(member(block, 'id'));
-    return [{ useId, id: useId === '' ? freshCallId(session) : useId, name: textOf(member(block, 'name')), input: member(block, 'input') }];
+    return [
+      {
+        useId,
+        id: useId === '' ? freshCallId(session) : useId,
+        name: textOf(member(block, 'name')),
+        input: member(block, 'input'),
+      },
+    ];
   });
-  const answers = await dispatchCalls(session, listingOf(session, plainDialect), calls, anthropicSurface, signal);
+  const answers = await dispatchCalls(
+    session,
+    listingOf(session, plainDialect),
+    calls,
+    anthropicSurface,
+    signal,
+  );
   return answers.map(({ outcome }, index): AnthropicToolResult => {
-    const result: AnthropicToolResult = { type: 'tool_result', tool_use_id: calls[index]?.useId ?? '', content: contentOf(outcome) };
+    const result: AnthropicToolResult = {
+      type: 'tool_result',
+      tool_use_id: calls[index]?.useId ?? '',
+      content: contentOf(outcome),
+    };
     return outcome.isError ? { ...result, is_error: true } : result;
   });
 }

@@ -1,4 +1,7 @@
-/** A session's tools for Anthropic's Messages API. The client is the host's; nothing of it is loaded here. */
+/**
+ * A session's tools for Anthropic's Messages API. The client is the host's; nothing of it is loaded
+ * here.
+ */
 
 export type { SchemaLoss, SurfaceWarning } from '../shared/listing.ts';
 // The API's shapes

@@ -6,7 +6,10 @@ import type { Listing, ShownTool, SurfaceWarning } from '../shared/listing.ts';
 /** Of all strict tools of a request together. */
 const allowed = { tools: 20, optional: 24, unions: 16 };
 
-/** Which of the listed tools are strict, and a warning for each that is not because the request has no room for it. */
+/**
+ * Which of the listed tools are strict, and a warning for each that is not because the request has
+ * no room for it.
+ */
 export interface StrictBudget {
   readonly strict: ReadonlySet<string>;
   readonly warnings: readonly SurfaceWarning[];
@@ -24,7 +27,9 @@ export function strictBudget(listing: Listing): StrictBudget {
   for (const { name, tool, schema } of listing.shown.filter((one: ShownTool) => one.strict)) {
     const { optional, unions } = countOf(schema);
     if (left.tools < 1 || left.optional < optional || left.unions < unions) {
-      const message = `Shown without strict tool use: a request takes ${allowed.tools} strict tools with ${allowed.optional} optional properties and ${allowed.unions} unions in all.`;
+      const message =
+        `Shown without strict tool use: a request takes ${allowed.tools} strict tools with ` +
+        `${allowed.optional} optional properties and ${allowed.unions} unions in all.`;
       warnings.push({ tool: tool.name, path: '', message });
       continue;
     }
@@ -45,7 +50,9 @@ function countOf(schema: JsonValue | undefined): { optional: number; unions: num
 
   function walk(value: JsonValue | undefined): void {
     if (!isJsonObject(value)) return;
-    const { properties, required, items, anyOf, $defs, type } = value as JsonObject & { required?: readonly JsonValue[] };
+    const { properties, required, items, anyOf, $defs, type } = value as JsonObject & {
+      required?: readonly JsonValue[];
+    };
     if (Array.isArray(anyOf) || Array.isArray(type)) count.unions++;
     if (isJsonObject(properties)) {
       for (const [name, property] of Object.entries(properties)) {

@@ -1,6 +1,12 @@
-/** What goes to the Gemini API and comes back, as far as tools are concerned. Structural: the client's own types fit. */
+/**
+ * What goes to the Gemini API and comes back, as far as tools are concerned. Structural: the
+ * client's own types fit.
+ */
 
-/** A function as the Gemini API takes it: with `parametersJsonSchema`, or with `parameters` in the API's own subset. */
+/**
+ * A function as the Gemini API takes it: with `parametersJsonSchema`, or with `parameters` in the
+ * API's own subset.
+ */
 export interface GeminiFunctionDeclaration {
   /** The shown name. */
   name: string;
@@ -8,7 +14,10 @@ export interface GeminiFunctionDeclaration {
   description: string;
   /** The input schema as JSON Schema. */
   parametersJsonSchema?: { [keyword: string]: unknown };
-  /** The input schema as the API's `Schema`; the client types its `type` as an enumeration of its own. */
+  /**
+   * The input schema as the API's `Schema`; the client types its `type` as an enumeration of its
+   * own.
+   */
   parameters?: { [keyword: string]: never };
 }
 
@@ -62,8 +71,13 @@ export interface GeminiFunctionResponse {
   id?: string;
   /** The call's. */
   name: string;
-  /** `output` with the text of the result, and `structured` for a tool that declares its output; `error` for a failed call. */
-  response: { output: string; structured?: { [key: string]: unknown } } | { error: { message: string; code: string; reason?: string; ruleId?: string } };
+  /**
+   * `output` with the text of the result, and `structured` for a tool that declares its output;
+   * `error` for a failed call.
+   */
+  response:
+    | { output: string; structured?: { [key: string]: unknown } }
+    | { error: { message: string; code: string; reason?: string; ruleId?: string } };
   /** Images and documents that the API takes. */
   parts?: { inlineData: { mimeType: string; data: string } }[];
 }

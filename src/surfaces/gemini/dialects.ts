@@ -7,7 +7,13 @@ import { toGeminiJsonSchema } from './json-schema.ts';
 /** What every description of the API agrees on; some allow colons, some 128 characters. */
 const names = Object.freeze({ pattern: /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/, maxLength: 64 });
 
-export const jsonSchemaDialect: Dialect = Object.freeze({ names, convert: toGeminiJsonSchema } satisfies Dialect);
-export const apiSchemaDialect: Dialect = Object.freeze({ names, convert: toGeminiApiSchema } satisfies Dialect);
+export const jsonSchemaDialect: Dialect = Object.freeze({
+  names,
+  convert: toGeminiJsonSchema,
+} satisfies Dialect);
+export const apiSchemaDialect: Dialect = Object.freeze({
+  names,
+  convert: toGeminiApiSchema,
+} satisfies Dialect);
 
 export const geminiSurface: Surface = Object.freeze({ name: 'gemini' });

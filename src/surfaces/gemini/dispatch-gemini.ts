@@ -8,14 +8,24 @@ import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shared/d
 import { listingOf } from '../shared/listing.ts';
 import { shownMedia } from '../shared/media.ts';
 import { idOf, listOf, member, textOf } from '../shared/payload.ts';
-import type { GeminiContent, GeminiFunctionCall, GeminiFunctionResponse, GeminiFunctionResponsePart, GeminiPart, GeminiResponse } from './api-shapes.ts';
+import type {
+  GeminiContent,
+  GeminiFunctionCall,
+  GeminiFunctionResponse,
+  GeminiFunctionResponsePart,
+  GeminiPart,
+  GeminiResponse,
+} from './api-shapes.ts';
 import { geminiSurface, jsonSchemaDialect } from './dialects.ts';
 
 /** How a dispatch goes about its calls. */
 export interface GeminiDispatchOptions {
   /** Cancels every call. */
   readonly signal?: AbortSignal | undefined;
-  /** Give images and documents to the model, which Gemini 3 and later take; else their text. @default true */
+  /**
+   * Give images and documents to the model, which Gemini 3 and later take; else their text.
+   * @default true
+   */
   readonly media?: boolean | undefined;
 }
 
@@ -27,9 +37,11 @@ interface ReadCall extends ObservedCall {
 }
 
 /**
- * Runs the function calls of a response (of its first candidate), of a content, of parts, or calls themselves, by the session's plan, and gives the parts of the next
- * user content: one for every call, in the order of the calls. A failed call is a part whose response has an `error`.
- * @throws MisuseError `invalid_option` (as a rejection) for what is none of them, and for unknown options.
+ * Runs the function calls of a response (of its first candidate), of a content, of parts, or calls
+ * themselves, by the session's plan, and gives the parts of the next user content: one for every
+ * call, in the order of the calls. A failed call is a part whose response has an `error`.
+ * @throws MisuseError `invalid_option` (as a rejection) for what is none of them, and for unknown
+ * options.
  */
 export async function dispatchGemini(
   session: ToolSession,
@@ -38,23 +50,42 @@ export async function dispatchGemini(
 ): Promise<GeminiFunctionResponsePart[]> {
   const { signal, media = true } = readOptions('dispatchGemini', options, ['signal', 'media']);
   if (typeof response !== 'object' || response === null)
-    throw new MisuseError('invalid_option', `dispatchGemini: expected a response, a content, its parts or function calls, got ${describe(response)}.`);
+    throw new MisuseError(
+      'invalid_option',
+      'dispatchGemini: expected a response, a content, its parts or function calls, got ' +
+        `${describe(response)}.`,
+    );
   const calls = callsOf(response).map((call): ReadCall => {
     const id = idOf(member(call, 'id'));
-    return { given: id === '' ? undefined : id, id: id === '' ? freshCallId(session) : id, name: textOf(member(call, 'name')), input: member(call, 'args') };
+    return {
+      given: id === '' ? undefined : id,
+      id: id === '' ? freshCallId(session) : id,
+      name: textOf(member(call, 'name')),
+      input: member(call, 'args'),
+    };
   });
-  const answers = await dispatchCalls(session, listingOf(session, jsonSchemaDialect), calls, geminiSurface, signal);
+  const answers = await dispatchCalls(
+    session,
+    listingOf(session, jsonSchemaDialect),
+    calls,
+    geminiSurface,
+    signal,
+  );
   return answers.map((answer) => ({ functionResponse: responseOf(answer, media) }));
 }
 
-/** The calls of whatever was given. What has neither is a call itself, where it stands in a list. */
+/**
+ * The calls of whatever was given. What has neither is a call itself, where it stands in a list.
+ */
 function callsOf(response: unknown): readonly unknown[] {
   if (Array.isArray(response)) {
     const items = response as readonly unknown[];
     return items.flatMap((item) => {
       const call = member(item, 'functionCall');
       if (call !== undefined) return call === null ? [] : [call];
-      return typeof member(item, 'name') === 'string' || member(item, 'args') !== undefined ? [item] : [];
+      return typeof member(item, 'name') === 'string' || member(item, 'args') !== undefined
+        ? [item]
+        : [];
     });
   }
   const [candidate] = listOf(member(response, 'candidates'));
@@ -70,9 +101,15 @@ function responseOf({ call, outcome }: AnsweredCall, withMedia: boolean): Gemini
   const head = { ...(given === undefined ? {} : { id: given }), name };
   const { text, error, structured, parts } = outcome;
   if (error !== undefined) return { ...head, response: { error: { message: text, ...error } } };
-  const inline = (withMedia && parts !== undefined ? shownMedia(parts, acceptedMedia) : []).flatMap((part) => {
-    if (part.kind === 'text') return [];
-    return [{ inlineData: { mimeType: part.mimeType, data: part.data } }];
-  });
-  return { ...head, response: { output: text, ...(structured === undefined ? {} : { structured }) }, ...(inline.length === 0 ? {} : { parts: inline }) };
+  const inline = (withMedia && parts !== undefined ? shownMedia(parts, acceptedMedia) : []).flatMap(
+    (part) => {
+      if (part.kind === 'text') return [];
+      return [{ inlineData: { mimeType: part.mimeType, data: part.data } }];
+    },
+  );
+  return {
+    ...head,
+    response: { output: text, ...(structured === undefined ? {} : { structured }) },
+    ...(inline.length === 0 ? {} : { parts: inline }),
+  };
 }

@@ -4,20 +4,59 @@ import { escapePointer, isJsonObject } from '../../json.ts';
 import type { ConvertedSchema, SchemaLoss } from '../shared/listing.ts';
 import { toObjectRoot } from '../shared/object-root.ts';
 
-/** What the API says that it reads; the rest it leaves aside, and the tool's own schema still decides. */
+/**
+ * What the API says that it reads; the rest it leaves aside, and the tool's own schema still
+ * decides.
+ */
 const read = [
-  ...['$id', '$defs', '$ref', '$anchor', 'type', 'format', 'title', 'description', 'enum', 'items', 'prefixItems', 'minItems', 'maxItems'],
-  ...['minimum', 'maximum', 'anyOf', 'oneOf', 'properties', 'additionalProperties', 'required', 'propertyOrdering'],
+  ...[
+    '$id',
+    '$defs',
+    '$ref',
+    '$anchor',
+    'type',
+    'format',
+    'title',
+    'description',
+    'enum',
+    'items',
+    'prefixItems',
+    'minItems',
+    'maxItems',
+  ],
+  ...[
+    'minimum',
+    'maximum',
+    'anyOf',
+    'oneOf',
+    'properties',
+    'additionalProperties',
+    'required',
+    'propertyOrdering',
+  ],
 ];
 const silent = ['$schema', '$comment'];
 /** Keywords whose value is a schema, a list of schemas, or schemas by name. */
-const one = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames', 'unevaluatedItems', 'unevaluatedProperties'];
+const one = [
+  'items',
+  'additionalProperties',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+];
 const several = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const named = ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'];
 
 /**
- * The schema almost as it is: an object at the root, `const` as an enumeration of one, `definitions` left where they are, words beside a reference moved around it
- * (nothing but `$` keywords may stand there). Keywords that the API does not read stay, each with a warning: they cost nothing, and a later version may read them.
+ * The schema almost as it is: an object at the root, `const` as an enumeration of one,
+ * `definitions` left where they are, words beside a reference moved around it (nothing but `$`
+ * keywords may stand there). Keywords that the API does not read stay, each with a warning: they
+ * cost nothing, and a later version may read them.
  */
 export function toGeminiJsonSchema(schema: JsonObject): ConvertedSchema {
   const root = toObjectRoot(schema);
@@ -30,24 +69,43 @@ export function toGeminiJsonSchema(schema: JsonObject): ConvertedSchema {
     for (const [keyword, inner] of Object.entries(value)) {
       const at = `${path}/${escapePointer(keyword)}`;
       if (silent.includes(keyword)) continue;
-      if (keyword === 'const' && (typeof inner === 'string' || typeof inner === 'number')) entries.push(['enum', [inner]]);
+      if (keyword === 'const' && (typeof inner === 'string' || typeof inner === 'number'))
+        entries.push(['enum', [inner]]);
       else {
         if (!read.includes(keyword) && keyword !== 'definitions')
-          losses.push({ path: at, message: `\`${keyword}\` is shown, but the API does not read it. Calls are still checked against it.` });
+          losses.push({
+            path: at,
+            message:
+              `\`${keyword}\` is shown, but the API does not read it. Calls are still checked ` +
+              'against it.',
+          });
         entries.push([keyword, convertMember(keyword, inner, at)]);
       }
     }
     const converted = Object.fromEntries(entries);
     const { $ref, ...beside } = converted;
     // Beside alternatives of its own there is no other place for it.
-    if ($ref === undefined || beside.anyOf !== undefined || Object.keys(beside).every((keyword) => keyword.startsWith('$'))) return converted;
+    if (
+      $ref === undefined ||
+      beside.anyOf !== undefined ||
+      Object.keys(beside).every((keyword) => keyword.startsWith('$'))
+    )
+      return converted;
     return { ...beside, anyOf: [{ $ref }] };
   }
 
   function convertMember(keyword: string, inner: JsonValue, path: string): JsonValue {
     if (one.includes(keyword)) return convert(inner, path);
-    if (several.includes(keyword) && Array.isArray(inner)) return (inner as readonly JsonValue[]).map((each, index) => convert(each, `${path}/${index}`));
+    if (several.includes(keyword) && Array.isArray(inner))
+      return (inner as readonly JsonValue[]).map((each, index) =>
+        convert(each, `${path}/${index}`),
+      );
     if (!named.includes(keyword) || !isJsonObject(inner)) return inner;
-    return Object.fromEntries(Object.entries(inner).map(([name, each]) => [name, convert(each, `${path}/${escapePointer(name)}`)]));
+    return Object.fromEntries(
+      Object.entries(inner).map(([name, each]) => [
+        name,
+        convert(each, `${path}/${escapePointer(name)}`),
+      ]),
+    );
   }
 }

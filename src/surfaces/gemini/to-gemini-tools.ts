@@ -4,19 +4,30 @@ import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
 import { readOptions } from '../../options.ts';
 import { listingOf, type SurfaceWarning } from '../shared/listing.ts';
-import type { GeminiFunctionCall, GeminiFunctionDeclaration, GeminiFunctionResponsePart, GeminiTool } from './api-shapes.ts';
+import type {
+  GeminiFunctionCall,
+  GeminiFunctionDeclaration,
+  GeminiFunctionResponsePart,
+  GeminiTool,
+} from './api-shapes.ts';
 import { apiSchemaDialect, jsonSchemaDialect } from './dialects.ts';
 import { dispatchGemini } from './dispatch-gemini.ts';
 
 /** How tools are shown. */
 export interface GeminiToolsOptions {
-  /** `json-schema`: as JSON Schema, which loses least. `openapi`: in the API's own subset, for models and gateways that take no other. @default "json-schema" */
+  /**
+   * `json-schema`: as JSON Schema, which loses least. `openapi`: in the API's own subset, for
+   * models and gateways that take no other. @default "json-schema"
+   */
   readonly schema?: 'json-schema' | 'openapi' | undefined;
 }
 
 /** Tools for a request, with the way back. */
 export interface GeminiTools {
-  /** One tool with all functions; none where the session has no tools. Fresh objects, the host's to change. */
+  /**
+   * One tool with all functions; none where the session has no tools. Fresh objects, the host's to
+   * change.
+   */
   tools: GeminiTool[];
   /** The same as one tool that the client calls itself (automatic function calling). */
   readonly callable: GeminiCallableTool;
@@ -35,14 +46,22 @@ export interface GeminiCallableTool {
 }
 
 /**
- * The session's effective tools for a request. Schemas are converted once, whatever the number of steps and sessions.
+ * The session's effective tools for a request. Schemas are converted once, whatever the number of
+ * steps and sessions.
  * @throws MisuseError `invalid_option` for a `schema` that is none, and for unknown options.
  */
 export function toGeminiTools(session: ToolSession, options?: GeminiToolsOptions): GeminiTools {
   const { schema = 'json-schema' } = readOptions('toGeminiTools', options, ['schema']);
   if (!(schema === 'json-schema' || schema === 'openapi'))
-    throw new MisuseError('invalid_option', `toGeminiTools: expected \`schema\` to be "json-schema" or "openapi", got ${describe(schema)}.`);
-  const { nameMap, warnings } = listingOf(session, schema === 'openapi' ? apiSchemaDialect : jsonSchemaDialect);
+    throw new MisuseError(
+      'invalid_option',
+      `toGeminiTools: expected \`schema\` to be "json-schema" or "openapi", got ` +
+        `${describe(schema)}.`,
+    );
+  const { nameMap, warnings } = listingOf(
+    session,
+    schema === 'openapi' ? apiSchemaDialect : jsonSchemaDialect,
+  );
   const functionDeclarations = declarations(session, schema);
   return {
     tools: functionDeclarations.length === 0 ? [] : [{ functionDeclarations }],
@@ -55,12 +74,23 @@ export function toGeminiTools(session: ToolSession, options?: GeminiToolsOptions
   };
 }
 
-function declarations(session: ToolSession, schema: 'json-schema' | 'openapi'): GeminiFunctionDeclaration[] {
+function declarations(
+  session: ToolSession,
+  schema: 'json-schema' | 'openapi',
+): GeminiFunctionDeclaration[] {
   const { shown } = listingOf(session, schema === 'openapi' ? apiSchemaDialect : jsonSchemaDialect);
-  return shown.map(({ name, tool: { description }, schema: converted }): GeminiFunctionDeclaration => {
-    if (schema === 'json-schema') return { name, description, parametersJsonSchema: converted };
-    // An object without properties is refused; a function without parameters has none.
-    const empty = converted.properties === undefined || Object.keys(converted.properties as object).length === 0;
-    return { name, description, ...(empty ? {} : { parameters: converted as { [keyword: string]: never } }) };
-  });
+  return shown.map(
+    ({ name, tool: { description }, schema: converted }): GeminiFunctionDeclaration => {
+      if (schema === 'json-schema') return { name, description, parametersJsonSchema: converted };
+      // An object without properties is refused; a function without parameters has none.
+      const empty =
+        converted.properties === undefined ||
+        Object.keys(converted.properties as object).length === 0;
+      return {
+        name,
+        description,
+        ...(empty ? {} : { parameters: converted as { [keyword: string]: never } }),
+      };
+    },
+  );
 }

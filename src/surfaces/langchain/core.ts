@@ -1,4 +1,7 @@
-/** The optional package of LangChain's classes, loaded when it is first used. Synchronously, as tools are listed. */
+/**
+ * The optional package of LangChain's classes, loaded when it is first used. Synchronously, as
+ * tools are listed.
+ */
 import { createRequire } from 'node:module';
 import { packageFault } from '../../surface-port.ts';
 
@@ -9,7 +12,9 @@ export interface LangChainCore {
 }
 
 /** @throws MisuseError `missing_dependency`. @param load how a module of the package is had. */
-export function loadCore(load: (specifier: string) => unknown = createRequire(import.meta.url)): LangChainCore {
+export function loadCore(
+  load: (specifier: string) => unknown = createRequire(import.meta.url),
+): LangChainCore {
   try {
     const { DynamicStructuredTool } = load('@langchain/core/tools') as LangChainCore;
     const { ToolMessage } = load('@langchain/core/messages') as LangChainCore;

@@ -18,19 +18,41 @@ export interface LangChainDispatchOptions {
 }
 
 /**
- * Runs the calls of an AI message by the session's plan and gives one message for each: those that LangChain could read in their order, then those whose arguments are no JSON.
- * A failed call is a message with the status `error`.
- * @throws MisuseError (rejects with) `invalid_option` for what is no message and for unknown options, `missing_dependency` without `@langchain/core`.
+ * Runs the calls of an AI message by the session's plan and gives one message for each: those that
+ * LangChain could read in their order, then those whose arguments are no JSON. A failed call is a
+ * message with the status `error`.
+ * @throws MisuseError (rejects with) `invalid_option` for what is no message and for unknown
+ * options, `missing_dependency` without `@langchain/core`.
  */
-export async function dispatchLangChain(session: ToolSession, message: object, options?: LangChainDispatchOptions): Promise<ToolMessage[]> {
+export async function dispatchLangChain(
+  session: ToolSession,
+  message: object,
+  options?: LangChainDispatchOptions,
+): Promise<ToolMessage[]> {
   const { signal } = readOptions('dispatchLangChain', options, ['signal']);
-  if (typeof message !== 'object' || message === null || !('tool_calls' in message || 'content' in message))
-    throw new MisuseError('invalid_option', `dispatchLangChain: expected an AI message, got ${describe(message)}.`);
+  if (
+    typeof message !== 'object' ||
+    message === null ||
+    !('tool_calls' in message || 'content' in message)
+  )
+    throw new MisuseError(
+      'invalid_option',
+      `dispatchLangChain: expected an AI message, got ${describe(message)}.`,
+    );
   const core = loadCore();
-  const calls = [...listOf(member(message, 'tool_calls')), ...listOf(member(message, 'invalid_tool_calls'))].map((call): ObservedCall => {
+  const calls = [
+    ...listOf(member(message, 'tool_calls')),
+    ...listOf(member(message, 'invalid_tool_calls')),
+  ].map((call): ObservedCall => {
     const id = idOf(member(call, 'id'));
-    return { id: id === '' ? freshCallId(session) : id, name: textOf(member(call, 'name')), input: member(call, 'args') ?? '' };
+    return {
+      id: id === '' ? freshCallId(session) : id,
+      name: textOf(member(call, 'name')),
+      input: member(call, 'args') ?? '',
+    };
   });
   const answers = await dispatchCalls(session, listingOf(session, dialect), calls, surface, signal);
-  return answers.map(({ call, result }) => toToolMessage(core, { callId: call.id, name: call.name, result }));
+  return answers.map(({ call, result }) =>
+    toToolMessage(core, { callId: call.id, name: call.name, result }),
+  );
 }

@@ -5,7 +5,13 @@ import { MisuseError, type ToolFailure, type ToolSession } from '../../index.ts'
 import { cloneJson } from '../../json.ts';
 import { readOptions } from '../../options.ts';
 import { readArguments } from '../../surface-port.ts';
-import { type Dialect, type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shared/listing.ts';
+import {
+  type Dialect,
+  type Listing,
+  listingOf,
+  type ShownTool,
+  type SurfaceWarning,
+} from '../shared/listing.ts';
 import { shownOutcome } from '../shared/outcome.ts';
 import { idOf, member } from '../shared/payload.ts';
 import { type LangChainCore, loadCore } from './core.ts';
@@ -21,14 +27,21 @@ export interface LangChainTools {
   readonly warnings: readonly SurfaceWarning[];
 }
 
-/** Names as most providers behind LangChain take them; schemas unchanged, in a copy that is not frozen: LangChain and its model packages write into schemas. */
-export const dialect: Dialect = { convert: (schema) => ({ schema: cloneJson(schema), losses: [] }) };
+/**
+ * Names as most providers behind LangChain take them; schemas unchanged, in a copy that is not
+ * frozen: LangChain and its model packages write into schemas.
+ */
+export const dialect: Dialect = {
+  convert: (schema) => ({ schema: cloneJson(schema), losses: [] }),
+};
 
 /** How {@link toLangChainTools} deals with failures. */
 export interface LangChainOptions {
   /**
-   * What `tool.invoke(args)` does with a failed call where there is no tool call to answer: `text` gives back the text that a model would read, as any other; `errors` throws a
-   * {@link LangChainFailure}. A call that a model made is always answered by a message with the status `error`.
+   * What `tool.invoke(args)` does with a failed call where there is no tool call to answer: `text`
+   * gives back the text that a model would read, as any other; `errors` throws a
+   * {@link LangChainFailure}. A call that a model made is always answered by a message with the
+   * status `error`.
    * @default "text"
    */
   readonly failures?: 'text' | 'errors' | undefined;
@@ -43,13 +56,19 @@ export interface LangChainFailure extends Error {
 const made = new WeakMap<Listing, Map<'text' | 'errors', LangChainTools>>();
 
 /**
- * Shows a session's effective tools to LangChain (`@langchain/core` 1). A failed call is a message with the status `error`; no call throws, unless `failures: "errors"` asks for that.
- * @throws MisuseError `missing_dependency` without `@langchain/core`, `invalid_option` for unknown options.
+ * Shows a session's effective tools to LangChain (`@langchain/core` 1). A failed call is a message
+ * with the status `error`; no call throws, unless `failures: "errors"` asks for that.
+ * @throws MisuseError `missing_dependency` without `@langchain/core`, `invalid_option` for unknown
+ * options.
  */
 export function toLangChainTools(session: ToolSession, options?: LangChainOptions): LangChainTools {
   const { failures = 'text' } = readOptions('toLangChainTools', options, ['failures']);
   if (failures !== 'text' && failures !== 'errors')
-    throw new MisuseError('invalid_option', `toLangChainTools: expected \`failures\` to be "text" or "errors", got ${describe(failures)}.`);
+    throw new MisuseError(
+      'invalid_option',
+      `toLangChainTools: expected \`failures\` to be "text" or "errors", got ` +
+        `${describe(failures)}.`,
+    );
   const listing = listingOf(session, dialect);
   const known = made.get(listing) ?? new Map<'text' | 'errors', LangChainTools>();
   made.set(listing, known);
@@ -82,11 +101,19 @@ function toTool(
     func: async (input: unknown, _manager: unknown, config: unknown) => {
       const callId = idOf(member(member(config, 'toolCall'), 'id')) || undefined;
       const signal = member(config, 'signal');
-      const result = await session.call(tool.name, readArguments(input), { callId, signal: signal instanceof AbortSignal ? signal : undefined, surface: own });
-      // A success becomes a message in LangChain's hands, which knows no failures but thrown ones: those are made here. Without a call id there is no message, only its content.
+      const result = await session.call(tool.name, readArguments(input), {
+        callId,
+        signal: signal instanceof AbortSignal ? signal : undefined,
+        surface: own,
+      });
+      // A success becomes a message in LangChain's hands, which knows no failures but thrown ones:
+      // those are made here. Without a call id there is no message, only its content.
       if (!result.success && callId === undefined && failures === 'errors')
-        throw Object.assign(new Error(shownOutcome(result, false).text.replace(/^Error: /, '')), { result }) satisfies LangChainFailure;
-      if (result.success || callId === undefined) return [contentOf(shownOutcome(result, false)), result];
+        throw Object.assign(new Error(shownOutcome(result, false).text.replace(/^Error: /, '')), {
+          result,
+        }) satisfies LangChainFailure;
+      if (result.success || callId === undefined)
+        return [contentOf(shownOutcome(result, false)), result];
       return [toToolMessage(core, { callId, name, result }), undefined];
     },
   });
@@ -97,12 +124,15 @@ function toTool(
 export const surface = Object.freeze({ name: 'langchain' });
 
 /**
- * LangChain validates arguments against the schema that it shows, and throws its own words for what does not fit. The session does that, for every surface alike: so LangChain
- * runs the call on a view of the tool whose schema takes everything.
+ * LangChain validates arguments against the schema that it shows, and throws its own words for what
+ * does not fit. The session does that, for every surface alike: so LangChain runs the call on a
+ * view of the tool whose schema takes everything.
  */
 function withoutValidation(tool: DynamicStructuredTool): DynamicStructuredTool {
   const view = Object.create(tool, { schema: { get: () => ({}) } }) as DynamicStructuredTool;
   const { call } = tool;
-  Object.defineProperty(tool, 'call', { value: (...given: Parameters<typeof call>) => call.apply(view, given) });
+  Object.defineProperty(tool, 'call', {
+    value: (...given: Parameters<typeof call>) => call.apply(view, given),
+  });
   return tool;
 }

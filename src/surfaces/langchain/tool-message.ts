@@ -9,7 +9,9 @@ import type { LangChainCore } from './core.ts';
 export type ShownContent = string | LangChainBlock[];
 
 /** A content block that the model packages of LangChain translate for their providers. */
-type LangChainBlock = { type: 'text'; text: string } | { type: 'image' | 'file'; source_type: 'base64'; mime_type: string; data: string };
+type LangChainBlock =
+  | { type: 'text'; text: string }
+  | { type: 'image' | 'file'; source_type: 'base64'; mime_type: string; data: string };
 
 const acceptedMedia = [...commonImages, 'application/pdf'];
 
@@ -19,12 +21,22 @@ export function contentOf({ text, parts }: ShownOutcome): ShownContent {
   if (media.every(({ kind }) => kind === 'text')) return text;
   return media.map((one): LangChainBlock => {
     if (one.kind === 'text') return { type: 'text', text: one.text };
-    return { type: one.mimeType.startsWith('image/') ? 'image' : 'file', source_type: 'base64', mime_type: one.mimeType, data: one.data };
+    return {
+      type: one.mimeType.startsWith('image/') ? 'image' : 'file',
+      source_type: 'base64',
+      mime_type: one.mimeType,
+      data: one.data,
+    };
   });
 }
 
-/** The message that answers a call. Its artifact is the session's result, which no model is shown. */
-export function toToolMessage(core: LangChainCore, { callId, name, result }: { callId: string; name: string; result: ToolResult }): ToolMessage {
+/**
+ * The message that answers a call. Its artifact is the session's result, which no model is shown.
+ */
+export function toToolMessage(
+  core: LangChainCore,
+  { callId, name, result }: { callId: string; name: string; result: ToolResult },
+): ToolMessage {
   const outcome = shownOutcome(result, false);
   return new core.ToolMessage({
     status: outcome.isError ? 'error' : 'success',

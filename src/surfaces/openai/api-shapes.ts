@@ -1,4 +1,7 @@
-/** What goes to OpenAI's APIs and comes back, as far as tools are concerned. Structural: the clients' own types fit. */
+/**
+ * What goes to OpenAI's APIs and comes back, as far as tools are concerned. Structural: the
+ * clients' own types fit.
+ */
 
 /** Which API the tools are for: Chat Completions, Responses, or the Agents SDK. */
 export type OpenAIApi = 'chat' | 'responses' | 'agents';
@@ -70,8 +73,14 @@ export interface OpenAIAgentsTool {
   needsApproval: () => Promise<boolean>;
   /** Always: what is not effective is not listed. */
   isEnabled: () => Promise<boolean>;
-  /** Calls the tool through the session. A failed call is text, as any other result. Never rejects. */
-  invoke: (runContext: unknown, input: string, details?: OpenAIAgentsCallDetails) => Promise<string | OpenAIAgentsOutput[]>;
+  /**
+   * Calls the tool through the session. A failed call is text, as any other result. Never rejects.
+   */
+  invoke: (
+    runContext: unknown,
+    input: string,
+    details?: OpenAIAgentsCallDetails,
+  ) => Promise<string | OpenAIAgentsOutput[]>;
 }
 
 /** A part of an output, as the Agents SDK takes it. */
@@ -107,7 +116,10 @@ export interface OpenAIAnyCall {
   readonly type: 'function' | 'custom';
 }
 
-/** A call of a function tool. Apart from {@link OpenAIAnyCall}: were `function` optional there, a list of the client's own calls would be taken for a response's output. */
+/**
+ * A call of a function tool. Apart from {@link OpenAIAnyCall}: were `function` optional there, a
+ * list of the client's own calls would be taken for a response's output.
+ */
 export interface OpenAIFunctionCall extends OpenAIAnyCall {
   /** The name and its arguments as JSON text. */
   readonly function: { readonly name: string; readonly arguments: string };

@@ -8,7 +8,14 @@ import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shared/d
 import { listingOf } from '../shared/listing.ts';
 import { commonImages, shownMedia } from '../shared/media.ts';
 import { idOf, listOf, member, textOf } from '../shared/payload.ts';
-import type { OpenAIChatCall, OpenAIChatMessage, OpenAIFunctionCallOutput, OpenAIOutputPart, OpenAIResponseItem, OpenAIToolMessage } from './api-shapes.ts';
+import type {
+  OpenAIChatCall,
+  OpenAIChatMessage,
+  OpenAIFunctionCallOutput,
+  OpenAIOutputPart,
+  OpenAIResponseItem,
+  OpenAIToolMessage,
+} from './api-shapes.ts';
 import { openaiSurface, plainDialect } from './dialects.ts';
 
 /** How a dispatch goes about its calls. */
@@ -27,10 +34,12 @@ interface ReadCall extends ObservedCall {
 }
 
 /**
- * Runs the calls of a chat completion message (or of its `tool_calls`), or of a response's output (or of the response), by the session's plan, and gives the
- * messages or items to send back: one for every call, in the order of the calls. A failed call is an answer like any other.
- * Calls of custom tools and of the provider's own tools are passed over; they are not the session's.
- * @throws MisuseError `invalid_option` (as a rejection) for what is neither, and for unknown options.
+ * Runs the calls of a chat completion message (or of its `tool_calls`), or of a response's output
+ * (or of the response), by the session's plan, and gives the messages or items to send back: one
+ * for every call, in the order of the calls. A failed call is an answer like any other. Calls of
+ * custom tools and of the provider's own tools are passed over; they are not the session's.
+ * @throws MisuseError `invalid_option` (as a rejection) for what is neither, and for unknown
+ * options.
  */
 export function dispatchOpenAI(
   session: ToolSession,
@@ -51,32 +60,60 @@ export async function dispatchOpenAI(
   if (typeof payload !== 'object' || payload === null)
     throw new MisuseError(
       'invalid_option',
-      `dispatchOpenAI: expected a chat completion message, its tool calls, or the output of a response, got ${describe(payload)}.`,
+      'dispatchOpenAI: expected a chat completion message, its tool calls, or the output of a ' +
+        `response, got ${describe(payload)}.`,
     );
-  if (!Array.isArray(payload) && !['tool_calls', 'output', 'role', 'content'].some((key) => key in payload))
+  if (
+    !Array.isArray(payload) &&
+    !['tool_calls', 'output', 'role', 'content'].some((key) => key in payload)
+  )
     throw new MisuseError(
       'invalid_option',
-      `dispatchOpenAI: expected a chat completion message, its tool calls, or the output of a response, got an object with neither${'choices' in payload ? '; pass `completion.choices[0].message`' : ''}.`,
+      'dispatchOpenAI: expected a chat completion message, its tool calls, or the output of a ' +
+        'response, got an object with ' +
+        `neither${'choices' in payload ? '; pass `completion.choices[0].message`' : ''}.`,
     );
-  const items = Array.isArray(payload) ? payload : [...listOf(member(payload, 'tool_calls')), ...listOf(member(payload, 'output'))];
+  const items = Array.isArray(payload)
+    ? payload
+    : [...listOf(member(payload, 'tool_calls')), ...listOf(member(payload, 'output'))];
   const calls = (items as readonly unknown[]).flatMap((item) => readCall(session, item) ?? []);
-  const answers = await dispatchCalls(session, listingOf(session, plainDialect), calls, openaiSurface, signal);
+  const answers = await dispatchCalls(
+    session,
+    listingOf(session, plainDialect),
+    calls,
+    openaiSurface,
+    signal,
+  );
   return answers.map(answerOf);
 }
 
 function readCall(session: ToolSession, item: unknown): ReadCall | undefined {
   const type = member(item, 'type');
-  if (type === 'function_call') return observed(session, 'responses', member(item, 'call_id'), item);
-  // A call of Chat Completions without a type, or with a broken one, is still a call that waits for its answer.
+  if (type === 'function_call')
+    return observed(session, 'responses', member(item, 'call_id'), item);
+  // A call of Chat Completions without a type, or with a broken one, is still a call that waits for
+  // its answer.
   const called = member(item, 'function');
-  if (type === 'function' || called !== undefined) return observed(session, 'chat', member(item, 'id'), called);
+  if (type === 'function' || called !== undefined)
+    return observed(session, 'chat', member(item, 'id'), called);
   return undefined;
 }
 
-function observed(session: ToolSession, api: 'chat' | 'responses', given: unknown, call: unknown): ReadCall {
+function observed(
+  session: ToolSession,
+  api: 'chat' | 'responses',
+  given: unknown,
+  call: unknown,
+): ReadCall {
   const callId = idOf(given);
   const input = member(call, 'arguments');
-  return { api, callId, id: callId === '' ? freshCallId(session) : callId, name: textOf(member(call, 'name')), input: isBlank(input) ? {} : input };
+  return {
+    api,
+    callId,
+    id: callId === '' ? freshCallId(session) : callId,
+    name: textOf(member(call, 'name')),
+    input: isBlank(input) ? {} : input,
+  };
 }
 
 /** How models that speak this format write "no arguments". */
@@ -84,11 +121,15 @@ function isBlank(input: unknown): boolean {
   return typeof input === 'string' && input.trim() === '';
 }
 
-function answerOf({ call, outcome: { text, parts } }: AnsweredCall): OpenAIToolMessage | OpenAIFunctionCallOutput {
+function answerOf({
+  call,
+  outcome: { text, parts },
+}: AnsweredCall): OpenAIToolMessage | OpenAIFunctionCallOutput {
   const { api, callId } = call as ReadCall;
   if (api === 'chat') return { role: 'tool', tool_call_id: callId, content: text };
   const media = parts === undefined ? [] : shownMedia(parts, acceptedMedia);
-  if (media.every(({ kind }) => kind === 'text')) return { type: 'function_call_output', call_id: callId, output: text };
+  if (media.every(({ kind }) => kind === 'text'))
+    return { type: 'function_call_output', call_id: callId, output: text };
   const output = media.map((one): OpenAIOutputPart => {
     if (one.kind === 'text') return { type: 'input_text', text: one.text };
     const url = `data:${one.mimeType};base64,${one.data}`;

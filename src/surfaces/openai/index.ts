@@ -1,4 +1,7 @@
-/** A session's tools for OpenAI: Chat Completions, Responses and the Agents SDK. The clients are the host's; nothing of theirs is loaded here. */
+/**
+ * A session's tools for OpenAI: Chat Completions, Responses and the Agents SDK. The clients are the
+ * host's; nothing of theirs is loaded here.
+ */
 
 export type { SchemaLoss, SurfaceWarning } from '../shared/listing.ts';
 // Calls

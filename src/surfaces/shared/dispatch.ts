@@ -1,4 +1,6 @@
-/** What a model asked for in a provider's words, through the session: one answer for every call id. */
+/**
+ * What a model asked for in a provider's words, through the session: one answer for every call id.
+ */
 import type { Surface, ToolResult, ToolSession } from '../../index.ts';
 import type { Listing } from './listing.ts';
 import { type ShownOutcome, shownOutcome } from './outcome.ts';
@@ -20,7 +22,10 @@ export interface AnsweredCall {
   readonly outcome: ShownOutcome;
 }
 
-/** Runs calls by the session's plan, side by side where that is allowed. Answers stand in the order of the calls; a call that cannot be read is one failed answer, and the others run. */
+/**
+ * Runs calls by the session's plan, side by side where that is allowed. Answers stand in the order
+ * of the calls; a call that cannot be read is one failed answer, and the others run.
+ */
 export async function dispatchCalls(
   session: ToolSession,
   { known, shown, shownName }: Pick<Listing, 'known' | 'shown' | 'shownName'>,
@@ -28,9 +33,18 @@ export async function dispatchCalls(
   surface: Surface,
   signal?: AbortSignal,
 ): Promise<AnsweredCall[]> {
-  const declared = new Set(shown.flatMap(({ tool }) => (tool.outputSchema === undefined ? [] : [tool.name])));
-  const named = calls.map(({ id, name, input }) => ({ id, name: known.get(name) ?? name, arguments: input }));
-  const { results } = await session.executeBatch(named, { surface: { ...surface, shownName }, ...(signal === undefined ? {} : { signal }) });
+  const declared = new Set(
+    shown.flatMap(({ tool }) => (tool.outputSchema === undefined ? [] : [tool.name])),
+  );
+  const named = calls.map(({ id, name, input }) => ({
+    id,
+    name: known.get(name) ?? name,
+    arguments: input,
+  }));
+  const { results } = await session.executeBatch(named, {
+    surface: { ...surface, shownName },
+    ...(signal === undefined ? {} : { signal }),
+  });
   return results.map(({ toolName, result }, index) => ({
     call: calls[index] as ObservedCall,
     result,

@@ -1,4 +1,7 @@
-/** A session's effective tools as one dialect shows them: names that fit, schemas converted once, each lossy edit a warning. */
+/**
+ * A session's effective tools as one dialect shows them: names that fit, schemas converted once,
+ * each lossy edit a warning.
+ */
 import type { HostTool, JsonObject, ToolSession } from '../../index.ts';
 import { type ProviderNames, toProviderNames } from '../../workflow/index.ts';
 
@@ -53,7 +56,10 @@ export interface Listing {
   readonly nameMap: ReadonlyMap<string, string>;
   /** The same with the tools that are hidden now: a model may call what it was shown before. */
   readonly known: ReadonlyMap<string, string>;
-  /** Tool name to shown name, of the hidden tools too. A name that is in no listing is given back as it is. For `surface.shownName`. */
+  /**
+   * Tool name to shown name, of the hidden tools too. A name that is in no listing is given back as
+   * it is. For `surface.shownName`.
+   */
   readonly shownName: (name: string) => string;
   readonly warnings: readonly SurfaceWarning[];
 }
@@ -62,7 +68,10 @@ const conversions = new WeakMap<Dialect, WeakMap<object, ConvertedSchema>>();
 const aliases = new WeakMap<Dialect, WeakMap<object, ProviderNames>>();
 const listings = new WeakMap<Dialect, WeakMap<object, Listing>>();
 
-/** Lists a session's tools in a dialect. The same listing is given back until the effective tools change. */
+/**
+ * Lists a session's tools in a dialect. The same listing is given back until the effective tools
+ * change.
+ */
 export function listingOf(session: ToolSession, dialect: Dialect): Listing {
   const tools = session.tools();
   const known = remembered(listings, dialect);
@@ -71,19 +80,28 @@ export function listingOf(session: ToolSession, dialect: Dialect): Listing {
   const { toProvider, toTool } = namesOf(session, dialect);
   const warnings: SurfaceWarning[] = [];
   const shown = tools.map((tool): ShownTool => {
-    const { schema, losses, nullable = false, strict = false } = convertOnce(tool.inputSchema as JsonObject, dialect);
+    const {
+      schema,
+      losses,
+      nullable = false,
+      strict = false,
+    } = convertOnce(tool.inputSchema as JsonObject, dialect);
     for (const loss of losses) warnings.push({ tool: tool.name, ...loss });
     return { name: toProvider.get(tool.name) as string, tool, schema, nullable, strict };
   });
   const nameMap = new Map(shown.map(({ name, tool }) => [name, tool.name]));
   // A tool that came since this listing is in the next one.
-  const shownName = (name: string): string => toProvider.get(name) ?? namesOf(session, dialect).toProvider.get(name) ?? name;
+  const shownName = (name: string): string =>
+    toProvider.get(name) ?? namesOf(session, dialect).toProvider.get(name) ?? name;
   const listing: Listing = { shown, nameMap, known: toTool, shownName, warnings };
   known.set(tools, listing);
   return listing;
 }
 
-/** Names of all tools, hidden ones too: an alias does not change because another tool comes or goes behind a gate. Once for all sessions that see the same. */
+/**
+ * Names of all tools, hidden ones too: an alias does not change because another tool comes or goes
+ * behind a gate. Once for all sessions that see the same.
+ */
 function namesOf(session: ToolSession, dialect: Dialect): ProviderNames {
   const { names, dropped } = session.effectiveTools();
   const known = remembered(aliases, dialect);
@@ -94,7 +112,9 @@ function namesOf(session: ToolSession, dialect: Dialect): ProviderNames {
   return made;
 }
 
-/** A schema is frozen and the same object for all sessions, so that it is converted once a dialect. */
+/**
+ * A schema is frozen and the same object for all sessions, so that it is converted once a dialect.
+ */
 function convertOnce(schema: JsonObject, dialect: Dialect): ConvertedSchema {
   const known = remembered(conversions, dialect);
   const before = known.get(schema);
@@ -104,7 +124,10 @@ function convertOnce(schema: JsonObject, dialect: Dialect): ConvertedSchema {
   return converted;
 }
 
-function remembered<T>(table: WeakMap<Dialect, WeakMap<object, T>>, dialect: Dialect): WeakMap<object, T> {
+function remembered<T>(
+  table: WeakMap<Dialect, WeakMap<object, T>>,
+  dialect: Dialect,
+): WeakMap<object, T> {
   const known = table.get(dialect) ?? new WeakMap<object, T>();
   table.set(dialect, known);
   return known;

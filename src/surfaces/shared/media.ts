@@ -20,25 +20,43 @@ export interface ShownText {
 }
 
 /** Images that every one of the providers reads. */
-export const commonImages: readonly string[] = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
+export const commonImages: readonly string[] = [
+  'image/png',
+  'image/jpeg',
+  'image/webp',
+  'image/gif',
+];
 
-/** Each part as media where its type is one of `accepted` and its bytes are base64, else as text. Texts without a character are left out. */
-export function shownMedia(parts: readonly ShownPart[], accepted: readonly string[]): (ShownMedia | ShownText)[] {
+/**
+ * Each part as media where its type is one of `accepted` and its bytes are base64, else as text.
+ * Texts without a character are left out.
+ */
+export function shownMedia(
+  parts: readonly ShownPart[],
+  accepted: readonly string[],
+): (ShownMedia | ShownText)[] {
   return parts.flatMap((part): (ShownMedia | ShownText)[] => {
     const media = mediaOf(part);
-    if (media !== undefined && accepted.includes(media.mimeType) && isBase64(media.data)) return [media];
+    if (media !== undefined && accepted.includes(media.mimeType) && isBase64(media.data))
+      return [media];
     const text = sanitizeText(partText(part));
     return text === '' ? [] : [{ kind: 'text', text }];
   });
 }
 
 function mediaOf(part: ShownPart): ShownMedia | undefined {
-  if (part.type === 'image' || part.type === 'audio') return { kind: 'media', data: part.data, mimeType: plainType(part.mimeType) };
+  if (part.type === 'image' || part.type === 'audio')
+    return { kind: 'media', data: part.data, mimeType: plainType(part.mimeType) };
   if (part.type !== 'resource') return undefined;
   const { uri, mimeType, blob } = part.resource;
   if (typeof blob !== 'string' || typeof mimeType !== 'string') return undefined;
   const name = sanitizeText(uri.split(/[/\\]/).at(-1) ?? '').slice(0, 200);
-  return { kind: 'media', data: blob, mimeType: plainType(mimeType), ...(name === '' ? {} : { name }) };
+  return {
+    kind: 'media',
+    data: blob,
+    mimeType: plainType(mimeType),
+    ...(name === '' ? {} : { name }),
+  };
 }
 
 function plainType(mimeType: string): string {

@@ -1,4 +1,6 @@
-/** The root of an input schema as providers want it: one object, without alternatives at the top. */
+/**
+ * The root of an input schema as providers want it: one object, without alternatives at the top.
+ */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { canonicalJson, isJsonObject } from '../../json.ts';
 import { followReference } from '../../schema/local-reference.ts';
@@ -30,42 +32,73 @@ interface Gathered {
 }
 
 /**
- * The schema with an object at its root. A root that has one already stays the same object; one of alternatives becomes a single object with all their
- * properties, of which those are required that each alternative demands. What the model may then give is more than what the tool takes; the tool's own schema decides.
+ * The schema with an object at its root. A root that has one already stays the same object; one of
+ * alternatives becomes a single object with all their properties, of which those are required that
+ * each alternative demands. What the model may then give is more than what the tool takes; the
+ * tool's own schema decides.
  */
 export function toObjectRoot(schema: JsonObject): ConvertedSchema {
   const same = sameRoot(schema);
   if (same !== undefined) return { schema: same, losses: [] };
   const losses: SchemaLoss[] = [];
   const spend = budgetOf(mostWork);
-  const { properties, required, closed } = gather(schema, '', { root: schema, losses, spend }, mostNested);
-  if (!spend(0)) return { schema: { type: 'object' }, losses: [{ path: '', message: 'Nothing but an object is shown: its alternatives repeat too much.' }] };
+  const { properties, required, closed } = gather(
+    schema,
+    '',
+    { root: schema, losses, spend },
+    mostNested,
+  );
+  if (!spend(0))
+    return {
+      schema: { type: 'object' },
+      losses: [
+        { path: '', message: 'Nothing but an object is shown: its alternatives repeat too much.' },
+      ],
+    };
   for (const keyword of ['anyOf', 'oneOf', 'allOf'] as const)
     if (Array.isArray(schema[keyword]))
       losses.push({
         path: `/${keyword}`,
-        message: 'The alternatives were merged into one object: a root of alternatives is not taken. Calls are still checked against them.',
+        message:
+          'The alternatives were merged into one object: a root of alternatives is not taken. ' +
+          'Calls are still checked against them.',
       });
   for (const keyword of ['enum', 'const', 'not'] as const)
     if (schema[keyword] !== undefined)
-      losses.push({ path: `/${keyword}`, message: `\`${keyword}\` was removed from the root, where it is not taken. Calls are still checked against it.` });
+      losses.push({
+        path: `/${keyword}`,
+        message:
+          `\`${keyword}\` was removed from the root, where it is not taken. Calls are still ` +
+          'checked against it.',
+      });
   const rest = Object.fromEntries(
     Object.entries(schema).filter(
-      ([keyword]) => !(refused as readonly string[]).includes(keyword) && !['type', 'properties', 'required', 'additionalProperties'].includes(keyword),
+      ([keyword]) =>
+        !(refused as readonly string[]).includes(keyword) &&
+        !['type', 'properties', 'required', 'additionalProperties'].includes(keyword),
     ),
   );
   const made: JsonObject = {
     ...rest,
     type: 'object',
-    properties: Object.fromEntries([...properties].map(([name, schemas]) => [name, anyOf([...schemas.values()])])),
+    properties: Object.fromEntries(
+      [...properties].map(([name, schemas]) => [name, anyOf([...schemas.values()])]),
+    ),
     required: [...required].filter((name) => properties.has(name)),
     ...(closed ? { additionalProperties: false } : {}),
   };
   // A reference into what was merged leads nowhere now, and would cost the whole request.
-  if (!/"\$ref":"#\/(?:anyOf|oneOf|allOf)\//.test(JSON.stringify(made))) return { schema: made, losses };
+  if (!/"\$ref":"#\/(?:anyOf|oneOf|allOf)\//.test(JSON.stringify(made)))
+    return { schema: made, losses };
   return {
     schema: { type: 'object' },
-    losses: [...losses, { path: '', message: 'Nothing but an object is shown: the schema refers into its own alternatives.' }],
+    losses: [
+      ...losses,
+      {
+        path: '',
+        message: 'Nothing but an object is shown: the schema refers into its own alternatives.',
+      },
+    ],
   };
 }
 
@@ -86,20 +119,29 @@ function sameRoot(schema: JsonObject): JsonObject | undefined {
 function withTarget(schema: JsonObject, root: JsonObject): JsonObject | undefined {
   const { $ref, ...words } = schema;
   const target = followReference($ref as string, schema, root);
-  return isJsonObject(target) && target !== root && Object.keys(words).every(isWord) ? { ...target, ...words } : undefined;
+  return isJsonObject(target) && target !== root && Object.keys(words).every(isWord)
+    ? { ...target, ...words }
+    : undefined;
 }
 
 function anyOf(schemas: readonly JsonValue[]): JsonValue {
   return schemas.length === 1 ? (schemas[0] as JsonValue) : { anyOf: schemas };
 }
 
-function gather(schema: JsonValue | undefined, path: string, work: Gathering, left: number): Gathered {
+function gather(
+  schema: JsonValue | undefined,
+  path: string,
+  work: Gathering,
+  left: number,
+): Gathered {
   const gathered: Gathered = { properties: new Map(), required: new Set(), closed: false };
   if (!isJsonObject(schema) || left === 0 || !work.spend()) return gathered;
   if (isJsonObject(schema.properties))
-    for (const [name, property] of Object.entries(schema.properties)) if (work.spend()) add(gathered, name, canonicalJson(property), property);
+    for (const [name, property] of Object.entries(schema.properties))
+      if (work.spend()) add(gathered, name, canonicalJson(property), property);
   if (Array.isArray(schema.required))
-    for (const name of schema.required as readonly JsonValue[]) if (typeof name === 'string' && work.spend()) gathered.required.add(name);
+    for (const name of schema.required as readonly JsonValue[])
+      if (typeof name === 'string' && work.spend()) gathered.required.add(name);
   gathered.closed = schema.additionalProperties === false;
   if (typeof schema.$ref === 'string') {
     const target = followReference(schema.$ref, schema, work.root);
@@ -107,7 +149,8 @@ function gather(schema: JsonValue | undefined, path: string, work: Gathering, le
   }
   const { allOf } = schema;
   if (Array.isArray(allOf))
-    for (const [index, part] of allOf.entries()) unite(gathered, gather(part as JsonValue, `${path}/allOf/${index}`, work, left - 1), work);
+    for (const [index, part] of allOf.entries())
+      unite(gathered, gather(part as JsonValue, `${path}/allOf/${index}`, work, left - 1), work);
   for (const keyword of ['anyOf', 'oneOf'] as const) {
     const list = schema[keyword];
     if (!Array.isArray(list)) continue;
@@ -121,7 +164,8 @@ function gather(schema: JsonValue | undefined, path: string, work: Gathering, le
     }
     for (const branch of branches) addAll(gathered, branch, work);
     const [first, ...others] = branches;
-    for (const name of first?.required ?? []) if (others.every(({ required }) => required.has(name))) gathered.required.add(name);
+    for (const name of first?.required ?? [])
+      if (others.every(({ required }) => required.has(name))) gathered.required.add(name);
     gathered.closed ||= branches.length > 0 && branches.every(({ closed }) => closed);
   }
   return gathered;
@@ -135,7 +179,8 @@ function unite(gathered: Gathered, part: Gathered, work: Gathering): void {
 }
 
 function addAll(gathered: Gathered, { properties }: Gathered, { spend }: Gathering): void {
-  for (const [name, schemas] of properties) for (const [text, one] of schemas) if (spend()) add(gathered, name, text, one);
+  for (const [name, schemas] of properties)
+    for (const [text, one] of schemas) if (spend()) add(gathered, name, text, one);
 }
 
 function add({ properties }: Gathered, name: string, text: string, schema: JsonValue): void {

@@ -1,4 +1,7 @@
-/** What a surface shows of a result: text always, the error's code, structured content where the tool declares an output, content parts where it gave some. */
+/**
+ * What a surface shows of a result: text always, the error's code, structured content where the
+ * tool declares an output, content parts where it gave some.
+ */
 
 import { contentParts } from '../../content.ts';
 import { type JsonObject, type JsonValue, serializeOutput, type ToolResult } from '../../index.ts';
@@ -15,34 +18,60 @@ export interface ShownOutcome {
   readonly isError: boolean;
   /** What a protocol shows where it has room; absent for a success. */
   readonly error?: { readonly code: string; readonly reason?: string; readonly ruleId?: string };
-  /** The output, for tools that declare an output schema; what is no object is wrapped as `{ result }`. */
+  /**
+   * The output, for tools that declare an output schema; what is no object is wrapped as
+   * `{ result }`.
+   */
   readonly structured?: JsonObject;
   /** The output's content parts, where it was made of such. */
   readonly parts?: readonly ShownPart[];
 }
 
-/** What to show of a result. `declared`: the tool's output schema, by which {@link shownOutputSchema} wraps; or whether it has one. */
+/**
+ * What to show of a result. `declared`: the tool's output schema, by which
+ * {@link shownOutputSchema} wraps; or whether it has one.
+ */
 export function shownOutcome(result: ToolResult, declared: boolean | JsonObject): ShownOutcome {
   const text = serializeOutput(result);
   if (!result.success) {
     const { code, reason, ruleId } = result.error;
-    return { text, isError: true, error: { code, ...(reason === undefined ? {} : { reason }), ...(ruleId === undefined ? {} : { ruleId }) } };
+    return {
+      text,
+      isError: true,
+      error: {
+        code,
+        ...(reason === undefined ? {} : { reason }),
+        ...(ruleId === undefined ? {} : { ruleId }),
+      },
+    };
   }
   const parts = contentParts(result.output);
   if (parts !== undefined) return { text, isError: false, parts };
   if (declared === false) return { text, isError: false };
   const output = result.output as JsonValue;
-  return { text, isError: false, structured: isJsonObject(output) && (declared === true || isOfObjects(declared)) ? output : { result: output } };
+  return {
+    text,
+    isError: false,
+    structured:
+      isJsonObject(output) && (declared === true || isOfObjects(declared))
+        ? output
+        : { result: output },
+  };
 }
 
-/** The output schema that a protocol demands to be an object's: others are wrapped as their outputs are. */
+/**
+ * The output schema that a protocol demands to be an object's: others are wrapped as their outputs
+ * are.
+ */
 export function shownOutputSchema(schema: JsonObject | undefined): JsonObject | undefined {
   if (schema === undefined || schema.type === 'object') return schema;
   // It accepts nothing but objects, and now says so.
   if (isOfObjects(schema)) return { ...schema, type: 'object' };
-  // An address would make the part that has it a document of its own, in which references into the definitions lead nowhere.
+  // An address would make the part that has it a document of its own, in which references into the
+  // definitions lead nowhere.
   const { $schema, $id, $defs, definitions, ...rest } = schema;
-  const move = (value: JsonValue, isNamed = false): JsonValue => moved(value, typeof $id === 'string' ? $id : undefined, isNamed);
+  const move = (value: JsonValue, isNamed = false): JsonValue =>
+    moved(value, typeof $id === 'string' ? $id : undefined, isNamed);
   return {
     ...($schema === undefined ? {} : { $schema }),
     type: 'object',
@@ -65,10 +94,13 @@ function isOfObjects(schema: JsonObject): boolean {
     const holds = (at: JsonValue | undefined): boolean => {
       if (!isJsonObject(at) || left-- <= 0) return false;
       const { type, $ref, allOf } = at;
-      if (type === 'object' || (Array.isArray(type) && type.length === 1 && type[0] === 'object')) return true;
+      if (type === 'object' || (Array.isArray(type) && type.length === 1 && type[0] === 'object'))
+        return true;
       if (typeof $ref === 'string' && holds(followReference($ref, at, schema))) return true;
       if (Array.isArray(allOf) && allOf.some(holds)) return true;
-      return [at.anyOf, at.oneOf].some((list) => Array.isArray(list) && list.length > 0 && list.every(holds));
+      return [at.anyOf, at.oneOf].some(
+        (list) => Array.isArray(list) && list.length > 0 && list.every(holds),
+      );
     };
     known = holds(schema);
     ofObjects.set(schema, known);
@@ -78,9 +110,19 @@ function isOfObjects(schema: JsonObject): boolean {
 
 /** Keywords whose values are data, and those whose values are schemas by name. */
 const dataKeywords = new Set(['const', 'enum', 'default', 'examples']);
-const namingKeywords = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
+const namingKeywords = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependencies',
+]);
 
-/** References into the schema follow it to its new place; definitions stay at the root, where references to them find them. @param id the address that the schema had */
+/**
+ * References into the schema follow it to its new place; definitions stay at the root, where
+ * references to them find them. @param id the address that the schema had
+ */
 function moved(value: JsonValue, id: string | undefined, isNamed: boolean): JsonValue {
   if (Array.isArray(value)) return value.map((one: JsonValue) => moved(one, id, false));
   if (!isJsonObject(value)) return value;
@@ -88,7 +130,8 @@ function moved(value: JsonValue, id: string | undefined, isNamed: boolean): Json
   if (!isNamed && typeof value.$id === 'string') return value;
   const entries = Object.entries(value).map(([key, one]): [string, JsonValue] => {
     if (isNamed) return [key, moved(one, id, false)];
-    if ((key === '$ref' || key === '$dynamicRef') && typeof one === 'string') return [key, movedReference(one, id)];
+    if ((key === '$ref' || key === '$dynamicRef') && typeof one === 'string')
+      return [key, movedReference(one, id)];
     return [key, dataKeywords.has(key) ? one : moved(one, id, namingKeywords.has(key))];
   });
   return Object.fromEntries(entries);
@@ -96,7 +139,12 @@ function moved(value: JsonValue, id: string | undefined, isNamed: boolean): Json
 
 function movedReference(reference: string, id: string | undefined): string {
   const base = id?.replace(/#$/, '');
-  const local = base === undefined || !(reference === base || reference.startsWith(`${base}#`)) ? reference : reference.slice(base.length) || '#';
+  const local =
+    base === undefined || !(reference === base || reference.startsWith(`${base}#`))
+      ? reference
+      : reference.slice(base.length) || '#';
   if (local !== '#' && !local.startsWith('#/')) return local;
-  return /^#\/(?:\$|%24)defs\/|^#\/definitions\//i.test(local) ? local : `#/properties/result${local.slice(1)}`;
+  return /^#\/(?:\$|%24)defs\/|^#\/definitions\//i.test(local)
+    ? local
+    : `#/properties/result${local.slice(1)}`;
 }

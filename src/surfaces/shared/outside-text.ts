@@ -1,12 +1,22 @@
-/** Text that somebody outside brings, such as a server or an application: bounded, and without characters that people cannot see or that turn lines around. */
+/**
+ * Text that somebody outside brings, such as a server or an application: bounded, and without
+ * characters that people cannot see or that turn lines around.
+ */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 
-/** Controls but for tab and line feed, separators, bidirectional and invisible characters (tags among them), lone surrogates; not the selector that colours emoji. */
-// biome-ignore lint/suspicious/noMisleadingCharacterClass: single code points are meant.
-const unseen = /(?![\t\n\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+/**
+ * Controls but for tab and line feed, separators, bidirectional and invisible characters (tags
+ * among them), lone surrogates; not the selector that colours emoji.
+ */
+const unseen =
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: single code points are meant.
+  /(?![\t\n\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** Strips what cannot be seen and cuts at a character. @param maxBytes most bytes of UTF-8; a cut is marked by `…` */
+/**
+ * Strips what cannot be seen and cuts at a character. @param maxBytes most bytes of UTF-8; a cut is
+ * marked by `…`
+ */
 export function cleanText(text: string, maxBytes: number): string {
   // Nothing is gained by cleaning a text that is cut anyway.
   const clean = text
@@ -28,27 +38,50 @@ export function cleanText(text: string, maxBytes: number): string {
 
 /** One line for messages: cleaned, without breaks. */
 export function cleanLine(text: unknown, maxBytes: number): string {
-  return typeof text === 'string' ? cleanText(text.slice(0, 4 * maxBytes).replace(/\s+/g, ' '), maxBytes) : '';
+  return typeof text === 'string'
+    ? cleanText(text.slice(0, 4 * maxBytes).replace(/\s+/g, ' '), maxBytes)
+    : '';
 }
 
-/** Keywords whose strings decide what is accepted, or are data that does; `default` is filled in. */
+/**
+ * Keywords whose strings decide what is accepted, or are data that does; `default` is filled in.
+ */
 const validating = new Set([
   ...['const', 'enum', 'default', 'pattern', 'type', 'required', 'dependentRequired'],
   ...['$schema', '$id', 'id', '$ref', '$dynamicRef', '$recursiveRef', '$anchor', '$dynamicAnchor'],
 ]);
 /** Keywords that hold schemas by names of the tool's own choosing. */
-const named = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
+const named = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependencies',
+]);
 
 /** Keywords that hold a schema, or a list of them. */
 const nested = new Set([
-  ...['items', 'additionalItems', 'prefixItems', 'contains', 'unevaluatedItems', 'additionalProperties', 'unevaluatedProperties', 'propertyNames'],
+  ...[
+    'items',
+    'additionalItems',
+    'prefixItems',
+    'contains',
+    'unevaluatedItems',
+    'additionalProperties',
+    'unevaluatedProperties',
+    'propertyNames',
+  ],
   ...['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'contentSchema'],
 ]);
 
 /** Stands for each step of a reference that is written with escapes; no step has a slash. */
 const escaped = '/';
 
-/** A schema whose strings are cleaned under every keyword that does not validate, whatever it is called. What it accepts is the same. The schema must have passed the gate: its depth is bounded. */
+/**
+ * A schema whose strings are cleaned under every keyword that does not validate, whatever it is
+ * called. What it accepts is the same. The schema must have passed the gate: its depth is bounded.
+ */
 export function cleanSchema<T extends JsonValue>(schema: T): T {
   return cleanNode(schema, addSteps(schema, new Set())) as T;
 }
@@ -61,8 +94,12 @@ function cleanNode(node: JsonValue, steps: ReadonlySet<string>): JsonValue {
     // A format that nobody knows accepts everything; cleaned, it must not become one that is known.
     if (key === 'format' && typeof value === 'string') return value.replace(unseen, '?');
     // A list there is of names: those that a dependency asks for.
-    if (named.has(key) && isJsonObject(value)) return mapEntries(value, (_, inner) => (Array.isArray(inner) ? inner : cleanNode(inner, steps)));
-    // What an unknown keyword holds is a schema only where a reference leads there. One that is written with escapes may lead anywhere.
+    if (named.has(key) && isJsonObject(value))
+      return mapEntries(value, (_, inner) =>
+        Array.isArray(inner) ? inner : cleanNode(inner, steps),
+      );
+    // What an unknown keyword holds is a schema only where a reference leads there. One that is
+    // written with escapes may lead anywhere.
     const schema = nested.has(key) || steps.has(key) || steps.has(escaped);
     return schema ? cleanNode(value, steps) : cleanAll(value);
   });
@@ -87,7 +124,10 @@ function addSteps(node: JsonValue, steps: Set<string>): Set<string> {
   return steps;
 }
 
-function mapEntries(object: JsonObject, map: (key: string, value: JsonValue) => JsonValue): JsonObject {
+function mapEntries(
+  object: JsonObject,
+  map: (key: string, value: JsonValue) => JsonValue,
+): JsonObject {
   // From entries: `__proto__` stays an own key.
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(key, value)]));
 }

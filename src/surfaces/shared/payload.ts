@@ -1,6 +1,8 @@
 /** Reading what a provider sent: anything may be anything. */
 
-/** A member of a value that may be no object at all. What throws when it is read counts as absent. */
+/**
+ * A member of a value that may be no object at all. What throws when it is read counts as absent.
+ */
 export function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   try {

@@ -3,7 +3,10 @@
 /** Milliseconds of a stretch. */
 const stretchMs = 10;
 
-/** Called between the steps of long work. Resolves when the work may go on; undefined where it may go on at once. */
+/**
+ * Called between the steps of long work. Resolves when the work may go on; undefined where it may
+ * go on at once.
+ */
 export type Pause = () => Promise<void> | undefined;
 
 /** Makes a pause that lets others run once about 10 ms have gone since they last could. */

@@ -6,7 +6,10 @@ import type { StrictLimits } from './strict-rules.ts';
 /** From here on, a provider counts the characters of one enumeration. */
 const longEnum = 250;
 
-/** What is too large, in words; undefined for a schema within the limits. Reads schemas that {@link toStrictSchema} made. */
+/**
+ * What is too large, in words; undefined for a schema within the limits. Reads schemas that
+ * {@link toStrictSchema} made.
+ */
 export function beyondLimits(schema: JsonObject, limits: StrictLimits): string | undefined {
   const size = { depth: 0, properties: 0, enumValues: 0, characters: 0, longEnumCharacters: 0 };
   measure(schema, 0);
@@ -17,7 +20,8 @@ export function beyondLimits(schema: JsonObject, limits: StrictLimits): string |
     ['characters', 'characters in names and enumerated texts'],
     ['longEnumCharacters', 'characters in one enumeration'],
   ] as const)
-    if (size[what] > limits[what]) return `it has ${size[what]} ${of}, of which ${limits[what]} are allowed`;
+    if (size[what] > limits[what])
+      return `it has ${size[what]} ${of}, of which ${limits[what]} are allowed`;
   return undefined;
 
   function measure(schema: JsonValue | undefined, depth: number): void {
@@ -34,7 +38,8 @@ export function beyondLimits(schema: JsonObject, limits: StrictLimits): string |
       }
     }
     measure(value.items, deeper);
-    if (Array.isArray(value.anyOf)) for (const one of value.anyOf as readonly JsonValue[]) measure(one, depth);
+    if (Array.isArray(value.anyOf))
+      for (const one of value.anyOf as readonly JsonValue[]) measure(one, depth);
     if (isJsonObject(value.$defs)) {
       for (const [name, definition] of Object.entries(value.$defs)) {
         size.characters += name.length;
@@ -45,10 +50,18 @@ export function beyondLimits(schema: JsonObject, limits: StrictLimits): string |
   }
 
   function countValues({ enum: values, const: constant }: JsonObject): void {
-    const list: readonly JsonValue[] = Array.isArray(values) ? values : constant === undefined ? [] : [constant];
-    const characters = list.reduce<number>((sum, one) => sum + (typeof one === 'string' ? one.length : 0), 0);
+    const list: readonly JsonValue[] = Array.isArray(values)
+      ? values
+      : constant === undefined
+        ? []
+        : [constant];
+    const characters = list.reduce<number>(
+      (sum, one) => sum + (typeof one === 'string' ? one.length : 0),
+      0,
+    );
     size.enumValues += list.length;
     size.characters += characters;
-    if (list.length > longEnum) size.longEnumCharacters = Math.max(size.longEnumCharacters, characters);
+    if (list.length > longEnum)
+      size.longEnumCharacters = Math.max(size.longEnumCharacters, characters);
   }
 }

@@ -4,11 +4,16 @@
 export interface StrictRules {
   /** How its messages name it. */
   readonly mode: string;
-  /** Every property has to be required, so that optional ones become nullable; else they stay optional. */
+  /**
+   * Every property has to be required, so that optional ones become nullable; else they stay
+   * optional.
+   */
   readonly allRequired: boolean;
   /** Schemas may refer to themselves. */
   readonly recursion: boolean;
-  /** Keywords that constrain a value, by its type. What is not here is taken out, with a warning. */
+  /**
+   * Keywords that constrain a value, by its type. What is not here is taken out, with a warning.
+   */
   readonly keywords: Readonly<Record<'string' | 'number' | 'array', readonly string[]>>;
   /** Values of `format`. */
   readonly formats: readonly string[];
@@ -32,7 +37,17 @@ export interface StrictLimits {
   readonly longEnumCharacters: number;
 }
 
-const formats = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'];
+const formats = [
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'uuid',
+];
 const unlimited = Number.POSITIVE_INFINITY;
 
 /** OpenAI's, as its guide to structured outputs lists it. */
@@ -47,10 +62,19 @@ export const openaiStrictRules: StrictRules = Object.freeze({
   },
   formats,
   mostMinItems: unlimited,
-  limits: { depth: 10, properties: 5_000, enumValues: 1_000, characters: 120_000, longEnumCharacters: 15_000 },
+  limits: {
+    depth: 10,
+    properties: 5_000,
+    enumValues: 1_000,
+    characters: 120_000,
+    longEnumCharacters: 15_000,
+  },
 });
 
-/** Anthropic's: properties may stay optional, numbers and lengths cannot be bounded, and nothing refers to itself. */
+/**
+ * Anthropic's: properties may stay optional, numbers and lengths cannot be bounded, and nothing
+ * refers to itself.
+ */
 export const anthropicStrictRules: StrictRules = Object.freeze({
   mode: 'strict tool use',
   allRequired: false,
@@ -58,5 +82,11 @@ export const anthropicStrictRules: StrictRules = Object.freeze({
   keywords: { string: ['pattern', 'format'], number: [], array: ['minItems'] },
   formats: [...formats, 'uri'],
   mostMinItems: 1,
-  limits: { depth: unlimited, properties: unlimited, enumValues: unlimited, characters: unlimited, longEnumCharacters: unlimited },
+  limits: {
+    depth: unlimited,
+    properties: unlimited,
+    enumValues: unlimited,
+    characters: unlimited,
+    longEnumCharacters: unlimited,
+  },
 });

@@ -1,10 +1,13 @@
 /** Types, null and patterns in strict schemas. */
 import type { JsonObject, JsonValue } from '../../index.ts';
 
-/** The types that a schema names, each once, or that its keywords tell. Empty where it says nothing. */
+/**
+ * The types that a schema names, each once, or that its keywords tell. Empty where it says nothing.
+ */
 export function typesOf({ type, properties }: JsonObject): readonly string[] {
   if (typeof type === 'string') return [type];
-  if (Array.isArray(type)) return [...new Set((type as readonly JsonValue[]).filter((one) => typeof one === 'string'))];
+  if (Array.isArray(type))
+    return [...new Set((type as readonly JsonValue[]).filter((one) => typeof one === 'string'))];
   return properties === undefined ? [] : ['object'];
 }
 
@@ -12,22 +15,34 @@ export function typesOf({ type, properties }: JsonObject): readonly string[] {
 export function toNullable(schema: JsonObject): JsonObject {
   const { title, description, ...rest } = schema;
   if (Array.isArray(rest.anyOf))
-    return (rest.anyOf as readonly JsonValue[]).some(isNull) ? schema : { ...schema, anyOf: [...(rest.anyOf as readonly JsonValue[]), { type: 'null' }] };
-  const types: readonly JsonValue[] = typeof rest.type === 'string' ? [rest.type] : Array.isArray(rest.type) ? rest.type : [];
+    return (rest.anyOf as readonly JsonValue[]).some(isNull)
+      ? schema
+      : { ...schema, anyOf: [...(rest.anyOf as readonly JsonValue[]), { type: 'null' }] };
+  const types: readonly JsonValue[] =
+    typeof rest.type === 'string' ? [rest.type] : Array.isArray(rest.type) ? rest.type : [];
   if (types.includes('null')) return schema;
   if (types.length > 0 && !types.includes('object')) {
-    const values = Array.isArray(rest.enum) ? { enum: [...(rest.enum as readonly JsonValue[]), null] } : {};
+    const values = Array.isArray(rest.enum)
+      ? { enum: [...(rest.enum as readonly JsonValue[]), null] }
+      : {};
     return { ...schema, type: [...types, 'null'], ...values };
   }
   // Words stay outside, where they describe the property and not one of its alternatives.
-  return { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }), anyOf: [rest, { type: 'null' }] };
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    anyOf: [rest, { type: 'null' }],
+  };
 }
 
 function isNull(schema: JsonValue): boolean {
   return (schema as JsonObject).type === 'null';
 }
 
-/** Whether a pattern is a plain one: nothing that looks around, refers back or asks for the edges of words. */
+/**
+ * Whether a pattern is a plain one: nothing that looks around, refers back or asks for the edges of
+ * words.
+ */
 export function isLinearPattern(pattern: string): boolean {
   return !/\(\?(?:[=!]|<[=!])|\\[1-9bBk]/.test(pattern);
 }

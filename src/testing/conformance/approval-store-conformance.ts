@@ -1,11 +1,32 @@
-/** The contract of a store of suspended calls as data: rules that any test runner can execute on any store. */
+/**
+ * The contract of a store of suspended calls as data: rules that any test runner can execute on any
+ * store.
+ */
 import assert from 'node:assert/strict';
 import type { ApprovalRecord, ApprovalStore, JsonObject, MaybePromise } from '../../index.ts';
-import { atOnce, type PortRule, type PortRuleBodies, portNames, portRules, upTo } from './port-rule.ts';
+import {
+  atOnce,
+  type PortRule,
+  type PortRuleBodies,
+  portNames,
+  portRules,
+  upTo,
+} from './port-rule.ts';
 
-/** A record as the library keeps it: the store looks at `id`, `sessionId` and `expiresAt` and gives all of it back. */
+/**
+ * A record as the library keeps it: the store looks at `id`, `sessionId` and `expiresAt` and gives
+ * all of it back.
+ */
 function record(id: string, sessionId = 's', more: JsonObject = {}): ApprovalRecord {
-  return { principal: 'local', input: { path: 'README.md' }, token: `token of ${id}`, ...more, id, sessionId, expiresAt: Date.now() + 3_600_000 };
+  return {
+    principal: 'local',
+    input: { path: 'README.md' },
+    token: `token of ${id}`,
+    ...more,
+    id,
+    sessionId,
+    expiresAt: Date.now() + 3_600_000,
+  };
 }
 
 const idsOf = (records: readonly JsonObject[]): unknown[] => records.map(({ id }) => id).sort();
@@ -21,8 +42,10 @@ const rules: PortRuleBodies<ApprovalStore> = {
     assert.equal(await store.take('none'), undefined);
     assert.deepEqual(await store.list('none'), []);
     await store.put(record('one'));
-    for (const id of ['none', 'On', 'one ', 'toString', '__proto__', '', '*']) assert.equal(await store.take(id), undefined);
-    for (const session of ['none', 'S', 's ', 'toString', '__proto__', '', '*']) assert.deepEqual(await store.list(session), []);
+    for (const id of ['none', 'On', 'one ', 'toString', '__proto__', '', '*'])
+      assert.equal(await store.take(id), undefined);
+    for (const session of ['none', 'S', 's ', 'toString', '__proto__', '', '*'])
+      assert.deepEqual(await store.list(session), []);
     assert.notEqual(await store.take('one'), undefined);
   },
   'of many who take a record one gets it': async (store) => {
@@ -83,9 +106,15 @@ const rules: PortRuleBodies<ApprovalStore> = {
       assert.deepEqual(await store.list(`s${round}`), []);
     }
   },
-  'the records of a session are listed, whoever their principal is, and no others': async (store) => {
-    const mine = [record('one', 's', { principal: 'ann' }), record('two', 's', { principal: 'bob' })];
-    for (const each of [...mine, record('three', 's2'), record('four', 'S'), record('five', '')]) await store.put(each);
+  'the records of a session are listed, whoever their principal is, and no others': async (
+    store,
+  ) => {
+    const mine = [
+      record('one', 's', { principal: 'ann' }),
+      record('two', 's', { principal: 'bob' }),
+    ];
+    for (const each of [...mine, record('three', 's2'), record('four', 'S'), record('five', '')])
+      await store.put(each);
     const listed = await store.list('s');
     assert.deepEqual(idsOf(listed), ['one', 'two']);
     for (const each of mine)
@@ -95,10 +124,18 @@ const rules: PortRuleBodies<ApprovalStore> = {
       );
     assert.deepEqual(idsOf(await store.list('')), ['five']);
   },
-  'the mark that a record was taken is kept and listed, and leaves other records alone': async (store) => {
+  'the mark that a record was taken is kept and listed, and leaves other records alone': async (
+    store,
+  ) => {
     const [answered, open] = [record('one'), record('two')];
     // All that the library writes into one: neither a token nor an input.
-    const mark: ApprovalRecord = { id: 'mark', sessionId: 's', principal: 'local', used: 'one', expiresAt: Date.now() + 7_200_000 };
+    const mark: ApprovalRecord = {
+      id: 'mark',
+      sessionId: 's',
+      principal: 'local',
+      used: 'one',
+      expiresAt: Date.now() + 7_200_000,
+    };
     for (const each of [answered, open]) await store.put(each);
     await store.take('one');
     await store.put(mark);
@@ -117,7 +154,8 @@ const rules: PortRuleBodies<ApprovalStore> = {
   },
   'listing removes nothing': async (store) => {
     await store.put(record('one'));
-    for (const again of [1, 2, 3]) assert.equal((await store.list('s')).length, 1, `Expected it in listing ${again}`);
+    for (const again of [1, 2, 3])
+      assert.equal((await store.list('s')).length, 1, `Expected it in listing ${again}`);
     assert.notEqual(await store.take('one'), undefined);
   },
   'any string is an id': async (store) => {
@@ -129,7 +167,8 @@ const rules: PortRuleBodies<ApprovalStore> = {
   },
   'any string is a session': async (store) => {
     for (const session of portNames) await store.put(record(`in ${session}`, session));
-    for (const session of portNames) assert.deepEqual(idsOf(await store.list(session)), [`in ${session}`]);
+    for (const session of portNames)
+      assert.deepEqual(idsOf(await store.list(session)), [`in ${session}`]);
     for (const session of portNames) {
       assert.equal((await store.take(`in ${session}`))?.sessionId, session);
       assert.deepEqual(await store.list(session), []);
@@ -145,7 +184,8 @@ const rules: PortRuleBodies<ApprovalStore> = {
   },
   'a record comes back as the JSON it was': async (store) => {
     const more = JSON.parse(
-      '{"input":{"__proto__":{"a":1},"constructor":null,"":[],"nested":[[{}],[0,-1,1.5,1e21,true,false]],"text":"\\u0000\\u2028\\r\\n\\"\\\\","\\ud83e\\uddf0":"\\u00e9 e\\u0301"},"extra":null}',
+      '{"input":{"__proto__":{"a":1},"constructor":null,"":[],"nested":[[{}],[0,-1,1.5,1e21,true,false]],"text":"\\u0000\\u2028\\r\\n\\"\\\\","\\ud83e\\uddf0":"\\u00e9 ' +
+        'e\\u0301"},"extra":null}',
     ) as JsonObject;
     const kept = record('one', 's', more);
     await store.put(kept);
@@ -155,12 +195,20 @@ const rules: PortRuleBodies<ApprovalStore> = {
   'a large record is kept': async (store) => {
     const text = '\u20AC{}"\\'.repeat(250_000);
     await store.put(record('one', 's', { input: { text } }));
-    assert.ok(((await store.list('s'))[0]?.input as JsonObject | undefined)?.text === text, 'Expected the text to be listed as it was');
-    assert.ok(((await store.take('one'))?.input as JsonObject | undefined)?.text === text, 'Expected the text to come back as it was');
+    assert.ok(
+      ((await store.list('s'))[0]?.input as JsonObject | undefined)?.text === text,
+      'Expected the text to be listed as it was',
+    );
+    assert.ok(
+      ((await store.take('one'))?.input as JsonObject | undefined)?.text === text,
+      'Expected the text to come back as it was',
+    );
   },
   'records that have expired take none with them that have not': async (store) => {
     await store.put(record('live'));
-    await atOnce(200, (index) => store.put({ ...record(`old${index}`), expiresAt: Date.now() - 1_000 }));
+    await atOnce(200, (index) =>
+      store.put({ ...record(`old${index}`), expiresAt: Date.now() - 1_000 }),
+    );
     await store.put(record('last'));
     const listed = idsOf(await store.list('s'));
     assert.ok(listed.includes('live') && listed.includes('last'));
@@ -170,9 +218,13 @@ const rules: PortRuleBodies<ApprovalStore> = {
 };
 
 /**
- * The rules a store of suspended calls must keep, as data: `for (const rule of approvalStoreConformance(make)) test(rule.name, rule.run)`. `makeStore` gives a fresh,
- * empty store for each rule, or one with a name space of its own; a `close` of it, where there is one, is called after the rule.
+ * The rules a store of suspended calls must keep, as data:
+ * `for (const rule of approvalStoreConformance(make)) test(rule.name, rule.run)`. `makeStore` gives
+ * a fresh, empty store for each rule, or one with a name space of its own; a `close` of it, where
+ * there is one, is called after the rule.
  */
-export function approvalStoreConformance(makeStore: () => MaybePromise<ApprovalStore>): readonly PortRule[] {
+export function approvalStoreConformance(
+  makeStore: () => MaybePromise<ApprovalStore>,
+): readonly PortRule[] {
   return portRules(makeStore, rules);
 }

@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import type { MaybePromise } from '../../index.ts';
 import type { RelayBus } from '../../relay/ports/bus.ts';
-import { atOnce, eventually, type PortRule, type PortRuleBodies, portNames, portRules, sleep, upTo } from './port-rule.ts';
+import {
+  atOnce,
+  eventually,
+  type PortRule,
+  type PortRuleBodies,
+  portNames,
+  portRules,
+  sleep,
+  upTo,
+} from './port-rule.ts';
 
 interface Ear {
   /** What came, without the notices that messages may have been lost. */
@@ -10,7 +19,11 @@ interface Ear {
   readonly stop: () => void;
 }
 
-async function listen(bus: RelayBus, channel: string, then: (message: string) => void = () => {}): Promise<Ear> {
+async function listen(
+  bus: RelayBus,
+  channel: string,
+  then: (message: string) => void = () => {},
+): Promise<Ear> {
   const heard: string[] = [];
   const stop = await bus.subscribe(channel, (message) => {
     if (message === undefined) return;
@@ -22,13 +35,19 @@ async function listen(bus: RelayBus, channel: string, then: (message: string) =>
 
 /** Waits until all ears have heard so many messages. */
 async function hears(count: number, ...ears: readonly Ear[]): Promise<void> {
-  await eventually(`${count} messages arrive`, () => ears.every(({ heard }) => heard.length >= count));
+  await eventually(`${count} messages arrive`, () =>
+    ears.every(({ heard }) => heard.length >= count),
+  );
 }
 
-/** What was sent before has arrived, or never will: messages come in order, and this is the last. */
+/**
+ * What was sent before has arrived, or never will: messages come in order, and this is the last.
+ */
 async function settle(bus: RelayBus, channel: string, ...ears: readonly Ear[]): Promise<void> {
   await bus.publish(channel, 'end');
-  await eventually('the last message arrives', () => ears.every(({ heard }) => heard.at(-1) === 'end'));
+  await eventually('the last message arrives', () =>
+    ears.every(({ heard }) => heard.at(-1) === 'end'),
+  );
 }
 
 const rules: PortRuleBodies<RelayBus> = {
@@ -140,7 +159,8 @@ const rules: PortRuleBodies<RelayBus> = {
     const throwing = await listen(bus, 'c', () => {
       throw new Error('A listener that throws.');
     });
-    await bus.subscribe('c', (async () => Promise.reject(new Error('A listener that rejects.'))) as () => void);
+    await bus.subscribe('c', (async () =>
+      Promise.reject(new Error('A listener that rejects.'))) as () => void);
     const after = await listen(bus, 'c');
     await bus.publish('c', 'one');
     await bus.publish('c', 'two');
@@ -166,7 +186,8 @@ const rules: PortRuleBodies<RelayBus> = {
     const ears = await Promise.all(portNames.map((name) => listen(bus, name)));
     for (const name of portNames) await bus.publish(name, `to ${name}`);
     await Promise.all(portNames.map((name, index) => settle(bus, name, ears[index] as Ear)));
-    for (const [index, name] of portNames.entries()) assert.deepEqual(ears[index]?.heard, [`to ${name}`, 'end']);
+    for (const [index, name] of portNames.entries())
+      assert.deepEqual(ears[index]?.heard, [`to ${name}`, 'end']);
   },
   'any string is a message': async (bus) => {
     const ear = await listen(bus, 'c');
@@ -190,8 +211,10 @@ const rules: PortRuleBodies<RelayBus> = {
 };
 
 /**
- * The rules a bus must keep, as data: `for (const rule of busConformance(make)) test(rule.name, rule.run)`. `makeBus` gives a bus for each rule, where nobody
- * listens yet, or with a name space of its own; its `close`, where it has one, is called after the rule.
+ * The rules a bus must keep, as data:
+ * `for (const rule of busConformance(make)) test(rule.name, rule.run)`. `makeBus` gives a bus for
+ * each rule, where nobody listens yet, or with a name space of its own; its `close`, where it has
+ * one, is called after the rule.
  */
 export function busConformance(makeBus: () => MaybePromise<RelayBus>): readonly PortRule[] {
   return portRules(makeBus, rules);

@@ -1,7 +1,15 @@
 /** Conformance rules: what hooks see and what an emission gives back, where coordinators differ. */
 import assert from 'node:assert/strict';
 import type { HookHandler } from '../../index.ts';
-import { answer, emitThrough, event, hooksOf, method, type RuleBody, rules } from './coordinator-conformance-rule.ts';
+import {
+  answer,
+  emitThrough,
+  event,
+  hooksOf,
+  method,
+  type RuleBody,
+  rules,
+} from './coordinator-conformance-rule.ts';
 
 export const hookDataRules: readonly RuleBody[] = [
   ...rules('hookData', {
@@ -11,20 +19,32 @@ export const hookDataRules: readonly RuleBody[] = [
       assert.deepEqual((await hooksOf(target).emit('nobody:listens', data)).data, data);
     },
     'a modify is in the data of the result': async (target) => {
-      const result = await emitThrough(target, [(_, data) => ({ action: 'modify', data: { ...data, changed: true } })], { tool_call_id: '1', kept: 1 });
+      const result = await emitThrough(
+        target,
+        [(_, data) => ({ action: 'modify', data: { ...data, changed: true } })],
+        { tool_call_id: '1', kept: 1 },
+      );
       assert.deepEqual([result.data?.kept, result.data?.changed], [1, true]);
     },
     'emissions side by side each get their own data': async (target) => {
-      hooksOf(target).register(event, (_, data) => ({ action: 'modify', data: { ...data, echo: data.tool_call_id } }));
+      hooksOf(target).register(event, (_, data) => ({
+        action: 'modify',
+        data: { ...data, echo: data.tool_call_id },
+      }));
       const ids = ['a', 'b', 'c'];
-      const results = await Promise.all(ids.map((tool_call_id) => hooksOf(target).emit(event, { tool_call_id })));
+      const results = await Promise.all(
+        ids.map((tool_call_id) => hooksOf(target).emit(event, { tool_call_id })),
+      );
       assert.deepEqual(
         results.map(({ data }) => data?.echo),
         ids,
       );
     },
     'once its last handler is unregistered an event is as one without handlers': async (target) => {
-      const unregister = hooksOf(target).register(event, () => ({ action: 'modify', data: { changed: true } })) as () => void;
+      const unregister = hooksOf(target).register(event, () => ({
+        action: 'modify',
+        data: { changed: true },
+      })) as () => void;
       await hooksOf(target).emit(event, {});
       unregister();
       assert.deepEqual((await hooksOf(target).emit(event, { kept: 1 })).data, { kept: 1 });
@@ -32,13 +52,25 @@ export const hookDataRules: readonly RuleBody[] = [
   }),
   ...rules('hookDetails', {
     'approval options survive': async (target) => {
-      const result = await emitThrough(target, [answer({ action: 'ask_user', approval_prompt: 'Sure?', approval_options: ['Allow once', 'Deny'] })]);
+      const result = await emitThrough(target, [
+        answer({
+          action: 'ask_user',
+          approval_prompt: 'Sure?',
+          approval_options: ['Allow once', 'Deny'],
+        }),
+      ]);
       assert.deepEqual(result.approval_options, ['Allow once', 'Deny']);
     },
-    'a merged injection goes to the last tool result when any of them asks for it': async (target) => {
+    'a merged injection goes to the last tool result when any of them asks for it': async (
+      target,
+    ) => {
       const result = await emitThrough(target, [
         answer({ action: 'inject_context', context_injection: 'one' }),
-        answer({ action: 'inject_context', context_injection: 'two', append_to_last_tool_result: true }),
+        answer({
+          action: 'inject_context',
+          context_injection: 'two',
+          append_to_last_tool_result: true,
+        }),
       ]);
       assert.equal(result.append_to_last_tool_result, true);
     },
@@ -66,7 +98,9 @@ export const hookDataRules: readonly RuleBody[] = [
     },
   }),
   ...rules('hookCollect', {
-    'emitAndCollect gives the data of each answer in order, without those that fail': async (target) => {
+    'emitAndCollect gives the data of each answer in order, without those that fail': async (
+      target,
+    ) => {
       const hooks = hooksOf(target);
       for (const handler of [
         answer({ action: 'continue', data: { id: 1 } }),
@@ -99,10 +133,16 @@ export const hookDataRules: readonly RuleBody[] = [
       assert.deepEqual(ran, ['slow', 'fast']);
     },
     'an asynchronous deny denies': async (target) => {
-      assert.equal((await emitThrough(target, [async () => ({ action: 'deny', reason: 'no' })])).action, 'deny');
+      assert.equal(
+        (await emitThrough(target, [async () => ({ action: 'deny', reason: 'no' })])).action,
+        'deny',
+      );
     },
     'a handler that rejects continues': async (target) => {
-      assert.equal((await emitThrough(target, [() => Promise.reject(new Error('boom'))])).action, 'continue');
+      assert.equal(
+        (await emitThrough(target, [() => Promise.reject(new Error('boom'))])).action,
+        'continue',
+      );
     },
   }),
 ];

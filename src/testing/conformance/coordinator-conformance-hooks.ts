@@ -1,6 +1,13 @@
 /** Conformance rules: the hook pipeline. */
 import assert from 'node:assert/strict';
-import { answer, emitThrough, event, hooksOf, type RuleBody, rules } from './coordinator-conformance-rule.ts';
+import {
+  answer,
+  emitThrough,
+  event,
+  hooksOf,
+  type RuleBody,
+  rules,
+} from './coordinator-conformance-rule.ts';
 
 export const hookRules: readonly RuleBody[] = rules('hooks', {
   'an event without handlers continues': async (target) => {
@@ -11,7 +18,10 @@ export const hookRules: readonly RuleBody[] = rules('hooks', {
     hooksOf(target).register(event, (name, data) => {
       seen = [name, data.tool_name, data.tool_input];
     });
-    await hooksOf(target).emit(event, { tool_name: 'git', tool_input: { args: ['status'], deep: { __proto__: null } } });
+    await hooksOf(target).emit(event, {
+      tool_name: 'git',
+      tool_input: { args: ['status'], deep: { __proto__: null } },
+    });
     assert.equal(JSON.stringify(seen), '["tool:pre","git",{"args":["status"],"deep":{}}]');
   },
   'a handler that answers nothing continues': async (target) => {
@@ -82,7 +92,10 @@ export const hookRules: readonly RuleBody[] = rules('hooks', {
     assert.deepEqual(seen, [2, true]);
   },
   'a modify ends as continue': async (target) => {
-    assert.equal((await emitThrough(target, [answer({ action: 'modify', data: { changed: true } })])).action, 'continue');
+    assert.equal(
+      (await emitThrough(target, [answer({ action: 'modify', data: { changed: true } })])).action,
+      'continue',
+    );
   },
   'a handler that changes its data without a modify changes nothing': async (target) => {
     let seen: unknown;
@@ -108,11 +121,22 @@ export const hookRules: readonly RuleBody[] = rules('hooks', {
     ]);
     assert.deepEqual([result.action, result.approval_prompt], ['ask_user', 'First?']);
   },
-  'injections become one, joined by an empty line, under the settings of the first': async (target) => {
+  'injections become one, joined by an empty line, under the settings of the first': async (
+    target,
+  ) => {
     const result = await emitThrough(target, [
-      answer({ action: 'inject_context', context_injection: 'one', context_injection_role: 'user', ephemeral: true }),
+      answer({
+        action: 'inject_context',
+        context_injection: 'one',
+        context_injection_role: 'user',
+        ephemeral: true,
+      }),
       answer({ action: 'modify', data: { changed: true } }),
-      answer({ action: 'inject_context', context_injection: 'two', context_injection_role: 'system' }),
+      answer({
+        action: 'inject_context',
+        context_injection: 'two',
+        context_injection_role: 'system',
+      }),
     ]);
     assert.deepEqual(
       [result.action, result.context_injection, result.context_injection_role, result.ephemeral],
@@ -120,12 +144,26 @@ export const hookRules: readonly RuleBody[] = rules('hooks', {
     );
   },
   'an injection without text injects nothing': async (target) => {
-    assert.equal((await emitThrough(target, [answer({ action: 'inject_context' })])).action, 'continue');
+    assert.equal(
+      (await emitThrough(target, [answer({ action: 'inject_context' })])).action,
+      'continue',
+    );
   },
   'what an answer leaves out has the defaults of the runtime': async (target) => {
-    const result = await emitThrough(target, [answer({ action: 'ask_user', approval_prompt: 'Sure?' })]);
-    const { context_injection_role, ephemeral, approval_timeout, approval_default, user_message_level } = result;
-    assert.deepEqual([context_injection_role, ephemeral, approval_timeout, approval_default, user_message_level], ['system', false, 300, 'deny', 'info']);
+    const result = await emitThrough(target, [
+      answer({ action: 'ask_user', approval_prompt: 'Sure?' }),
+    ]);
+    const {
+      context_injection_role,
+      ephemeral,
+      approval_timeout,
+      approval_default,
+      user_message_level,
+    } = result;
+    assert.deepEqual(
+      [context_injection_role, ephemeral, approval_timeout, approval_default, user_message_level],
+      ['system', false, 300, 'deny', 'info'],
+    );
   },
   'a handler that throws continues, and the next handlers run': async (target) => {
     let reached = false;
@@ -167,7 +205,9 @@ export const hookRules: readonly RuleBody[] = rules('hooks', {
       seen.push(data.tool_call_id);
       return { action: 'continue' };
     });
-    await Promise.all(['a', 'b', 'c'].map((tool_call_id) => hooksOf(target).emit(event, { tool_call_id })));
+    await Promise.all(
+      ['a', 'b', 'c'].map((tool_call_id) => hooksOf(target).emit(event, { tool_call_id })),
+    );
     assert.deepEqual(seen.sort(), ['a', 'b', 'c']);
   },
 });

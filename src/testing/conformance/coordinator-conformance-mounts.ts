@@ -1,21 +1,44 @@
 /** Conformance rules: mount points. */
 import assert from 'node:assert/strict';
-import { type ConformanceTarget, hostileNames, type RuleBody, refuses, rules } from './coordinator-conformance-rule.ts';
+import {
+  type ConformanceTarget,
+  hostileNames,
+  type RuleBody,
+  refuses,
+  rules,
+} from './coordinator-conformance-rule.ts';
 
-const tool = (name: string): { readonly name: string; readonly description: string } => Object.freeze({ name, description: `The tool ${name}` });
+const tool = (name: string): { readonly name: string; readonly description: string } =>
+  Object.freeze({ name, description: `The tool ${name}` });
 
 /** All that is mounted at a point, whether the coordinator answers with a map or a dictionary. */
-async function all(target: ConformanceTarget, point: string): Promise<{ names(): string[]; find(name: string): unknown }> {
+async function all(
+  target: ConformanceTarget,
+  point: string,
+): Promise<{ names(): string[]; find(name: string): unknown }> {
   const held: unknown = await target.get(point);
-  if (held instanceof Map) return { names: () => [...(held as Map<string, unknown>).keys()], find: (name) => (held as Map<string, unknown>).get(name) };
-  assert.ok(typeof held === 'object' && held !== null && !Array.isArray(held), `Expected get('${point}') to be a map or a dictionary from name to module`);
-  return { names: () => Object.keys(held), find: (name) => (Object.hasOwn(held, name) ? (held as Record<string, unknown>)[name] : undefined) };
+  if (held instanceof Map)
+    return {
+      names: () => [...(held as Map<string, unknown>).keys()],
+      find: (name) => (held as Map<string, unknown>).get(name),
+    };
+  assert.ok(
+    typeof held === 'object' && held !== null && !Array.isArray(held),
+    `Expected get('${point}') to be a map or a dictionary from name to module`,
+  );
+  return {
+    names: () => Object.keys(held),
+    find: (name) =>
+      Object.hasOwn(held, name) ? (held as Record<string, unknown>)[name] : undefined,
+  };
 }
 
 export const mountRules: readonly RuleBody[] = rules('mounts', {
   'a fresh coordinator has its six mount points, all empty': async (target) => {
-    for (const point of ['orchestrator', 'context', 'module-source-resolver']) assert.equal(await target.get(point), null, `Expected nothing at ${point}`);
-    for (const point of ['tools', 'providers']) assert.deepEqual((await all(target, point)).names(), []);
+    for (const point of ['orchestrator', 'context', 'module-source-resolver'])
+      assert.equal(await target.get(point), null, `Expected nothing at ${point}`);
+    for (const point of ['tools', 'providers'])
+      assert.deepEqual((await all(target, point)).names(), []);
     await target.get('hooks');
   },
   'a mounted tool is found by its name, the very object': async (target) => {
@@ -62,11 +85,19 @@ export const mountRules: readonly RuleBody[] = rules('mounts', {
     for (const name of hostileNames) {
       const module = tool(name);
       await target.mount('tools', module, name);
-      assert.equal(await target.get('tools', name), module, `Expected ${JSON.stringify(name)} to be mounted`);
+      assert.equal(
+        await target.get('tools', name),
+        module,
+        `Expected ${JSON.stringify(name)} to be mounted`,
+      );
       assert.equal((await all(target, 'tools')).find(name), module);
     }
     assert.equal((await all(target, 'tools')).names().length, hostileNames.length);
-    assert.equal(({} as { description?: unknown }).description, undefined, 'Expected no prototype to be changed');
+    assert.equal(
+      ({} as { description?: unknown }).description,
+      undefined,
+      'Expected no prototype to be changed',
+    );
     for (const name of hostileNames) await target.unmount('tools', name);
     assert.deepEqual((await all(target, 'tools')).names(), []);
   },
@@ -90,7 +121,9 @@ export const mountRules: readonly RuleBody[] = rules('mounts', {
     await target.unmount('tools', 'same');
     assert.equal(await target.get('providers', 'same'), provider);
   },
-  'a single mount point holds the last module, needs no name, and can be emptied': async (target) => {
+  'a single mount point holds the last module, needs no name, and can be emptied': async (
+    target,
+  ) => {
     for (const point of ['orchestrator', 'context', 'module-source-resolver']) {
       const second = { second: true };
       await target.mount(point, { first: true });
@@ -107,15 +140,25 @@ export const mountRules: readonly RuleBody[] = rules('mounts', {
       await refuses(() => target.get(point), `Unknown mount point: ${point}`);
     }
   },
-  'hooks are not mounted': (target) => refuses(() => target.mount('hooks', () => null, 'audit'), 'Hooks should be registered directly with the HookRegistry'),
+  'hooks are not mounted': (target) =>
+    refuses(
+      () => target.mount('hooks', () => null, 'audit'),
+      'Hooks should be registered directly with the HookRegistry',
+    ),
   'a module without a name needs one, at tools and at providers': async (target) => {
     for (const point of ['tools', 'providers'])
-      for (const module of [{}, null, 7]) await refuses(() => target.mount(point, module), `Name required for ${point}`);
-    assert.deepEqual((await all(target, 'tools')).names(), [], 'Expected a refused mount to change nothing');
+      for (const module of [{}, null, 7])
+        await refuses(() => target.mount(point, module), `Name required for ${point}`);
+    assert.deepEqual(
+      (await all(target, 'tools')).names(),
+      [],
+      'Expected a refused mount to change nothing',
+    );
   },
   'unmounting from tools and providers needs a name': async (target) => {
     await target.mount('tools', tool('git'));
-    for (const point of ['tools', 'providers']) await refuses(() => target.unmount(point), `Name required to unmount from ${point}`);
+    for (const point of ['tools', 'providers'])
+      await refuses(() => target.unmount(point), `Name required to unmount from ${point}`);
     assert.deepEqual((await all(target, 'tools')).names(), ['git']);
   },
 });

@@ -21,7 +21,10 @@ export const coordinatorFeatures = {
 /** The name of a feature that a suite can be told to leave out. */
 export type CoordinatorFeature = keyof typeof coordinatorFeatures;
 
-/** A coordinator under test: the port and, as far as its features say, the rest of a runtime's coordinator. */
+/**
+ * A coordinator under test: the port and, as far as its features say, the rest of a runtime's
+ * coordinator.
+ */
 export interface ConformanceTarget extends Coordinator {
   /** What the contributors of a channel give; feature `contributors`. */
   collectContributions?(channel: string): unknown;
@@ -37,7 +40,10 @@ export interface ConformanceRule {
   readonly name: string;
   /** The feature that the rule is about. */
   readonly feature: CoordinatorFeature;
-  /** Resolves when the rule holds; rejects with an `AssertionError` that says what was expected. Makes a coordinator of its own. */
+  /**
+   * Resolves when the rule holds; rejects with an `AssertionError` that says what was expected.
+   * Makes a coordinator of its own.
+   */
   run(): Promise<void>;
 }
 
@@ -49,21 +55,31 @@ export interface RuleBody {
 }
 
 /** Writes a group of rules of one feature. */
-export function rules(feature: CoordinatorFeature, bodies: Readonly<Record<string, RuleBody['check']>>): RuleBody[] {
+export function rules(
+  feature: CoordinatorFeature,
+  bodies: Readonly<Record<string, RuleBody['check']>>,
+): RuleBody[] {
   return Object.entries(bodies).map(([name, check]) => ({ name, feature, check }));
 }
 
 /** The target's method, bound. A feature that is declared must be there. */
 export function method(target: object, name: string): (...args: readonly unknown[]) => unknown {
   const found: unknown = (target as Record<string, unknown>)[name];
-  assert.equal(typeof found, 'function', `Expected the coordinator to have ${name}(), as its declared features say`);
+  assert.equal(
+    typeof found,
+    'function',
+    `Expected the coordinator to have ${name}(), as its declared features say`,
+  );
   return (...args) => Reflect.apply(found as (...all: readonly unknown[]) => unknown, target, args);
 }
 
 /** The target's hooks, with `emit`. */
 export function hooksOf(target: ConformanceTarget): HooksPort & Required<Pick<HooksPort, 'emit'>> {
   const hooks = target.hooks as (HooksPort & Required<Pick<HooksPort, 'emit'>>) | undefined;
-  assert.ok(typeof hooks === 'object' && hooks !== null, 'Expected the coordinator to have hooks, as its declared features say');
+  assert.ok(
+    typeof hooks === 'object' && hooks !== null,
+    'Expected the coordinator to have hooks, as its declared features say',
+  );
   return hooks;
 }
 
@@ -75,9 +91,14 @@ export const answer = (result: HookResult): HookHandler => {
 };
 
 /** Registers handlers at priority 0 and emits. */
-export async function emitThrough(target: ConformanceTarget, handlers: readonly HookHandler[], data: Record<string, unknown> = {}): Promise<HookResult> {
+export async function emitThrough(
+  target: ConformanceTarget,
+  handlers: readonly HookHandler[],
+  data: Record<string, unknown> = {},
+): Promise<HookResult> {
   const hooks = hooksOf(target);
-  for (const [index, handler] of handlers.entries()) hooks.register(event, handler, 0, `handler-${index}`);
+  for (const [index, handler] of handlers.entries())
+    hooks.register(event, handler, 0, `handler-${index}`);
   return hooks.emit(event, data);
 }
 

@@ -12,7 +12,10 @@ export const serviceRules: readonly RuleBody[] = [
       const register = method(target, 'registerContributor');
       register('observability.events', 'b', () => ['b:one']);
       register('observability.events', 'a', () => ['a:one', 'a:two']);
-      assert.deepEqual(await method(target, 'collectContributions')('observability.events'), [['b:one'], ['a:one', 'a:two']]);
+      assert.deepEqual(await method(target, 'collectContributions')('observability.events'), [
+        ['b:one'],
+        ['a:one', 'a:two'],
+      ]);
     },
     'asynchronous contributors are awaited, in their place': async (target) => {
       const register = method(target, 'registerContributor');
@@ -23,7 +26,9 @@ export const serviceRules: readonly RuleBody[] = [
       register('channel', 'fast', () => 'fast');
       assert.deepEqual(await method(target, 'collectContributions')('channel'), ['slow', 'fast']);
     },
-    'a contributor that has nothing is left out; false, zero and empty are something': async (target) => {
+    'a contributor that has nothing is left out; false, zero and empty are something': async (
+      target,
+    ) => {
       const register = method(target, 'registerContributor');
       for (const value of [null, false, 0, '', []]) register('channel', String(value), () => value);
       assert.deepEqual(await method(target, 'collectContributions')('channel'), [false, 0, '', []]);
@@ -42,7 +47,8 @@ export const serviceRules: readonly RuleBody[] = [
       assert.deepEqual(await method(target, 'collectContributions')('channel'), [1, 2]);
     },
     'a channel nobody contributes to is empty, whatever its name': async (target) => {
-      for (const channel of ['unknown', ...hostileNames]) assert.deepEqual(await method(target, 'collectContributions')(channel), []);
+      for (const channel of ['unknown', ...hostileNames])
+        assert.deepEqual(await method(target, 'collectContributions')(channel), []);
     },
     'contributors are asked anew each time': async (target) => {
       let asked = 0;
@@ -53,7 +59,8 @@ export const serviceRules: readonly RuleBody[] = [
   }),
   ...rules('capabilities', {
     'a capability that nobody registered is null': async (target) => {
-      for (const name of ['absent', 'toString', '__proto__']) assert.equal(method(target, 'getCapability')(name), null);
+      for (const name of ['absent', 'toString', '__proto__'])
+        assert.equal(method(target, 'getCapability')(name), null);
     },
     'a capability comes back as it was registered': async (target) => {
       for (const value of [{ enabled: true, list: [1, null, 'x'] }, 'text', '', 0, false, []]) {
@@ -128,7 +135,10 @@ export const serviceRules: readonly RuleBody[] = [
   }),
   ...rules('cancellation', {
     'a fresh coordinator is not cancelled': async (target) => {
-      assert.equal((target.cancellation as { isCancelled?: unknown } | undefined)?.isCancelled, false);
+      assert.equal(
+        (target.cancellation as { isCancelled?: unknown } | undefined)?.isCancelled,
+        false,
+      );
     },
   }),
 ];

@@ -1,4 +1,6 @@
-/** What a rule of the conformance suites for ports is made of, and what several of their rules use. */
+/**
+ * What a rule of the conformance suites for ports is made of, and what several of their rules use.
+ */
 import assert from 'node:assert/strict';
 import type { MaybePromise } from '../../index.ts';
 
@@ -6,7 +8,10 @@ import type { MaybePromise } from '../../index.ts';
 export interface PortRule {
   /** The rule as a sentence. */
   readonly name: string;
-  /** Resolves when the rule holds; rejects with an `AssertionError` that says what was expected. Makes what it tests itself, and closes it where it can be closed. */
+  /**
+   * Resolves when the rule holds; rejects with an `AssertionError` that says what was expected.
+   * Makes what it tests itself, and closes it where it can be closed.
+   */
   run(): Promise<void>;
 }
 
@@ -19,7 +24,10 @@ export interface Closable {
 }
 
 /** Binds rules to a maker. */
-export function portRules<T extends object>(make: () => MaybePromise<T>, bodies: PortRuleBodies<T>): PortRule[] {
+export function portRules<T extends object>(
+  make: () => MaybePromise<T>,
+  bodies: PortRuleBodies<T>,
+): PortRule[] {
   return Object.entries(bodies).map(([name, check]) => ({
     name,
     run: async () => {
@@ -62,7 +70,10 @@ export function atOnce<T>(count: number, start: (index: number) => MaybePromise<
   return Promise.all(upTo(count).map(async (index) => start(index)));
 }
 
-/** Names that stores without care lose, mix up or take from a prototype; some start like others, and some hold what separates parts of a key. */
+/**
+ * Names that stores without care lose, mix up or take from a prototype; some start like others, and
+ * some hold what separates parts of a key.
+ */
 export const portNames: readonly string[] = [
   '',
   ' ',

@@ -1,4 +1,6 @@
-/** Conformance rules: of several who ask at once, each operation serves them one after the other. */
+/**
+ * Conformance rules: of several who ask at once, each operation serves them one after the other.
+ */
 import assert from 'node:assert/strict';
 import type { RelayStore } from '../../relay/ports/store.ts';
 import { atOnce, type PortRuleBodies, upTo } from './port-rule.ts';
@@ -10,8 +12,14 @@ const numbers = (one: number, other: number): number => one - other;
 
 /** The only one for whom it is so. */
 function winner<T>(outcomes: readonly T[], won: (outcome: T) => boolean): number {
-  const winners = [...outcomes.entries()].filter(([, outcome]) => won(outcome)).map(([index]) => index);
-  assert.equal(winners.length, 1, `Expected one of ${outcomes.length} to win, got ${winners.length}`);
+  const winners = [...outcomes.entries()]
+    .filter(([, outcome]) => won(outcome))
+    .map(([index]) => index);
+  assert.equal(
+    winners.length,
+    1,
+    `Expected one of ${outcomes.length} to win, got ${winners.length}`,
+  );
   return winners[0] as number;
 }
 
@@ -20,7 +28,10 @@ const defined = (outcome: number | undefined): boolean => outcome !== undefined;
 
 export const concurrencyRules: PortRuleBodies<RelayStore> = {
   'of many who create a session one does, and its document is there': async (store) => {
-    const won = winner(await atOnce(many, (index) => store.create('s', 'k', `${index}`, later())), isTrue);
+    const won = winner(
+      await atOnce(many, (index) => store.create('s', 'k', `${index}`, later())),
+      isTrue,
+    );
     assert.deepEqual(await store.get('s', ['k']), [{ value: `${won}`, version: 1 }]);
   },
   'of many who drop a session one did': async (store) => {
@@ -30,15 +41,22 @@ export const concurrencyRules: PortRuleBodies<RelayStore> = {
   'of many who write over a version one does': async (store) => {
     await begin(store);
     for (let version = 0; version < 10; version++) {
-      const outcomes = await atOnce(many, (index) => store.set('s', 'k', `${version}.${index}`, version));
+      const outcomes = await atOnce(many, (index) =>
+        store.set('s', 'k', `${version}.${index}`, version),
+      );
       const won = winner(outcomes, defined);
       assert.equal(outcomes[won], version + 1);
-      assert.deepEqual(await store.get('s', ['k']), [{ value: `${version}.${won}`, version: version + 1 }]);
+      assert.deepEqual(await store.get('s', ['k']), [
+        { value: `${version}.${won}`, version: version + 1 },
+      ]);
     }
   },
   'of many who delete a document one did': async (store) => {
     await begin(store);
-    winner(await atOnce(many, (index) => store.delete('s', 'first', index % 2 === 0 ? undefined : 1)), isTrue);
+    winner(
+      await atOnce(many, (index) => store.delete('s', 'first', index % 2 === 0 ? undefined : 1)),
+      isTrue,
+    );
   },
   'writes without a version all go, each with a version of its own': async (store) => {
     await begin(store);
@@ -47,7 +65,9 @@ export const concurrencyRules: PortRuleBodies<RelayStore> = {
       [...versions].sort((one, other) => numbers(one ?? 0, other ?? 0)),
       upTo(many).map((index) => index + 1),
     );
-    assert.deepEqual(await store.get('s', ['k']), [{ value: `${versions.indexOf(many)}`, version: many }]);
+    assert.deepEqual(await store.get('s', ['k']), [
+      { value: `${versions.indexOf(many)}`, version: many },
+    ]);
   },
   'nothing is lost where all read, change and write over what they read': async (store) => {
     await begin(store);
@@ -56,7 +76,10 @@ export const concurrencyRules: PortRuleBodies<RelayStore> = {
       for (let added = 0; added < 10; ) {
         const [found] = await store.get('s', ['sum']);
         assert.ok(found !== undefined);
-        if ((await store.set('s', 'sum', `${Number(found.value) + 1}`, found.version)) !== undefined) added += 1;
+        if (
+          (await store.set('s', 'sum', `${Number(found.value) + 1}`, found.version)) !== undefined
+        )
+          added += 1;
       }
     });
     assert.deepEqual(await store.get('s', ['sum']), [{ value: '100', version: 101 }]);
@@ -73,7 +96,11 @@ export const concurrencyRules: PortRuleBodies<RelayStore> = {
       upTo(many).map((index) => index + 1),
     );
     const dropped = added.flatMap((entry) => entry?.dropped ?? []);
-    assert.deepEqual(new Set([...dropped, ...entries.map(({ value }) => value)]).size, many, 'Expected each entry to be either kept or said to be dropped');
+    assert.deepEqual(
+      new Set([...dropped, ...entries.map(({ value }) => value)]).size,
+      many,
+      'Expected each entry to be either kept or said to be dropped',
+    );
     assert.equal(dropped.length, many - 40);
   },
   'of many who ask for a lease one gets it': async (store) => {
@@ -86,12 +113,16 @@ export const concurrencyRules: PortRuleBodies<RelayStore> = {
   },
   'many who steal a lease all get epochs of their own, and the highest has it': async (store) => {
     await begin(store);
-    const epochs = await atOnce(many, (index) => store.acquire('s', 'lease', `${index}`, long, true));
+    const epochs = await atOnce(many, (index) =>
+      store.acquire('s', 'lease', `${index}`, long, true),
+    );
     assert.equal(new Set(epochs).size, many);
     const highest = Math.max(...epochs.map((epoch) => epoch ?? 0));
     const found = await store.holder('s', 'lease');
     assert.deepEqual([found?.holder, found?.epoch], [`${epochs.indexOf(highest)}`, highest]);
-    const renewed = await atOnce(many, (index) => store.renew('s', 'lease', epochs[index] as number, long));
+    const renewed = await atOnce(many, (index) =>
+      store.renew('s', 'lease', epochs[index] as number, long),
+    );
     assert.equal(winner(renewed, isTrue), epochs.indexOf(highest));
   },
   'of many uses at once as many as the limit are allowed': async (store) => {

@@ -10,10 +10,18 @@ async function allows(store: RelayStore, limit: number, windowMs = long, key = '
   assert.deepEqual(await store.count(key, limit, windowMs), { allowed: true, retryAfterMs: 0 });
 }
 
-async function refuses(store: RelayStore, limit: number, windowMs = long, key = 'k'): Promise<number> {
+async function refuses(
+  store: RelayStore,
+  limit: number,
+  windowMs = long,
+  key = 'k',
+): Promise<number> {
   const { allowed, retryAfterMs } = await store.count(key, limit, windowMs);
   assert.equal(allowed, false, `Expected a use beyond ${limit} to be refused`);
-  assert.ok(retryAfterMs > 0 && retryAfterMs <= windowMs, `Expected to wait for more than 0 and at most ${windowMs} ms, got ${retryAfterMs}`);
+  assert.ok(
+    retryAfterMs > 0 && retryAfterMs <= windowMs,
+    `Expected to wait for more than 0 and at most ${windowMs} ms, got ${retryAfterMs}`,
+  );
   return retryAfterMs;
 }
 
@@ -46,14 +54,22 @@ export const counterRules: PortRuleBodies<RelayStore> = {
     await allows(store, 1, 50);
     await eventually('the window ends', async () => (await store.count('k', 1, 50)).allowed);
   },
-  'a window starts with its first use; later ones, and refused ones, do not lengthen it': async (store) => {
+  'a window starts with its first use; later ones, and refused ones, do not lengthen it': async (
+    store,
+  ) => {
     const windowMs = 400;
     const begun = performance.now();
     await allows(store, 1, windowMs);
     // Refused all the time, so that a window that moves would never end.
-    await eventually('a window ends while uses are refused', async () => (await store.count('k', 1, windowMs)).allowed);
+    await eventually(
+      'a window ends while uses are refused',
+      async () => (await store.count('k', 1, windowMs)).allowed,
+    );
     const took = performance.now() - begun;
-    assert.ok(took >= windowMs / 2, `Expected the window to last for ${windowMs} ms, it took ${took}`);
+    assert.ok(
+      took >= windowMs / 2,
+      `Expected the window to last for ${windowMs} ms, it took ${took}`,
+    );
   },
   'the wait for the end of a window grows less': async (store) => {
     await allows(store, 2);

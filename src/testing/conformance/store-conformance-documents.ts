@@ -4,12 +4,16 @@ import type { RelayStore } from '../../relay/ports/store.ts';
 import type { PortRuleBodies } from './port-rule.ts';
 import { begin } from './store-conformance-sessions.ts';
 
-const value = async (store: RelayStore, key: string, session = 's'): Promise<string | undefined> => (await store.get(session, [key]))[0]?.value;
+const value = async (store: RelayStore, key: string, session = 's'): Promise<string | undefined> =>
+  (await store.get(session, [key]))[0]?.value;
 
 /** Not `assert.equal`: the difference of two long strings takes long to draw. */
 async function keeps(store: RelayStore, text: string, what: string): Promise<void> {
   await store.set('s', 'k', text);
-  assert.ok((await value(store, 'k')) === text, `Expected the document to come back as it was written: ${what}`);
+  assert.ok(
+    (await value(store, 'k')) === text,
+    `Expected the document to come back as it was written: ${what}`,
+  );
   const added = await store.append('s', 'log', text, 2);
   assert.ok(added !== undefined, 'Expected the entry to be kept');
   const { entries } = await store.read('s', 'log', added.id - 1, 1);
@@ -26,21 +30,32 @@ export const documentRules: PortRuleBodies<RelayStore> = {
     assert.equal(await store.set('s', 'first', 'v'), 2);
     assert.equal(await store.set('s', 'k', 'v3'), 4, 'Expected a write of the same value to count');
   },
-  'documents come in the order that was asked for, as often as asked, with gaps for those that are not there': async (store) => {
-    await begin(store);
-    await store.set('s', 'b', 'B');
-    await store.set('s', 'a', 'A');
-    const [a, b] = [
-      { value: 'A', version: 1 },
-      { value: 'B', version: 1 },
-    ];
-    assert.deepEqual(await store.get('s', ['a', 'none', 'b', 'a', 'toString']), [a, undefined, b, a, undefined]);
-    assert.deepEqual(await store.get('s', []), []);
-  },
+  'documents come in the order that was asked for, as often as asked, with gaps for those that are not there':
+    async (store) => {
+      await begin(store);
+      await store.set('s', 'b', 'B');
+      await store.set('s', 'a', 'A');
+      const [a, b] = [
+        { value: 'A', version: 1 },
+        { value: 'B', version: 1 },
+      ];
+      assert.deepEqual(await store.get('s', ['a', 'none', 'b', 'a', 'toString']), [
+        a,
+        undefined,
+        b,
+        a,
+        undefined,
+      ]);
+      assert.deepEqual(await store.get('s', []), []);
+    },
   'a write with a version goes over that very version only': async (store) => {
     await begin(store);
     for (const version of [0, 2, 3])
-      assert.equal(await store.set('s', 'first', 'no', version), undefined, `Expected a write over version ${version} to be refused`);
+      assert.equal(
+        await store.set('s', 'first', 'no', version),
+        undefined,
+        `Expected a write over version ${version} to be refused`,
+      );
     assert.deepEqual(await store.get('s', ['first']), [{ value: '1', version: 1 }]);
     assert.equal(await store.set('s', 'first', 'yes', 1), 2);
     assert.equal(await store.set('s', 'first', 'no', 1), undefined);
@@ -49,7 +64,11 @@ export const documentRules: PortRuleBodies<RelayStore> = {
   'a write with version 0 goes only where there is nothing': async (store) => {
     await begin(store);
     for (const version of [1, 2])
-      assert.equal(await store.set('s', 'k', 'no', version), undefined, `Expected a write over version ${version} of nothing to be refused`);
+      assert.equal(
+        await store.set('s', 'k', 'no', version),
+        undefined,
+        `Expected a write over version ${version} of nothing to be refused`,
+      );
     assert.deepEqual(await store.get('s', ['k']), [undefined]);
     assert.equal(await store.set('s', 'k', 'yes', 0), 1);
     assert.equal(await store.set('s', 'k', 'no', 0), undefined);
@@ -62,8 +81,10 @@ export const documentRules: PortRuleBodies<RelayStore> = {
   },
   'versions compare as numbers, beyond one digit too': async (store) => {
     await begin(store);
-    for (let version = 1; version <= 12; version++) assert.equal(await store.set('s', 'k', 'v', version - 1), version);
-    for (const stale of [0, 1, 2, 9, 10, 11]) assert.equal(await store.set('s', 'k', 'no', stale), undefined);
+    for (let version = 1; version <= 12; version++)
+      assert.equal(await store.set('s', 'k', 'v', version - 1), version);
+    for (const stale of [0, 1, 2, 9, 10, 11])
+      assert.equal(await store.set('s', 'k', 'no', stale), undefined);
     assert.equal(await store.set('s', 'k', 'v', 12), 13);
   },
   'a deleted document is gone, once': async (store) => {
@@ -78,17 +99,27 @@ export const documentRules: PortRuleBodies<RelayStore> = {
     await begin(store);
     await store.set('s', 'k', 'one');
     await store.set('s', 'k', 'two');
-    for (const version of [0, 1, 3]) assert.equal(await store.delete('s', 'k', version), false, `Expected a deletion of version ${version} to be refused`);
+    for (const version of [0, 1, 3])
+      assert.equal(
+        await store.delete('s', 'k', version),
+        false,
+        `Expected a deletion of version ${version} to be refused`,
+      );
     assert.deepEqual(await store.get('s', ['k']), [{ value: 'two', version: 2 }]);
     assert.equal(await store.delete('s', 'k', 2), true);
     assert.deepEqual(await store.get('s', ['k']), [undefined]);
-    assert.equal(await store.delete('s', 'k', 0), false, 'Expected nothing to be removed where there is nothing');
+    assert.equal(
+      await store.delete('s', 'k', 0),
+      false,
+      'Expected nothing to be removed where there is nothing',
+    );
   },
   'where a document was deleted, no version of it is there to be written over': async (store) => {
     await begin(store);
     for (let version = 1; version <= 3; version++) await store.set('s', 'k', 'v');
     await store.delete('s', 'k');
-    for (const version of [1, 2, 3, 4]) assert.equal(await store.set('s', 'k', 'no', version), undefined);
+    for (const version of [1, 2, 3, 4])
+      assert.equal(await store.set('s', 'k', 'no', version), undefined);
     assert.notEqual(await store.set('s', 'k', 'yes', 0), undefined);
     assert.equal(await store.set('s', 'k', 'no', 0), undefined);
     assert.equal(await value(store, 'k'), 'yes');
@@ -99,10 +130,21 @@ export const documentRules: PortRuleBodies<RelayStore> = {
     for (let life = 0; life < 4; life++) {
       for (let write = 0; write <= 3 - life; write++) {
         const version = await store.set('s', 'k', `${life}.${write}`);
-        assert.ok(version !== undefined && !seen.has(version), `Expected a version that the document never had, got ${version}`);
+        assert.ok(
+          version !== undefined && !seen.has(version),
+          `Expected a version that the document never had, got ${version}`,
+        );
         for (const stale of seen) {
-          assert.equal(await store.set('s', 'k', 'no', stale), undefined, `Expected a write over version ${stale}, which is long gone, to be refused`);
-          assert.equal(await store.delete('s', 'k', stale), false, `Expected a deletion of version ${stale}, which is long gone, to be refused`);
+          assert.equal(
+            await store.set('s', 'k', 'no', stale),
+            undefined,
+            `Expected a write over version ${stale}, which is long gone, to be refused`,
+          );
+          assert.equal(
+            await store.delete('s', 'k', stale),
+            false,
+            `Expected a deletion of version ${stale}, which is long gone, to be refused`,
+          );
         }
         seen.add(version);
       }
@@ -151,7 +193,11 @@ export const documentRules: PortRuleBodies<RelayStore> = {
     await begin(store);
     await keeps(store, 'x'.repeat(8 * 1_024 * 1_024), '8 MB of ASCII');
     const mixed = '\u00E9\u20AC\u{1F9F0}"\\\n\0';
-    await keeps(store, mixed.repeat(Math.floor((8 * 1_024 * 1_024) / Buffer.byteLength(mixed))), '8 MB of all kinds of characters');
+    await keeps(
+      store,
+      mixed.repeat(Math.floor((8 * 1_024 * 1_024) / Buffer.byteLength(mixed))),
+      '8 MB of all kinds of characters',
+    );
   },
   'large values that differ in one place are two': async (store) => {
     await begin(store);

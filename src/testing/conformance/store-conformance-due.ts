@@ -16,10 +16,19 @@ async function gather(store: RelayStore, count: number): Promise<DueItem[]> {
   return items;
 }
 
-/** Schedules what must come as `keys`, in another order, and asks once. False when the machine was too slow for the order to be certain. */
-async function inOrder(store: RelayStore, session: string, keys: readonly string[], spreadMs: number): Promise<boolean> {
+/**
+ * Schedules what must come as `keys`, in another order, and asks once. False when the machine was
+ * too slow for the order to be certain.
+ */
+async function inOrder(
+  store: RelayStore,
+  session: string,
+  keys: readonly string[],
+  spreadMs: number,
+): Promise<boolean> {
   const begun = performance.now();
-  for (const [index, key] of [...keys.entries()].reverse()) await store.schedule(session, key, index * spreadMs);
+  for (const [index, key] of [...keys.entries()].reverse())
+    await store.schedule(session, key, index * spreadMs);
   if (performance.now() - begun > spreadMs / 2) {
     for (const key of keys) await store.unschedule(session, key);
     return false;
@@ -64,7 +73,12 @@ export const dueRules: PortRuleBodies<RelayStore> = {
   },
   'what is put off for no time comes once in an answer, and in the next': async (store) => {
     await store.schedule('s', 'k', 0);
-    for (const again of [1, 2, 3]) assert.deepEqual(await store.due(10, 0), [{ session: 's', key: 'k' }], `Expected it in answer ${again}`);
+    for (const again of [1, 2, 3])
+      assert.deepEqual(
+        await store.due(10, 0),
+        [{ session: 's', key: 'k' }],
+        `Expected it in answer ${again}`,
+      );
   },
   'what is scheduled again moves': async (store) => {
     await store.schedule('s', 'k', 0);
@@ -113,7 +127,8 @@ export const dueRules: PortRuleBodies<RelayStore> = {
     );
   },
   'what is due longest comes first, whenever it was scheduled': async (store) => {
-    for (const [attempt, spreadMs] of [100, 200, 400, 800].entries()) if (await inOrder(store, `s${attempt}`, ['a', 'c', 'b', 'd'], spreadMs)) return;
+    for (const [attempt, spreadMs] of [100, 200, 400, 800].entries())
+      if (await inOrder(store, `s${attempt}`, ['a', 'c', 'b', 'd'], spreadMs)) return;
     assert.fail('Expected the store to take four items within less than 400 ms');
   },
   'one key in two sessions is two items': async (store) => {

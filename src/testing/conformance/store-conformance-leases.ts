@@ -7,18 +7,30 @@ import { begin } from './store-conformance-sessions.ts';
 const long = 60_000;
 const short = 30;
 
-async function take(store: RelayStore, holder: string, ttlMs = long, steal = false, lease = 'lease'): Promise<number> {
+async function take(
+  store: RelayStore,
+  holder: string,
+  ttlMs = long,
+  steal = false,
+  lease = 'lease',
+): Promise<number> {
   const epoch = await store.acquire('s', lease, holder, ttlMs, steal);
   assert.ok(epoch !== undefined, `Expected ${holder} to get the lease`);
   return epoch;
 }
 
-async function heldBy(store: RelayStore, holder: string, epoch: number, lease = 'lease'): Promise<void> {
+async function heldBy(
+  store: RelayStore,
+  holder: string,
+  epoch: number,
+  lease = 'lease',
+): Promise<void> {
   const found = await store.holder('s', lease);
   assert.deepEqual([found?.holder, found?.epoch], [holder, epoch]);
 }
 
-const runsOut = (store: RelayStore): Promise<void> => eventually('the lease runs out', async () => (await store.holder('s', 'lease')) === undefined);
+const runsOut = (store: RelayStore): Promise<void> =>
+  eventually('the lease runs out', async () => (await store.holder('s', 'lease')) === undefined);
 
 export const leaseRules: PortRuleBodies<RelayStore> = {
   'a lease that nobody holds is taken, with an epoch from 1': async (store) => {
@@ -32,7 +44,10 @@ export const leaseRules: PortRuleBodies<RelayStore> = {
     assert.ok(epoch >= 1);
     const found = await store.holder('s', 'lease');
     assert.deepEqual([found?.holder, found?.epoch], ['one', epoch]);
-    assert.ok(found !== undefined && found.remainingMs > 0 && found.remainingMs <= long, `Expected at most ${long} ms to remain, got ${found?.remainingMs}`);
+    assert.ok(
+      found !== undefined && found.remainingMs > 0 && found.remainingMs <= long,
+      `Expected at most ${long} ms to remain, got ${found?.remainingMs}`,
+    );
   },
   'a lease that another holds is refused, and stays as it was': async (store) => {
     await begin(store);
@@ -88,7 +103,10 @@ export const leaseRules: PortRuleBodies<RelayStore> = {
     assert.equal(await store.release('s', 'lease', first), false);
     assert.equal(await store.holder('s', 'lease'), undefined);
     const second = await take(store, 'two');
-    assert.ok(second > first, `Expected an epoch beyond ${first} after the lease ran out, got ${second}`);
+    assert.ok(
+      second > first,
+      `Expected an epoch beyond ${first} after the lease ran out, got ${second}`,
+    );
     assert.equal(await store.renew('s', 'lease', first, long), false);
     await heldBy(store, 'two', second);
   },
@@ -142,13 +160,21 @@ export const leaseRules: PortRuleBodies<RelayStore> = {
     await sleep(50);
     const after = await store.holder('s', 'lease');
     assert.ok(before !== undefined && after !== undefined);
-    assert.ok(after.remainingMs < before.remainingMs - 25, `Expected less than ${before.remainingMs} ms, got ${after.remainingMs}`);
+    assert.ok(
+      after.remainingMs < before.remainingMs - 25,
+      `Expected less than ${before.remainingMs} ms, got ${after.remainingMs}`,
+    );
   },
   'epochs grow for as long as the session lives': async (store) => {
     await begin(store);
     let last = 0;
     for (let round = 0; round < 12; round++) {
-      const epoch = await take(store, `holder-${round % 2}`, round % 4 === 3 ? short : long, round % 3 === 0);
+      const epoch = await take(
+        store,
+        `holder-${round % 2}`,
+        round % 4 === 3 ? short : long,
+        round % 3 === 0,
+      );
       assert.ok(epoch > last, `Expected an epoch beyond ${last}, got ${epoch}`);
       last = epoch;
       if (round % 4 === 3) await runsOut(store);
@@ -171,7 +197,11 @@ export const leaseRules: PortRuleBodies<RelayStore> = {
     await store.append('s', 'same', 'entry', 5);
     const epoch = await take(store, 'one', long, false, 'same');
     assert.deepEqual(await store.get('s', ['same']), [{ value: 'document', version: 1 }]);
-    assert.deepEqual(await store.read('s', 'same', 0, 5), { entries: [{ id: 1, value: 'entry' }], first: 1, last: 1 });
+    assert.deepEqual(await store.read('s', 'same', 0, 5), {
+      entries: [{ id: 1, value: 'entry' }],
+      first: 1,
+      last: 1,
+    });
     await heldBy(store, 'one', epoch, 'same');
     await store.delete('s', 'same');
     assert.equal((await store.read('s', 'same', 0, 5)).last, 1);

@@ -16,8 +16,13 @@ const entries = (from: number, to: number): { id: number; value: string }[] =>
 export const logRules: PortRuleBodies<RelayStore> = {
   'entries are numbered from 1, without gaps': async (store) => {
     await begin(store);
-    for (const id of [1, 2, 3]) assert.deepEqual(await store.append('s', 'log', `v${id}`, 10), { id, dropped: [] });
-    assert.deepEqual(await store.read('s', 'log', 0, 10), { entries: entries(1, 3), first: 1, last: 3 });
+    for (const id of [1, 2, 3])
+      assert.deepEqual(await store.append('s', 'log', `v${id}`, 10), { id, dropped: [] });
+    assert.deepEqual(await store.read('s', 'log', 0, 10), {
+      entries: entries(1, 3),
+      first: 1,
+      last: 3,
+    });
   },
   'a log that nothing was added to is empty': async (store) => {
     await begin(store);
@@ -31,19 +36,34 @@ export const logRules: PortRuleBodies<RelayStore> = {
     await add(store, 3, 3);
     assert.deepEqual(await store.append('s', 'log', 'v4', 3), { id: 4, dropped: ['v1'] });
     assert.deepEqual(await store.append('s', 'log', 'v5', 3), { id: 5, dropped: ['v2'] });
-    assert.deepEqual(await store.read('s', 'log', 0, 10), { entries: entries(3, 5), first: 3, last: 5 });
+    assert.deepEqual(await store.read('s', 'log', 0, 10), {
+      entries: entries(3, 5),
+      first: 3,
+      last: 5,
+    });
   },
   'a smaller number to keep drops several at once, oldest first': async (store) => {
     await begin(store);
     await add(store, 10, 100);
-    assert.deepEqual(await store.append('s', 'log', 'v11', 4), { id: 11, dropped: ['v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'v7'] });
-    assert.deepEqual(await store.read('s', 'log', 0, 100), { entries: entries(8, 11), first: 8, last: 11 });
+    assert.deepEqual(await store.append('s', 'log', 'v11', 4), {
+      id: 11,
+      dropped: ['v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'v7'],
+    });
+    assert.deepEqual(await store.read('s', 'log', 0, 100), {
+      entries: entries(8, 11),
+      first: 8,
+      last: 11,
+    });
   },
   'a larger number to keep brings nothing back': async (store) => {
     await begin(store);
     await add(store, 5, 2);
     assert.deepEqual(await store.append('s', 'log', 'v6', 100), { id: 6, dropped: [] });
-    assert.deepEqual(await store.read('s', 'log', 0, 100), { entries: entries(4, 6), first: 4, last: 6 });
+    assert.deepEqual(await store.read('s', 'log', 0, 100), {
+      entries: entries(4, 6),
+      first: 4,
+      last: 6,
+    });
   },
   'equal values are dropped one by one': async (store) => {
     await begin(store);
@@ -57,15 +77,23 @@ export const logRules: PortRuleBodies<RelayStore> = {
   'a log that keeps nothing goes on counting': async (store) => {
     await begin(store);
     await add(store, 2, 10);
-    assert.deepEqual(await store.append('s', 'log', 'v3', 0), { id: 3, dropped: ['v1', 'v2', 'v3'] });
+    assert.deepEqual(await store.append('s', 'log', 'v3', 0), {
+      id: 3,
+      dropped: ['v1', 'v2', 'v3'],
+    });
     assert.deepEqual(await store.read('s', 'log', 0, 10), { entries: [], first: 0, last: 3 });
     assert.deepEqual(await store.append('s', 'log', 'v4', 10), { id: 4, dropped: [] });
-    assert.deepEqual(await store.read('s', 'log', 0, 10), { entries: entries(4, 4), first: 4, last: 4 });
+    assert.deepEqual(await store.read('s', 'log', 0, 10), {
+      entries: entries(4, 4),
+      first: 4,
+      last: 4,
+    });
   },
   'reading gives the oldest entries after an id, so many at most': async (store) => {
     await begin(store);
     await add(store, 12, 10);
-    const read = async (after: number, limit: number): Promise<unknown> => (await store.read('s', 'log', after, limit)).entries;
+    const read = async (after: number, limit: number): Promise<unknown> =>
+      (await store.read('s', 'log', after, limit)).entries;
     assert.deepEqual(await read(0, 4), entries(3, 6));
     assert.deepEqual(await read(1, 4), entries(3, 6));
     assert.deepEqual(await read(2, 4), entries(3, 6));
@@ -88,13 +116,22 @@ export const logRules: PortRuleBodies<RelayStore> = {
   'reading takes nothing away': async (store) => {
     await begin(store);
     await add(store, 3, 10);
-    for (const again of [1, 2, 3]) assert.deepEqual((await store.read('s', 'log', 0, 10)).entries, entries(1, 3), `Expected reading ${again} to find all`);
+    for (const again of [1, 2, 3])
+      assert.deepEqual(
+        (await store.read('s', 'log', 0, 10)).entries,
+        entries(1, 3),
+        `Expected reading ${again} to find all`,
+      );
   },
   'logs of one session do not mix': async (store) => {
     await begin(store);
     await add(store, 3, 10);
     assert.equal((await store.append('s', 'log2', 'w1', 10))?.id, 1);
-    assert.deepEqual(await store.read('s', 'log2', 0, 10), { entries: [{ id: 1, value: 'w1' }], first: 1, last: 1 });
+    assert.deepEqual(await store.read('s', 'log2', 0, 10), {
+      entries: [{ id: 1, value: 'w1' }],
+      first: 1,
+      last: 1,
+    });
     assert.deepEqual((await store.read('s', 'log', 0, 10)).entries, entries(1, 3));
   },
   'a log that is long and drops much stays in order': async (store) => {
@@ -110,7 +147,11 @@ export const logRules: PortRuleBodies<RelayStore> = {
       dropped,
       entries(1, 900).map(({ value }) => value),
     );
-    assert.deepEqual(await store.read('s', 'log', 0, 1_000), { entries: entries(901, 1_000), first: 901, last: 1_000 });
+    assert.deepEqual(await store.read('s', 'log', 0, 1_000), {
+      entries: entries(901, 1_000),
+      first: 901,
+      last: 1_000,
+    });
     assert.deepEqual((await store.read('s', 'log', 950, 5)).entries, entries(951, 955));
   },
 };

@@ -37,13 +37,23 @@ const entryOf = <V>(map: Map<string, V>, key: string, make: () => V): V => {
   return found;
 };
 
-type Step = (world: World, session: string, model: Model | undefined, name: string) => Promise<void>;
+type Step = (
+  world: World,
+  session: string,
+  model: Model | undefined,
+  name: string,
+) => Promise<void>;
 
 const steps: readonly Step[] = [
   async ({ store, sessions, random }, session, model, key) => {
     const value = `${random(1_000)}`;
     assert.equal(await store.create(session, key, value, later()), model === undefined);
-    if (model === undefined) sessions.set(session, { documents: new Map([[key, { value, version: 1, highest: 1 }]]), logs: new Map(), leases: new Map() });
+    if (model === undefined)
+      sessions.set(session, {
+        documents: new Map([[key, { value, version: 1, highest: 1 }]]),
+        logs: new Map(),
+        leases: new Map(),
+      });
   },
   async ({ store, sessions, random }, session, model) => {
     if (random(6) > 0) return;
@@ -55,10 +65,14 @@ const steps: readonly Step[] = [
     const version = [undefined, now, now, now + 1, Math.max(0, now - 1), random(5)][random(6)];
     const value = `${random(1_000)}`;
     const got = await store.set(session, key, value, version);
-    if (model === undefined || (version !== undefined && version !== now)) assert.equal(got, undefined);
+    if (model === undefined || (version !== undefined && version !== now))
+      assert.equal(got, undefined);
     else {
       const document = entryOf(model.documents, key, () => ({ value, version: 0, highest: 0 }));
-      assert.ok(got !== undefined && got > document.highest, `Expected a version beyond ${document.highest}, got ${got}`);
+      assert.ok(
+        got !== undefined && got > document.highest,
+        `Expected a version beyond ${document.highest}, got ${got}`,
+      );
       if (now > 0) assert.equal(got, now + 1);
       Object.assign(document, { value, version: got, highest: got });
     }
@@ -75,7 +89,9 @@ const steps: readonly Step[] = [
     const keys = [key, 'k0', 'k1', key];
     const expected = keys.map((each) => {
       const document = model?.documents.get(each);
-      return document !== undefined && document.version > 0 ? { value: document.value, version: document.version } : undefined;
+      return document !== undefined && document.version > 0
+        ? { value: document.value, version: document.version }
+        : undefined;
     });
     assert.deepEqual(await store.get(session, keys), expected);
   },
@@ -87,7 +103,9 @@ const steps: readonly Step[] = [
     const log = entryOf(model.logs, name, () => ({ last: 0, entries: [] }));
     log.last += 1;
     log.entries.push({ id: log.last, value });
-    const dropped = log.entries.splice(0, Math.max(0, log.entries.length - keep)).map((entry) => entry.value);
+    const dropped = log.entries
+      .splice(0, Math.max(0, log.entries.length - keep))
+      .map((entry) => entry.value);
     assert.deepEqual(added, { id: log.last, dropped });
   },
   async ({ store, random }, session, model, name) => {
@@ -105,9 +123,16 @@ const steps: readonly Step[] = [
     const steal = random(3) === 0;
     const epoch = await store.acquire(session, name, holder, long, steal);
     if (model === undefined) return assert.equal(epoch, undefined);
-    const lease = entryOf(model.leases, name, () => ({ holder: undefined as string | undefined, epoch: 0 }));
-    if (lease.holder !== undefined && lease.holder !== holder && !steal) return assert.equal(epoch, undefined);
-    assert.ok(epoch !== undefined && epoch > lease.epoch, `Expected an epoch beyond ${lease.epoch}, got ${epoch}`);
+    const lease = entryOf(model.leases, name, () => ({
+      holder: undefined as string | undefined,
+      epoch: 0,
+    }));
+    if (lease.holder !== undefined && lease.holder !== holder && !steal)
+      return assert.equal(epoch, undefined);
+    assert.ok(
+      epoch !== undefined && epoch > lease.epoch,
+      `Expected an epoch beyond ${lease.epoch}, got ${epoch}`,
+    );
     Object.assign(lease, { holder, epoch });
   },
   async ({ store, random }, session, model, name) => {
@@ -120,7 +145,10 @@ const steps: readonly Step[] = [
       if (current && lease !== undefined) lease.holder = undefined;
     }
     const found = await store.holder(session, name);
-    assert.deepEqual([found?.holder, found?.epoch], lease?.holder === undefined ? [undefined, undefined] : [lease.holder, lease.epoch]);
+    assert.deepEqual(
+      [found?.holder, found?.epoch],
+      lease?.holder === undefined ? [undefined, undefined] : [lease.holder, lease.epoch],
+    );
   },
   async ({ store, counters, random }, _session, _model, name) => {
     const used = counters.get(name) ?? 0;
@@ -157,12 +185,17 @@ async function walk(store: RelayStore, seed: number): Promise<void> {
       await steps[step]?.(world, session, world.sessions.get(session), `k${random(3)}`);
     } catch (error) {
       throw new assert.AssertionError({
-        message: `After ${index} operations from the seed ${seed}: ${error instanceof Error ? error.message : String(error)}`,
+        message:
+          `After ${index} operations from the seed ${seed}: ` +
+          `${error instanceof Error ? error.message : String(error)}`,
       });
     }
   }
 }
 
 export const modelRules: PortRuleBodies<RelayStore> = Object.fromEntries(
-  [1, 2, 3].map((seed) => [`a store does what its model does, over operations from the seed ${seed}`, (store: RelayStore) => walk(store, seed)]),
+  [1, 2, 3].map((seed) => [
+    `a store does what its model does, over operations from the seed ${seed}`,
+    (store: RelayStore) => walk(store, seed),
+  ]),
 );

@@ -1,4 +1,7 @@
-/** Conformance rules: sessions begin, end and expire, and nothing is written to one that is not there. */
+/**
+ * Conformance rules: sessions begin, end and expire, and nothing is written to one that is not
+ * there.
+ */
 import assert from 'node:assert/strict';
 import type { RelayStore } from '../../relay/ports/store.ts';
 import { eventually, type PortRuleBodies } from './port-rule.ts';
@@ -8,22 +11,35 @@ export const later = (): number => Date.now() + 3_600_000;
 
 /** Creates a session that outlives the rule, with a document `first`. */
 export async function begin(store: RelayStore, session = 's'): Promise<void> {
-  assert.equal(await store.create(session, 'first', '1', later()), true, `Expected create('${session}') to be the first of that name`);
+  assert.equal(
+    await store.create(session, 'first', '1', later()),
+    true,
+    `Expected create('${session}') to be the first of that name`,
+  );
 }
 
 /** One operation each: a session that is not there must not notice. */
 const refused: Readonly<Record<string, (store: RelayStore, session: string) => Promise<void>>> = {
-  get: async (store, session) => assert.deepEqual(await store.get(session, ['first', 'k']), [undefined, undefined]),
+  get: async (store, session) =>
+    assert.deepEqual(await store.get(session, ['first', 'k']), [undefined, undefined]),
   set: async (store, session) => assert.equal(await store.set(session, 'k', 'v'), undefined),
-  'set with version 0': async (store, session) => assert.equal(await store.set(session, 'k', 'v', 0), undefined),
-  'set with version 1': async (store, session) => assert.equal(await store.set(session, 'first', 'v', 1), undefined),
+  'set with version 0': async (store, session) =>
+    assert.equal(await store.set(session, 'k', 'v', 0), undefined),
+  'set with version 1': async (store, session) =>
+    assert.equal(await store.set(session, 'first', 'v', 1), undefined),
   delete: async (store, session) => assert.equal(await store.delete(session, 'first'), false),
-  'delete with version 1': async (store, session) => assert.equal(await store.delete(session, 'first', 1), false),
-  append: async (store, session) => assert.equal(await store.append(session, 'log', 'v', 10), undefined),
-  read: async (store, session) => assert.deepEqual(await store.read(session, 'log', 0, 10), { entries: [], first: 0, last: 0 }),
-  acquire: async (store, session) => assert.equal(await store.acquire(session, 'lease', 'me', 60_000), undefined),
-  'acquire with steal': async (store, session) => assert.equal(await store.acquire(session, 'lease', 'me', 60_000, true), undefined),
-  renew: async (store, session) => assert.equal(await store.renew(session, 'lease', 1, 60_000), false),
+  'delete with version 1': async (store, session) =>
+    assert.equal(await store.delete(session, 'first', 1), false),
+  append: async (store, session) =>
+    assert.equal(await store.append(session, 'log', 'v', 10), undefined),
+  read: async (store, session) =>
+    assert.deepEqual(await store.read(session, 'log', 0, 10), { entries: [], first: 0, last: 0 }),
+  acquire: async (store, session) =>
+    assert.equal(await store.acquire(session, 'lease', 'me', 60_000), undefined),
+  'acquire with steal': async (store, session) =>
+    assert.equal(await store.acquire(session, 'lease', 'me', 60_000, true), undefined),
+  renew: async (store, session) =>
+    assert.equal(await store.renew(session, 'lease', 1, 60_000), false),
   release: async (store, session) => assert.equal(await store.release(session, 'lease', 1), false),
   holder: async (store, session) => assert.equal(await store.holder(session, 'lease'), undefined),
   drop: async (store, session) => assert.equal(await store.drop(session), false),
@@ -47,7 +63,11 @@ async function nothingThere(store: RelayStore, name: (operation: string) => stri
 /** The session is new: it has its first document and nothing else. */
 async function isNew(store: RelayStore, session: string): Promise<void> {
   assert.equal(await store.create(session, 'again', '2', later()), true);
-  assert.deepEqual(await store.get(session, ['again', 'first', 'k']), [{ value: '2', version: 1 }, undefined, undefined]);
+  assert.deepEqual(await store.get(session, ['again', 'first', 'k']), [
+    { value: '2', version: 1 },
+    undefined,
+    undefined,
+  ]);
   assert.deepEqual(await store.read(session, 'log', 0, 10), { entries: [], first: 0, last: 0 });
   assert.equal(await store.holder(session, 'lease'), undefined);
   assert.equal((await store.append(session, 'log', 'v', 10))?.id, 1);
@@ -66,7 +86,11 @@ export const sessionRules: PortRuleBodies<RelayStore> = {
     await furnish(store, 's');
     assert.equal(await store.create('s', 'first', 'other', later()), false);
     assert.equal(await store.create('s', 'more', 'other', Date.now() - 1_000), false);
-    assert.deepEqual(await store.get('s', ['first', 'more', 'k']), [{ value: '1', version: 1 }, undefined, { value: 'v', version: 1 }]);
+    assert.deepEqual(await store.get('s', ['first', 'more', 'k']), [
+      { value: '1', version: 1 },
+      undefined,
+      { value: 'v', version: 1 },
+    ]);
     assert.equal((await store.read('s', 'log', 0, 10)).last, 1);
     assert.equal((await store.holder('s', 'lease'))?.holder, 'me');
   },
@@ -79,7 +103,9 @@ export const sessionRules: PortRuleBodies<RelayStore> = {
     assert.equal(await store.drop('s'), true);
     await nothingThere(store, () => 's');
   },
-  'a session that has expired takes nothing and has nothing, whatever is asked first': async (store) => {
+  'a session that has expired takes nothing and has nothing, whatever is asked first': async (
+    store,
+  ) => {
     const expiresAt = Date.now() + 150;
     const names = ['probe', ...Object.keys(refused)];
     await Promise.all(
@@ -88,7 +114,10 @@ export const sessionRules: PortRuleBodies<RelayStore> = {
         await furnish(store, name);
       }),
     );
-    await eventually('the session has expired', async () => (await store.get('probe', ['first']))[0] === undefined);
+    await eventually(
+      'the session has expired',
+      async () => (await store.get('probe', ['first']))[0] === undefined,
+    );
     // The clock of the store may be another, but it is one.
     await nothingThere(store, (operation) => operation);
   },
@@ -100,7 +129,10 @@ export const sessionRules: PortRuleBodies<RelayStore> = {
     await store.create('short', 'first', '1', Date.now() + 100);
     await store.create('long', 'first', '1', later());
     await furnish(store, 'long');
-    await eventually('the session has expired', async () => (await store.get('short', ['first']))[0] === undefined);
+    await eventually(
+      'the session has expired',
+      async () => (await store.get('short', ['first']))[0] === undefined,
+    );
     assert.deepEqual(await store.get('long', ['first', 'k']), [
       { value: '1', version: 1 },
       { value: 'v', version: 1 },
@@ -127,16 +159,24 @@ export const sessionRules: PortRuleBodies<RelayStore> = {
     const expiresAt = Date.now() + 100;
     for (const name of ['probe', 's']) await store.create(name, 'first', '1', expiresAt);
     await furnish(store, 's');
-    await eventually('the session has expired', async () => (await store.get('probe', ['first']))[0] === undefined);
+    await eventually(
+      'the session has expired',
+      async () => (await store.get('probe', ['first']))[0] === undefined,
+    );
     await isNew(store, 's');
   },
-  'a session that took the name of one that had to expire does not expire with it': async (store) => {
+  'a session that took the name of one that had to expire does not expire with it': async (
+    store,
+  ) => {
     await store.create('s', 'first', '1', Date.now() + 150);
     await store.create('probe', 'first', '1', Date.now() + 300);
     await store.drop('s');
     await begin(store);
     await furnish(store, 's');
-    await eventually('the probe has expired', async () => (await store.get('probe', ['first']))[0] === undefined);
+    await eventually(
+      'the probe has expired',
+      async () => (await store.get('probe', ['first']))[0] === undefined,
+    );
     assert.deepEqual(await store.get('s', ['first', 'k']), [
       { value: '1', version: 1 },
       { value: 'v', version: 1 },

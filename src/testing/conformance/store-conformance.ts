@@ -13,11 +13,21 @@ import { nameRules } from './store-conformance-names.ts';
 import { sessionRules } from './store-conformance-sessions.ts';
 
 /**
- * The rules a store must keep, as data: `for (const rule of storeConformance(make)) test(rule.name, rule.run)`. `makeStore` gives a fresh, empty store for each rule, or
- * one with a name space of its own; its `close`, where it has one, is called after the rule. Some rules wait for up to a second, by the clock of the machine.
+ * The rules a store must keep, as data:
+ * `for (const rule of storeConformance(make)) test(rule.name, rule.run)`. `makeStore` gives a
+ * fresh, empty store for each rule, or one with a name space of its own; its `close`, where it has
+ * one, is called after the rule. Some rules wait for up to a second, by the clock of the machine.
  */
 export function storeConformance(makeStore: () => MaybePromise<RelayStore>): readonly PortRule[] {
-  return [sessionRules, documentRules, logRules, leaseRules, counterRules, dueRules, concurrencyRules, nameRules, modelRules].flatMap((bodies) =>
-    portRules(makeStore, bodies),
-  );
+  return [
+    sessionRules,
+    documentRules,
+    logRules,
+    leaseRules,
+    counterRules,
+    dueRules,
+    concurrencyRules,
+    nameRules,
+    modelRules,
+  ].flatMap((bodies) => portRules(makeStore, bodies));
 }

@@ -1,5 +1,13 @@
 /** The session that every surface is measured on: one tool for each way in which a call can end. */
-import { content, defineTool, fail, HostToolRegistry, jsonSchema, ok, type ToolSession } from '../../index.ts';
+import {
+  content,
+  defineTool,
+  fail,
+  HostToolRegistry,
+  jsonSchema,
+  ok,
+  type ToolSession,
+} from '../../index.ts';
 
 /** Freed by the rule that waits in it. */
 export interface Waiting {
@@ -10,7 +18,10 @@ export interface Waiting {
 const none = jsonSchema<Record<string, never>>({ type: 'object', properties: {} });
 const anything = jsonSchema<Record<string, unknown>>({ type: 'object' });
 
-/** A fresh registry and a session over it. What the session says of errors is said, so that no surface's own default counts. */
+/**
+ * A fresh registry and a session over it. What the session says of errors is said, so that no
+ * surface's own default counts.
+ */
 export function conformanceWorld(): { readonly session: ToolSession; readonly waiting: Waiting } {
   let begin: () => void = () => {};
   const started = new Promise<void>((resolve) => {
@@ -18,7 +29,13 @@ export function conformanceWorld(): { readonly session: ToolSession; readonly wa
   });
   const registry = new HostToolRegistry({
     rules: [
-      { id: 'not-today', effect: 'deny', tools: 'denied', when: { value: { equals: 'no' } }, reason: 'not_today' },
+      {
+        id: 'not-today',
+        effect: 'deny',
+        tools: 'denied',
+        when: { value: { equals: 'no' } },
+        reason: 'not_today',
+      },
       { id: 'never', effect: 'deny', tools: 'forbidden', reason: 'never' },
     ],
     policies: [
@@ -31,22 +48,48 @@ export function conformanceWorld(): { readonly session: ToolSession; readonly wa
       },
     ],
   });
-  const add = (name: string, handler: (input: Record<string, unknown>, context: never) => unknown, more: object = {}): void => {
-    registry.register(defineTool({ name, description: `Shows ${name}.`, parameters: anything, handler: handler as never, ...more }) as never);
+  const add = (
+    name: string,
+    handler: (input: Record<string, unknown>, context: never) => unknown,
+    more: object = {},
+  ): void => {
+    registry.register(
+      defineTool({
+        name,
+        description: `Shows ${name}.`,
+        parameters: anything,
+        handler: handler as never,
+        ...more,
+      }) as never,
+    );
   };
   add('echo', (input) => input.value ?? null);
   add('text', ({ value }) => String(value));
   add('object', () => ({ list: [1, 'two', null], nested: { deep: true } }));
   add('nothing', () => undefined);
-  add('parts', () => [content.text('first'), content.image('iVBORw0KGgo=', 'image/png'), content.text('last')]);
+  add('parts', () => [
+    content.text('first'),
+    content.image('iVBORw0KGgo=', 'image/png'),
+    content.text('last'),
+  ]);
   add('declared', () => ({ sum: 3 }), {
-    outputSchema: jsonSchema<{ sum: number }>({ type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }),
+    outputSchema: jsonSchema<{ sum: number }>({
+      type: 'object',
+      properties: { sum: { type: 'number' } },
+      required: ['sum'],
+    }),
   });
-  add('declared_list', () => ['a', 'b'], { outputSchema: jsonSchema<string[]>({ type: 'array', items: { type: 'string' } }) });
+  add('declared_list', () => ['a', 'b'], {
+    outputSchema: jsonSchema<string[]>({ type: 'array', items: { type: 'string' } }),
+  });
   add('noted', () => ok('noted', { pages: 2 }));
   add('big', () => 'x'.repeat(5_000), { maxOutputChars: 200 });
   add('typed', ({ count }) => count, {
-    parameters: jsonSchema<{ count: number }>({ type: 'object', properties: { count: { type: 'integer', minimum: 1 } }, required: ['count'] }),
+    parameters: jsonSchema<{ count: number }>({
+      type: 'object',
+      properties: { count: { type: 'integer', minimum: 1 } },
+      required: ['count'],
+    }),
   });
   add('denied', () => 'never');
   add('forbidden', () => 'never');
@@ -65,10 +108,20 @@ export function conformanceWorld(): { readonly session: ToolSession; readonly wa
     circle.self = circle;
     return circle;
   });
-  add('wrong_output', () => ({ sum: 'three' }), { outputSchema: jsonSchema<{ sum: number }>({ type: 'object', properties: { sum: { type: 'number' } } }) });
-  add('calls_itself', (_, context: { tools: { call(name: string, input: object): Promise<unknown> } }) => context.tools.call('calls_itself', {}), {
-    uses: ['calls_itself'],
+  add('wrong_output', () => ({ sum: 'three' }), {
+    outputSchema: jsonSchema<{ sum: number }>({
+      type: 'object',
+      properties: { sum: { type: 'number' } },
+    }),
   });
+  add(
+    'calls_itself',
+    (_, context: { tools: { call(name: string, input: object): Promise<unknown> } }) =>
+      context.tools.call('calls_itself', {}),
+    {
+      uses: ['calls_itself'],
+    },
+  );
   add('reports', (_, context: { progress(done: number, total: number): void }) => {
     context.progress(1, 2);
     context.progress(2, 2);
@@ -80,7 +133,18 @@ export function conformanceWorld(): { readonly session: ToolSession; readonly wa
       signal.addEventListener('abort', () => resolve('late'), { once: true });
     });
   });
-  registry.register(defineTool({ name: 'no_input', description: 'Takes nothing.', parameters: none, handler: () => 'ran' }));
-  const session = registry.createSession({ sessionId: 'surface-conformance', exposeErrors: 'message', overrides: { disable: ['disabled'] } });
+  registry.register(
+    defineTool({
+      name: 'no_input',
+      description: 'Takes nothing.',
+      parameters: none,
+      handler: () => 'ran',
+    }),
+  );
+  const session = registry.createSession({
+    sessionId: 'surface-conformance',
+    exposeErrors: 'message',
+    overrides: { disable: ['disabled'] },
+  });
   return { session, waiting: { started } };
 }

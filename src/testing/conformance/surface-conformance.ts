@@ -1,4 +1,7 @@
-/** One truth on every surface, as data: the same calls give the same text, failure, code and events as a direct call. */
+/**
+ * One truth on every surface, as data: the same calls give the same text, failure, code and events
+ * as a direct call.
+ */
 import assert from 'node:assert/strict';
 import { type AnyEvent, serializeOutput, type ToolResult, type ToolSession } from '../../index.ts';
 import { readOptions } from '../../options.ts';
@@ -6,7 +9,10 @@ import { conformanceWorld } from './surface-conformance-world.ts';
 
 /** What came back from a surface, in the words of this suite. */
 export interface SurfaceAnswer {
-  /** All text that a model would read, in order, joined by line breaks where the surface shows several. */
+  /**
+   * All text that a model would read, in order, joined by line breaks where the surface shows
+   * several.
+   */
   readonly text: string;
   /** Whether the surface marks it as failed. */
   readonly isError: boolean;
@@ -16,8 +22,15 @@ export interface SurfaceAnswer {
 
 /** A session behind a surface. */
 export interface SurfaceUnderTest {
-  /** Calls a tool as an agent would on that surface; `name` is the tool's id, and the surface maps it to what it shows. */
-  call(name: string, input: unknown, options: { readonly signal: AbortSignal }): Promise<SurfaceAnswer>;
+  /**
+   * Calls a tool as an agent would on that surface; `name` is the tool's id, and the surface maps
+   * it to what it shows.
+   */
+  call(
+    name: string,
+    input: unknown,
+    options: { readonly signal: AbortSignal },
+  ): Promise<SurfaceAnswer>;
   /** Ends what `make` began. */
   close?(): Promise<void> | void;
 }
@@ -44,7 +57,10 @@ export interface SurfaceConformanceOptions {
 export interface SurfaceRule {
   /** The rule as a sentence. */
   readonly name: string;
-  /** Resolves when it holds; rejects with an `AssertionError` that says what was expected. Makes a session of its own. */
+  /**
+   * Resolves when it holds; rejects with an `AssertionError` that says what was expected. Makes a
+   * session of its own.
+   */
   run(): Promise<void>;
 }
 
@@ -58,15 +74,31 @@ interface Row {
 const rows: readonly Row[] = [
   { title: 'text', tool: 'text', input: { value: 'plain' } },
   { title: 'an empty text', tool: 'text', input: { value: '' } },
-  { title: 'unicode: emoji, combining marks, right-to-left, a line break', tool: 'text', input: { value: 'na\u0308ive 👩‍💻 שלום\nnext' } },
-  { title: 'control characters and a lone surrogate, which no model should read', tool: 'text', input: { value: 'a\u0007b\ud800c' } },
+  {
+    title: 'unicode: emoji, combining marks, right-to-left, a line break',
+    tool: 'text',
+    input: { value: 'na\u0308ive 👩‍💻 שלום\nnext' },
+  },
+  {
+    title: 'control characters and a lone surrogate, which no model should read',
+    tool: 'text',
+    input: { value: 'a\u0007b\ud800c' },
+  },
   { title: 'a number', tool: 'echo', input: { value: 0 } },
   { title: 'false', tool: 'echo', input: { value: false } },
   { title: 'null', tool: 'echo', input: { value: null } },
   { title: 'an array', tool: 'echo', input: { value: [1, { two: 2 }] } },
   { title: 'an object', tool: 'object' },
-  { title: 'an object that looks like content parts and is none', tool: 'echo', input: { value: [{ type: 'text', text: 'no part' }] } },
-  { title: 'keys such as __proto__ and constructor', tool: 'echo', input: JSON.parse('{"value":{"constructor":1,"__proto__":2}}') },
+  {
+    title: 'an object that looks like content parts and is none',
+    tool: 'echo',
+    input: { value: [{ type: 'text', text: 'no part' }] },
+  },
+  {
+    title: 'keys such as __proto__ and constructor',
+    tool: 'echo',
+    input: JSON.parse('{"value":{"constructor":1,"__proto__":2}}'),
+  },
   { title: 'no output', tool: 'nothing' },
   { title: 'no arguments', tool: 'no_input' },
   { title: 'content parts', tool: 'parts' },
@@ -77,9 +109,18 @@ const rows: readonly Row[] = [
   { title: 'progress', tool: 'reports' },
   { title: 'invalid_input: a missing property', tool: 'typed', input: {} },
   { title: 'invalid_input: a wrong type', tool: 'typed', input: { count: 'many' } },
-  { title: 'invalid_input: arguments that are no object', tool: 'typed', input: [1], needs: ['notObjects'] },
+  {
+    title: 'invalid_input: arguments that are no object',
+    tool: 'typed',
+    input: [1],
+    needs: ['notObjects'],
+  },
   { title: 'tool_not_found', tool: 'nowhere', needs: ['unlisted'] },
-  { title: 'tool_not_found: a name that every object has', tool: 'constructor', needs: ['unlisted'] },
+  {
+    title: 'tool_not_found: a name that every object has',
+    tool: 'constructor',
+    needs: ['unlisted'],
+  },
   { title: 'tool_not_found: an internal tool', tool: 'internal', needs: ['unlisted'] },
   { title: 'tool_not_available: a fact', tool: 'gated', needs: ['unlisted'] },
   { title: 'tool_not_available: disabled', tool: 'disabled', needs: ['unlisted'] },
@@ -94,8 +135,10 @@ const rows: readonly Row[] = [
 ];
 
 /**
- * The rules that a surface must keep, as data: `for (const rule of surfaceConformance(make)) test(rule.name, rule.run)`. `make` puts a session behind the surface, afresh for each rule.
- * A call through it must give the text, the failure mark, the code and the events of a direct call on an equal session.
+ * The rules that a surface must keep, as data:
+ * `for (const rule of surfaceConformance(make)) test(rule.name, rule.run)`. `make` puts a session
+ * behind the surface, afresh for each rule. A call through it must give the text, the failure mark,
+ * the code and the events of a direct call on an equal session.
  * @throws MisuseError for an unknown feature.
  */
 export function surfaceConformance(
@@ -107,15 +150,35 @@ export function surfaceConformance(
   const features = readOptions(where, given, Object.keys(surfaceFeatures), { noun: 'feature' });
   const has = (feature: SurfaceFeature): boolean => features[feature] !== false;
   const offered = rows.filter(({ needs = [] }) => needs.every(has));
-  const rules = offered.map((row): SurfaceRule => ({ name: row.title, run: () => compare(row, make, has) }));
+  const rules = offered.map(
+    (row): SurfaceRule => ({ name: row.title, run: () => compare(row, make, has) }),
+  );
   return [
     ...rules,
-    ...(has('unlisted') ? [{ name: 'calls that were refused leave the session as it was', run: () => stillWorks(make) }] : []),
-    ...(has('cancel') ? [{ name: 'cancelled by the caller: the handler is told, the call ends as cancelled', run: () => cancels(make) }] : []),
+    ...(has('unlisted')
+      ? [
+          {
+            name: 'calls that were refused leave the session as it was',
+            run: () => stillWorks(make),
+          },
+        ]
+      : []),
+    ...(has('cancel')
+      ? [
+          {
+            name: 'cancelled by the caller: the handler is told, the call ends as cancelled',
+            run: () => cancels(make),
+          },
+        ]
+      : []),
   ];
 }
 
-async function compare({ tool, input }: Row, make: Parameters<typeof surfaceConformance>[0], has: (feature: SurfaceFeature) => boolean): Promise<void> {
+async function compare(
+  { tool, input }: Row,
+  make: Parameters<typeof surfaceConformance>[0],
+  has: (feature: SurfaceFeature) => boolean,
+): Promise<void> {
   const direct = conformanceWorld();
   const directEvents = listen(direct.session);
   const expected = await direct.session.call(tool, input ?? {});
@@ -125,8 +188,14 @@ async function compare({ tool, input }: Row, make: Parameters<typeof surfaceConf
   try {
     const answer = await surface.call(tool, input ?? {}, { signal: new AbortController().signal });
     assert.equal(answer.text, serializeOutput(expected), 'Expected the text of a direct call');
-    if (has('errors')) assert.equal(answer.isError, !expected.success, `Expected the call to be marked as ${expected.success ? 'succeeded' : 'failed'}`);
-    if (has('codes')) assert.equal(answer.code, codeOf(expected), 'Expected the code of a direct call');
+    if (has('errors'))
+      assert.equal(
+        answer.isError,
+        !expected.success,
+        `Expected the call to be marked as ${expected.success ? 'succeeded' : 'failed'}`,
+      );
+    if (has('codes'))
+      assert.equal(answer.code, codeOf(expected), 'Expected the code of a direct call');
     assert.deepEqual(events, directEvents, 'Expected the events of a direct call');
   } finally {
     await surface.close?.();
@@ -140,7 +209,8 @@ async function stillWorks(make: Parameters<typeof surfaceConformance>[0]): Promi
   const surface = await make(session);
   const { signal } = new AbortController();
   try {
-    for (const name of ['nowhere', '__proto__', 'forbidden', 'gated', 'throwing']) await surface.call(name, {}, { signal });
+    for (const name of ['nowhere', '__proto__', 'forbidden', 'gated', 'throwing'])
+      await surface.call(name, {}, { signal });
     const { text } = await surface.call('text', { value: 'still here' }, { signal });
     assert.equal(text, 'still here');
   } finally {
@@ -179,7 +249,10 @@ function listen(session: ToolSession): string[] {
   session.events.on('*', (event: AnyEvent) => {
     switch (event.type) {
       case 'tool:error':
-        return void heard.push(`${event.type} ${event.toolName} ${event.status} ${event.error.code} ${event.error.reason ?? ''}`);
+        return void heard.push(
+          `${event.type} ${event.toolName} ${event.status} ${event.error.code} ` +
+            `${event.error.reason ?? ''}`,
+        );
       case 'tool:pre':
       case 'tool:post':
       case 'policy:check':

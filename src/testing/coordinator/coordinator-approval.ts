@@ -1,4 +1,7 @@
-/** The approval stub of {@link TestCoordinator}, and what a runtime does with the result of an emission. */
+/**
+ * The approval stub of {@link TestCoordinator}, and what a runtime does with the result of an
+ * emission.
+ */
 import type { HookResult } from '../../index.ts';
 
 /** What a hook wants a person to answer. */
@@ -12,7 +15,9 @@ export interface CoordinatorApprovalRequest {
 }
 
 /** The answer of the person, or `'timeout'` when nobody answers. */
-export type StubAnswer = string | ((request: CoordinatorApprovalRequest) => string | Promise<string>);
+export type StubAnswer =
+  | string
+  | ((request: CoordinatorApprovalRequest) => string | Promise<string>);
 
 /** Plays the person. Records every request; answers `'timeout'` until told otherwise. */
 export interface ApprovalStub {
@@ -43,18 +48,29 @@ export function createApprovalStub(initial: StubAnswer = 'timeout'): ApprovalStu
 const allowing: ReadonlySet<string> = new Set(['allow', 'allow once', 'allow always']);
 
 /**
- * Turns an `ask_user` into `continue` or `deny` by asking; every other result is given back as it is. `stub` undefined = no approval system, which denies.
- * Answers are compared exactly but for case: an answer that merely contains "allow" denies.
+ * Turns an `ask_user` into `continue` or `deny` by asking; every other result is given back as it
+ * is. `stub` undefined = no approval system, which denies. Answers are compared exactly but for
+ * case: an answer that merely contains "allow" denies.
  */
-export async function settleApproval(result: HookResult, stub: ApprovalStub | undefined): Promise<HookResult> {
+export async function settleApproval(
+  result: HookResult,
+  stub: ApprovalStub | undefined,
+): Promise<HookResult> {
   if (result.action !== 'ask_user') return result;
   const prompt = result.approval_prompt ?? 'Allow this operation?';
   if (stub === undefined) return { action: 'deny', reason: 'No approval system available' };
   const fallback = result.approval_default ?? 'deny';
   const options = result.approval_options ?? ['Allow', 'Deny'];
-  const choice = await stub.request({ prompt, options, timeout: result.approval_timeout ?? 300, default: fallback });
+  const choice = await stub.request({
+    prompt,
+    options,
+    timeout: result.approval_timeout ?? 300,
+    default: fallback,
+  });
   if (choice === 'timeout')
-    return fallback === 'allow' ? { action: 'continue' } : { action: 'deny', reason: `Approval timeout - denied by default: ${prompt}` };
+    return fallback === 'allow'
+      ? { action: 'continue' }
+      : { action: 'deny', reason: `Approval timeout - denied by default: ${prompt}` };
   if (allowing.has(choice.toLowerCase())) return { action: 'continue' };
   return { action: 'deny', reason: `User denied: ${prompt.slice(0, 200)}` };
 }

@@ -1,7 +1,13 @@
-/** The hook pipeline of {@link TestCoordinator}: order, chaining, merging and precedence as a real runtime has them. */
+/**
+ * The hook pipeline of {@link TestCoordinator}: order, chaining, merging and precedence as a real
+ * runtime has them.
+ */
 
 import type { HookAction, HookHandler, HookResult, HooksPort } from '../../index.ts';
-import { type FaultListener, safeFaultListener } from '../../surfaces/amplifier/coordinator-faults.ts';
+import {
+  type FaultListener,
+  safeFaultListener,
+} from '../../surfaces/amplifier/coordinator-faults.ts';
 
 type EventData = Readonly<Record<string, unknown>>;
 
@@ -16,14 +22,22 @@ export interface TestHooksOptions {
 
 /** A hook registry for tests. */
 export interface TestHooks extends HooksPort {
-  /** Gives back the function that takes this very registration away; calling it again does nothing. A name may repeat, over events and within one. */
+  /**
+   * Gives back the function that takes this very registration away; calling it again does nothing.
+   * A name may repeat, over events and within one.
+   */
   register(event: string, handler: HookHandler, priority?: number, name?: string): () => void;
   /**
-   * Runs the handlers one after the other. Never rejects. With handlers, they see defaults under the data and a `timestamp` (ISO 8601, UTC) over it; without, the
-   * result is `continue` with the data untouched. A `modify` ends as `continue` with the changed data; when `ask_user` or `inject_context` wins, the changed data is lost.
+   * Runs the handlers one after the other. Never rejects. With handlers, they see defaults under
+   * the data and a `timestamp` (ISO 8601, UTC) over it; without, the result is `continue` with the
+   * data untouched. A `modify` ends as `continue` with the changed data; when `ask_user` or
+   * `inject_context` wins, the changed data is lost.
    */
   emit(event: string, data?: EventData): Promise<HookResult>;
-  /** The `data` of each handler's own answer, in order; handlers that fail or take longer than `timeoutMs` are left out. No timestamp, no defaults. @default timeoutMs 1_000 */
+  /**
+   * The `data` of each handler's own answer, in order; handlers that fail or take longer than
+   * `timeoutMs` are left out. No timestamp, no defaults. @default timeoutMs 1_000
+   */
   emitAndCollect(event: string, data?: EventData, timeoutMs?: number): Promise<EventData[]>;
   /** Replaces the fields that lie under the data of every emission. */
   setDefaultFields(fields: EventData): void;
@@ -49,7 +63,13 @@ export const hookResultDefaults = {
   approval_default: 'deny',
 } as const satisfies Omit<HookResult, 'action'>;
 
-const actions = new Set<unknown>(['continue', 'deny', 'modify', 'inject_context', 'ask_user'] satisfies HookAction[]);
+const actions = new Set<unknown>([
+  'continue',
+  'deny',
+  'modify',
+  'inject_context',
+  'ask_user',
+] satisfies HookAction[]);
 
 interface Entry {
   readonly id: number;
@@ -59,13 +79,21 @@ interface Entry {
 }
 
 /** Makes an empty hook registry. */
-export function createTestHooks({ now = Date.now, onFault, onEmit }: TestHooksOptions = {}): TestHooks {
+export function createTestHooks({
+  now = Date.now,
+  onFault,
+  onEmit,
+}: TestHooksOptions = {}): TestHooks {
   const byEvent = new Map<string, Entry[]>();
   const report = safeFaultListener(onFault);
   let defaults: EventData = {};
   let nextId = 0;
 
-  const ask = async (entry: Entry, event: string, data: EventData): Promise<HookResult | undefined> => {
+  const ask = async (
+    entry: Entry,
+    event: string,
+    data: EventData,
+  ): Promise<HookResult | undefined> => {
     try {
       const answer = await entry.handler(event, { ...data });
       if (answer === undefined || answer === null) return { action: 'continue' };
@@ -112,14 +140,21 @@ export function createTestHooks({ now = Date.now, onFault, onEmit }: TestHooksOp
         if (answer.action === 'inject_context' && answer.context_injection) injections.push(answer);
         if (answer.action === 'ask_user') asked ??= answer;
       }
-      return complete(asked ?? mergeInjections(injections) ?? { action: 'continue', data: current });
+      return complete(
+        asked ?? mergeInjections(injections) ?? { action: 'continue', data: current },
+      );
     },
 
     async emitAndCollect(event, data = {}, timeoutMs = 1_000) {
       const collected: EventData[] = [];
       for (const entry of byEvent.get(event) ?? []) {
         const answer = await within(ask(entry, event, data), timeoutMs);
-        if (answer === 'late') report({ where: 'hook', name: entry.name, error: new Error(`No answer within ${timeoutMs} ms`) });
+        if (answer === 'late')
+          report({
+            where: 'hook',
+            name: entry.name,
+            error: new Error(`No answer within ${timeoutMs} ms`),
+          });
         else if (answer?.data) collected.push(answer.data);
       }
       return collected;
@@ -128,7 +163,8 @@ export function createTestHooks({ now = Date.now, onFault, onEmit }: TestHooksOp
     setDefaultFields(fields) {
       defaults = { ...fields };
     },
-    listHandlers: () => new Map([...byEvent].map(([event, entries]) => [event, entries.map(({ name }) => name)])),
+    listHandlers: () =>
+      new Map([...byEvent].map(([event, entries]) => [event, entries.map(({ name }) => name)])),
   };
 }
 
@@ -146,7 +182,9 @@ function mergeInjections(injections: readonly HookResult[]): HookResult | undefi
     context_injection_role: first.context_injection_role ?? 'system',
     ephemeral: first.ephemeral ?? false,
     suppress_output: first.suppress_output ?? false,
-    append_to_last_tool_result: injections.some((injection) => injection.append_to_last_tool_result === true),
+    append_to_last_tool_result: injections.some(
+      (injection) => injection.append_to_last_tool_result === true,
+    ),
   };
 }
 

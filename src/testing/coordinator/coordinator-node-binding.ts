@@ -1,8 +1,15 @@
-/** A stand-in for the runtime's Node binding, as strict as the real one: JSON text in, JSON text out, and a deny for what it cannot read. */
+/**
+ * A stand-in for the runtime's Node binding, as strict as the real one: JSON text in, JSON text
+ * out, and a deny for what it cannot read.
+ */
 
 import type { CancellationPort, HookResult } from '../../index.ts';
 import { readOptions } from '../../options.ts';
-import type { NodeBinding, NodeHookResult, NodeHooks } from '../../surfaces/amplifier/node-binding-port.ts';
+import type {
+  NodeBinding,
+  NodeHookResult,
+  NodeHooks,
+} from '../../surfaces/amplifier/node-binding-port.ts';
 import { createTestHooks, type TestHooks } from './coordinator-hooks.ts';
 
 /** What {@link createTestNodeBinding} may be told. */
@@ -19,9 +26,15 @@ export interface TestNodeBindingOptions {
   readonly toDict?: (() => object) | undefined;
   /** What the binding itself cleans up. */
   readonly onCleanup?: (() => void | Promise<void>) | undefined;
-  /** Bindings differ: older ones read a promise from a handler as a failed handler, newer ones await it. @default false */
+  /**
+   * Bindings differ: older ones read a promise from a handler as a failed handler, newer ones await
+   * it. @default false
+   */
   readonly awaitsHandlers?: boolean | undefined;
-  /** As the oldest bindings do: each read of `hooks` gives a registry of its own, which knows nothing of the others. @default false */
+  /**
+   * As the oldest bindings do: each read of `hooks` gives a registry of its own, which knows
+   * nothing of the others. @default false
+   */
   readonly detachedHooks?: boolean | undefined;
 }
 
@@ -62,10 +75,19 @@ const optionNames = [
   'detachedHooks',
 ] as const satisfies readonly (keyof TestNodeBindingOptions)[];
 
-/** Makes a stand-in for the binding, for {@link fromNodeBinding}. Arguments of the wrong kind throw a TypeError, as native ones do. */
+/**
+ * Makes a stand-in for the binding, for {@link fromNodeBinding}. Arguments of the wrong kind throw
+ * a TypeError, as native ones do.
+ */
 export function createTestNodeBinding(given?: TestNodeBindingOptions): TestNodeBinding {
   const options = readOptions('createTestNodeBinding', given, optionNames);
-  const { hooks = createTestHooks(), capabilities = new Map<string, unknown>(), config = {}, awaitsHandlers = false, detachedHooks = false } = options;
+  const {
+    hooks = createTestHooks(),
+    capabilities = new Map<string, unknown>(),
+    config = {},
+    awaitsHandlers = false,
+    detachedHooks = false,
+  } = options;
   const fatal: unknown[] = [];
   let cleanups = 0;
   const none: CancellationPort = { isCancelled: false, isGraceful: false, isImmediate: false };
@@ -88,10 +110,19 @@ export function createTestNodeBinding(given?: TestNodeBindingOptions): TestNodeB
       capabilities.set(text('name', name), JSON.parse(text('valueJson', valueJson)));
     },
     getCapability(name) {
-      return capabilities.has(text('name', name)) ? (JSON.stringify(capabilities.get(name)) ?? null) : null;
+      return capabilities.has(text('name', name))
+        ? (JSON.stringify(capabilities.get(name)) ?? null)
+        : null;
     },
     resetTurn() {},
-    toDict: () => options.toDict?.() ?? { tools: [], providers: [], has_orchestrator: false, has_context: false, capabilities: [...capabilities.keys()] },
+    toDict: () =>
+      options.toDict?.() ?? {
+        tools: [],
+        providers: [],
+        has_orchestrator: false,
+        has_context: false,
+        capabilities: [...capabilities.keys()],
+      },
     async cleanup() {
       cleanups += 1;
       await options.onCleanup?.();
@@ -103,13 +134,18 @@ export function createTestNodeBinding(given?: TestNodeBindingOptions): TestNodeB
   };
 }
 
-function nodeHooks(hooks: TestHooks, fatal: unknown[], awaitsHandlers: boolean): Required<NodeHooks> {
+function nodeHooks(
+  hooks: TestHooks,
+  fatal: unknown[],
+  awaitsHandlers: boolean,
+): Required<NodeHooks> {
   return {
     register(event, handler, priority, name) {
       text('event', event);
       text('name', name);
       if (typeof handler !== 'function') throw new TypeError('Expected `handler` to be a function');
-      if (!Number.isInteger(priority) || Math.abs(priority) > 2 ** 31 - 1) throw new TypeError('Expected `priority` to be a 32-bit integer');
+      if (!Number.isInteger(priority) || Math.abs(priority) > 2 ** 31 - 1)
+        throw new TypeError('Expected `priority` to be a 32-bit integer');
       hooks.register(
         event,
         async (emitted, data) => {
@@ -122,8 +158,14 @@ function nodeHooks(hooks: TestHooks, fatal: unknown[], awaitsHandlers: boolean):
             throw error;
           }
           if (answer instanceof Promise) answer.catch((error: unknown) => fatal.push(error));
-          if (typeof answer !== 'string') throw new TypeError('Failed to convert the handler\u2019s answer into a string');
-          return readAnswer(answer) ?? { action: 'deny', reason: 'Hook handler returned invalid response' };
+          if (typeof answer !== 'string')
+            throw new TypeError('Failed to convert the handler\u2019s answer into a string');
+          return (
+            readAnswer(answer) ?? {
+              action: 'deny',
+              reason: 'Hook handler returned invalid response',
+            }
+          );
         },
         priority,
         name,
@@ -171,7 +213,8 @@ function readAnswer(json: string): HookResult | undefined {
     return undefined;
   }
   if (!isRecord(answer)) return undefined;
-  for (const [field, accepts] of Object.entries(fields)) if (Object.hasOwn(answer, field) && !accepts(answer[field])) return undefined;
+  for (const [field, accepts] of Object.entries(fields))
+    if (Object.hasOwn(answer, field) && !accepts(answer[field])) return undefined;
   return { action: 'continue', ...answer } as HookResult;
 }
 
@@ -185,8 +228,17 @@ function toNode(result: HookResult): NodeHookResult {
   return node as unknown as NodeHookResult;
 }
 
-const unseen: ReadonlySet<string> = new Set(['data', 'approval_options', 'append_to_last_tool_result']);
-const enumerated: ReadonlySet<string> = new Set(['action', 'context_injection_role', 'user_message_level', 'approval_default']);
+const unseen: ReadonlySet<string> = new Set([
+  'data',
+  'approval_options',
+  'append_to_last_tool_result',
+]);
+const enumerated: ReadonlySet<string> = new Set([
+  'action',
+  'context_injection_role',
+  'user_message_level',
+  'approval_default',
+]);
 
 function pascal(snake: string): string {
   return snake

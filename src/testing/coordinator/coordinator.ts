@@ -1,4 +1,7 @@
-/** A coordinator for tests: the rules, error texts and traps of a real runtime's, with histories, faults on demand and an injected clock. */
+/**
+ * A coordinator for tests: the rules, error texts and traps of a real runtime's, with histories,
+ * faults on demand and an injected clock.
+ */
 
 import { describe } from '../../errors.ts';
 import type { CancellationPort, Coordinator, HookResult } from '../../index.ts';
@@ -7,17 +10,31 @@ import { readOptions } from '../../options.ts';
 import { type CleanupStack, createCleanupStack } from '../../surfaces/amplifier/cleanup-stack.ts';
 import { type Contributions, createContributions } from '../../surfaces/amplifier/contributions.ts';
 import type { CoordinatorFault } from '../../surfaces/amplifier/coordinator-faults.ts';
-import { createMountTable, type MountTable, mountName, mountPoints } from '../../surfaces/amplifier/mount-table.ts';
-import { type ApprovalStub, createApprovalStub, type StubAnswer, settleApproval } from './coordinator-approval.ts';
+import {
+  createMountTable,
+  type MountTable,
+  mountName,
+  mountPoints,
+} from '../../surfaces/amplifier/mount-table.ts';
+import {
+  type ApprovalStub,
+  createApprovalStub,
+  type StubAnswer,
+  settleApproval,
+} from './coordinator-approval.ts';
 import { createTestHooks, type TestHooks } from './coordinator-hooks.ts';
 import { createTestNodeBinding, type TestNodeBinding } from './coordinator-node-binding.ts';
 import { EventRecorder } from './event-recorder-coordinator.ts';
 
-/** What a {@link TestCoordinator} may be told. @throws MisuseError `invalid_option` for an unknown `mode`. */
+/**
+ * What a {@link TestCoordinator} may be told. @throws MisuseError `invalid_option` for an unknown
+ * `mode`.
+ */
 export interface TestCoordinatorOptions {
   /**
-   * How `mount` and `unmount` answer. `'async'`: with a promise, and the change happens a microtask later, so that a forgotten `await` shows; what is refused rejects.
-   * `'sync'`: with nothing, and what is refused throws. @default 'async'
+   * How `mount` and `unmount` answer. `'async'`: with a promise, and the change happens a microtask
+   * later, so that a forgotten `await` shows; what is refused rejects. `'sync'`: with nothing, and
+   * what is refused throws. @default 'async'
    */
   readonly mode?: 'async' | 'sync' | undefined;
   /** @default 'test-session' */
@@ -28,11 +45,17 @@ export interface TestCoordinatorOptions {
   readonly config?: Readonly<Record<string, unknown>> | undefined;
   /** The clock of hook timestamps: epoch milliseconds. @default Date.now */
   readonly now?: (() => number) | undefined;
-  /** The person's answer to `ask_user`; null = there is no approval system. @default 'timeout', that is nobody answers */
+  /**
+   * The person's answer to `ask_user`; null = there is no approval system. @default 'timeout', that
+   * is nobody answers
+   */
   readonly approval?: StubAnswer | null | undefined;
 }
 
-/** One `mount` or `unmount`, as it was asked for: recorded before it is checked, so refused ones are here too. */
+/**
+ * One `mount` or `unmount`, as it was asked for: recorded before it is checked, so refused ones are
+ * here too.
+ */
 export interface MountRecord {
   /** As it was given, also where there is no such point. */
   readonly mountPoint: string;
@@ -90,9 +113,19 @@ export class TestCoordinator implements Coordinator {
       config = { session: { orchestrator: 'test-orchestrator', context: 'test-context' } },
       now,
       approval,
-    } = readOptions('TestCoordinator', options, ['mode', 'sessionId', 'parentId', 'config', 'now', 'approval']);
+    } = readOptions('TestCoordinator', options, [
+      'mode',
+      'sessionId',
+      'parentId',
+      'config',
+      'now',
+      'approval',
+    ]);
     if (mode !== 'async' && mode !== 'sync')
-      throw new MisuseError('invalid_option', `TestCoordinator: expected \`mode\` to be "async" or "sync", got ${describe(mode)}.`);
+      throw new MisuseError(
+        'invalid_option',
+        `TestCoordinator: expected \`mode\` to be "async" or "sync", got ${describe(mode)}.`,
+      );
     this.mode = mode;
     this.sessionId = sessionId;
     this.parentId = parentId;
@@ -115,7 +148,10 @@ export class TestCoordinator implements Coordinator {
     return this.#contributions.channels();
   }
 
-  /** Overwrites silently. `name` wins over `module.name`. @throws MisuseError (in mode `async` as a rejection) for an unknown point, for `hooks`, for a missing name. */
+  /**
+   * Overwrites silently. `name` wins over `module.name`. @throws MisuseError (in mode `async` as a
+   * rejection) for an unknown point, for `hooks`, for a missing name.
+   */
   mount(point: string, module: unknown, name?: string): Promise<void> | undefined {
     this.mountHistory.push({ mountPoint: point, module, name });
     return this.#settle(() => {
@@ -126,19 +162,28 @@ export class TestCoordinator implements Coordinator {
     });
   }
 
-  /** A name that is not mounted changes nothing. @throws MisuseError (in mode `async` as a rejection) for an unknown point and for a missing name. */
+  /**
+   * A name that is not mounted changes nothing. @throws MisuseError (in mode `async` as a
+   * rejection) for an unknown point and for a missing name.
+   */
   unmount(point: string, name?: string): Promise<void> | undefined {
     this.unmountHistory.push({ mountPoint: point, module: this.#peek(point, name), name });
     return this.#settle(() => this.#table.unmount(point, name));
   }
 
-  /** Synchronous in both modes. `get('tools')` is the live `Map` from name to tool. @throws MisuseError for an unknown point. */
+  /**
+   * Synchronous in both modes. `get('tools')` is the live `Map` from name to tool. @throws
+   * MisuseError for an unknown point.
+   */
   get(point: string, name?: string): unknown {
     return this.#table.get(point, name);
   }
 
   /** Makes every mount under this name fail, until the function that it gives back is called. */
-  failMount(name: string, error: Error = new Error(`Mount of ${name} failed on demand`)): () => void {
+  failMount(
+    name: string,
+    error: Error = new Error(`Mount of ${name} failed on demand`),
+  ): () => void {
     this.#failing.set(name, error);
     return () => {
       if (this.#failing.get(name) === error) this.#failing.delete(name);
@@ -150,7 +195,10 @@ export class TestCoordinator implements Coordinator {
     this.#contributions.register(channel, name, callback);
   }
 
-  /** What the channel's contributors give, in order, without null and without those that fail. Never rejects. */
+  /**
+   * What the channel's contributors give, in order, without null and without those that fail. Never
+   * rejects.
+   */
   collectContributions(channel: string): Promise<unknown[]> {
     return this.#contributions.collect(channel);
   }
@@ -175,7 +223,10 @@ export class TestCoordinator implements Coordinator {
     return this.#cleanups.run();
   }
 
-  /** What a runtime does with the result of an emission, as far as approval goes: `ask_user` becomes `continue` or `deny`. */
+  /**
+   * What a runtime does with the result of an emission, as far as approval goes: `ask_user` becomes
+   * `continue` or `deny`.
+   */
   processHookResult(result: HookResult, _event?: string, _hookName?: string): Promise<HookResult> {
     return settleApproval(result, this.approval);
   }
@@ -190,8 +241,21 @@ export class TestCoordinator implements Coordinator {
   resetTurn(): void {}
 
   /** What is mounted, as plain data. */
-  toDict(): { tools: string[]; providers: string[]; has_orchestrator: boolean; has_context: boolean; capabilities: string[] } {
-    const names = (point: string): string[] => [...(this.#table.get(point) as ReadonlyMap<string, unknown>).keys()];
+  toDict(): {
+    /** Names of the mounted tools. */
+    tools: string[];
+    /** Names of the mounted providers. */
+    providers: string[];
+    /** Whether an orchestrator is mounted. */
+    has_orchestrator: boolean;
+    /** Whether a context manager is mounted. */
+    has_context: boolean;
+    /** Names of the registered capabilities. */
+    capabilities: string[];
+  } {
+    const names = (point: string): string[] => [
+      ...(this.#table.get(point) as ReadonlyMap<string, unknown>).keys(),
+    ];
     return {
       tools: names('tools'),
       providers: names('providers'),
@@ -201,7 +265,10 @@ export class TestCoordinator implements Coordinator {
     };
   }
 
-  /** The same coordinator as the runtime's Node binding shows it: no `mount`, `unmount`, `get`, contributors or clean-ups, JSON strings everywhere. */
+  /**
+   * The same coordinator as the runtime's Node binding shows it: no `mount`, `unmount`, `get`,
+   * contributors or clean-ups, JSON strings everywhere.
+   */
   asNodeBinding(): TestNodeBinding {
     return createTestNodeBinding({
       hooks: this.hooks,

@@ -4,7 +4,10 @@ import type { HookResult } from '../../index.ts';
 /** One emission: name and data, as emitted. */
 export type RecordedEvent = readonly [name: string, data: Readonly<Record<string, unknown>>];
 
-/** Keeps events as `[name, data]`. `record` is a hook handler too: `hooks.register('tool:pre', recorder.record)`. */
+/**
+ * Keeps events as `[name, data]`. `record` is a hook handler too:
+ * `hooks.register('tool:pre', recorder.record)`.
+ */
 export class EventRecorder {
   #events: RecordedEvent[] = [];
 
@@ -15,11 +18,16 @@ export class EventRecorder {
   };
 
   /** The same, for code that expects to emit. */
-  readonly emit = async (name: string, data: Readonly<Record<string, unknown>> = {}): Promise<HookResult> => this.record(name, data);
+  readonly emit = async (
+    name: string,
+    data: Readonly<Record<string, unknown>> = {},
+  ): Promise<HookResult> => this.record(name, data);
 
   /** A copy of what was recorded, in order; with a name only the events of that name. */
   getEvents(name?: string): RecordedEvent[] {
-    return name === undefined ? [...this.#events] : this.#events.filter(([recorded]) => recorded === name);
+    return name === undefined
+      ? [...this.#events]
+      : this.#events.filter(([recorded]) => recorded === name);
   }
 
   /** Forgets everything. */

@@ -1,7 +1,14 @@
 /** Recording: what events tell of a session's calls, as a tape. */
 
 import { contentParts } from '../../content.ts';
-import type { AnyEvent, AnyTool, CallStatus, JsonValue, ToolEvents, ToolSession } from '../../index.ts';
+import type {
+  AnyEvent,
+  AnyTool,
+  CallStatus,
+  JsonValue,
+  ToolEvents,
+  ToolSession,
+} from '../../index.ts';
 import { cloneJson, deepFreeze, isJsonObject } from '../../json.ts';
 import { stateOf } from '../../surface-port.ts';
 import type { Tape, TapeCall, TapeFailure, TapeSuccess } from './tape.ts';
@@ -9,9 +16,15 @@ import { type InputForm, inputFormOf, tapeToolOf } from './tape-tool.ts';
 
 /** What {@link recordTape} gives. Both members may be destructured. */
 export interface TapeRecording {
-  /** What was recorded so far: a fresh, frozen copy, without the calls that are still in flight. May be asked again, after `stop` too. */
+  /**
+   * What was recorded so far: a fresh, frozen copy, without the calls that are still in flight. May
+   * be asked again, after `stop` too.
+   */
   readonly tape: () => Tape;
-  /** Records no more, and costs nothing from then on; calls in flight are left out. What was recorded stays. Idempotent; closing the session does it too. */
+  /**
+   * Records no more, and costs nothing from then on; calls in flight are left out. What was
+   * recorded stays. Idempotent; closing the session does it too.
+   */
   readonly stop: () => void;
 }
 
@@ -21,23 +34,35 @@ type LiveCall = NonNullable<SessionInternals['registry']['calls']>;
 /** One call as it is heard. */
 interface Heard {
   readonly started: ToolEvents['tool:pre'];
-  /** The library's own record of it, until it has ended: the events do not say what became of the input, nor whether the handler was started. */
+  /**
+   * The library's own record of it, until it has ended: the events do not say what became of the
+   * input, nor whether the handler was started.
+   */
   call: LiveCall | undefined;
   input?: JsonValue;
   fingerprint?: string;
   content: boolean;
-  ended?: { readonly status: CallStatus; readonly ran: boolean; readonly result: TapeSuccess | TapeFailure };
+  ended?: {
+    readonly status: CallStatus;
+    readonly ran: boolean;
+    readonly result: TapeSuccess | TapeFailure;
+  };
 }
 
 /**
- * Records the calls of a session that start from now on. Several recordings at once do not disturb each other.
- * @throws MisuseError `closed` for a session that is closed, `invalid_option` for what is no session.
+ * Records the calls of a session that start from now on. Several recordings at once do not disturb
+ * each other.
+ * @throws MisuseError `closed` for a session that is closed, `invalid_option` for what is no
+ * session.
  */
 export function recordTape(session: ToolSession): TapeRecording {
   const state = stateOf(session);
   state.checkOpen('record a tape');
   const { registry } = state;
-  /** By name and fingerprint. A version that comes back after another moves behind it: of each name the last one is replayed. */
+  /**
+   * By name and fingerprint. A version that comes back after another moves behind it: of each name
+   * the last one is replayed.
+   */
   const versions = new Map<string, AnyTool>();
   const current = new Map<string, string>();
   const forms = new Map<AnyTool, InputForm>();
@@ -61,7 +86,8 @@ export function recordTape(session: ToolSession): TapeRecording {
   };
   const keepInput = (one: Heard): void => {
     const entry = one.call?.entry;
-    if (one.call !== undefined && entry !== undefined) one.input = formOf(entry.definition).of(one.call.canonical, one.call.extra?.secrets).value;
+    if (one.call !== undefined && entry !== undefined)
+      one.input = formOf(entry.definition).of(one.call.canonical, one.call.extra?.secrets).value;
   };
   const started = (event: ToolEvents['tool:pre']): void => {
     const call = liveCall(state, event.callId);
@@ -69,7 +95,8 @@ export function recordTape(session: ToolSession): TapeRecording {
     heard.push(one);
     open.set(event.callId, one);
     if (call === undefined) return;
-    // Events carry copies, and a copy of content parts is plain JSON: only the result itself still says what it was.
+    // Events carry copies, and a copy of content parts is plain JSON: only the result itself still
+    // says what it was.
     const { resolve } = call;
     call.resolve = (result) => {
       one.content = result.success && contentParts(result.output) !== undefined;
@@ -84,20 +111,30 @@ export function recordTape(session: ToolSession): TapeRecording {
     const entry = call === undefined ? state.entryOf(event.toolName) : call.entry;
     if (entry !== undefined) {
       const { definition } = entry;
-      // Hidden, and called by name all the same. An older version that ends its last calls is known.
+      // Hidden, and called by name all the same. An older version that ends its last calls is
+      // known.
       if (!entry.internals.internal && !versions.has(versionOf(definition))) note(definition);
       one.fingerprint = entry.fingerprint;
       // Arguments that came as text stand on the tape as the object that repair read from them.
-      if (one.input === undefined && (isJsonObject(one.started.input) || call?.extra?.repaired !== undefined)) {
+      if (
+        one.input === undefined &&
+        (isJsonObject(one.started.input) || call?.extra?.repaired !== undefined)
+      ) {
         // No gate came to a verdict: the input is what hooks and repair had made of it by then.
         if (call !== undefined) keepInput(one);
         else one.input = formOf(definition).of(one.started.input).value;
       }
     }
     const status: CallStatus = 'error' in event ? (event.status as CallStatus) : 'succeeded';
-    const ran = call === undefined ? status === 'succeeded' || status === 'failed' : call.timeoutMs > 0;
+    const ran =
+      call === undefined ? status === 'succeeded' || status === 'failed' : call.timeoutMs > 0;
     one.call = undefined;
-    one.ended = { status, ran, result: 'error' in event ? failureOf(event, call?.extra?.unmasked !== undefined) : successOf(event) };
+    one.ended = {
+      status,
+      ran,
+      result:
+        'error' in event ? failureOf(event, call?.extra?.unmasked !== undefined) : successOf(event),
+    };
   };
   const hear = (event: AnyEvent): void => {
     switch (event.type) {
@@ -127,7 +164,12 @@ export function recordTape(session: ToolSession): TapeRecording {
     tape: () => {
       const tools = [...versions.values()].map(tapeToolOf);
       const calls = heard.flatMap((one) => rowOf(one) ?? []);
-      const tape: Tape = { version: 1, ...(registry.redact.length === 0 ? {} : { redact: registry.redact }), tools, calls };
+      const tape: Tape = {
+        version: 1,
+        ...(registry.redact.length === 0 ? {} : { redact: registry.redact }),
+        tools,
+        calls,
+      };
       return deepFreeze(cloneJson(tape as unknown as JsonValue)) as unknown as Tape;
     },
     stop,
@@ -140,14 +182,23 @@ function versionOf({ name, fingerprint }: AnyTool): string {
 
 /** The call that an event speaks of; undefined when it has ended before the event was delivered. */
 function liveCall(state: SessionInternals, callId: string): LiveCall | undefined {
-  for (let call = state.registry.calls; call !== undefined; call = call.next) if (call.session === state && call.callId === callId) return call;
+  for (let call = state.registry.calls; call !== undefined; call = call.next)
+    if (call.session === state && call.callId === callId) return call;
   return undefined;
 }
 
 function successOf({ result }: ToolEvents['tool:post']): TapeSuccess {
-  const { output, metadata } = result as unknown as { readonly output: JsonValue; readonly metadata: Pick<TapeSuccess, 'handler' | 'truncated'> };
+  const { output, metadata } = result as unknown as {
+    readonly output: JsonValue;
+    readonly metadata: Pick<TapeSuccess, 'handler' | 'truncated'>;
+  };
   const { handler, truncated } = metadata;
-  return { success: true, output, ...(handler === undefined ? {} : { handler }), ...(truncated === undefined ? {} : { truncated }) };
+  return {
+    success: true,
+    output,
+    ...(handler === undefined ? {} : { handler }),
+    ...(truncated === undefined ? {} : { truncated }),
+  };
 }
 
 function failureOf({ error }: ToolEvents['tool:error'], masked: boolean): TapeFailure {

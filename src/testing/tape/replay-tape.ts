@@ -1,13 +1,33 @@
-/** Replaying: tools that answer from a tape, and a report of how what happened differs from what was recorded. */
-import { type AnyTool, type ErrorCode, fail, isMisuseError, type JsonObject, type JsonValue, MisuseError } from '../../index.ts';
+/**
+ * Replaying: tools that answer from a tape, and a report of how what happened differs from what was
+ * recorded.
+ */
+import {
+  type AnyTool,
+  type ErrorCode,
+  fail,
+  isMisuseError,
+  type JsonObject,
+  type JsonValue,
+  MisuseError,
+} from '../../index.ts';
 import { deepFreeze, isJsonObject } from '../../json.ts';
 import type { Tape, TapeTool } from './tape.ts';
 import { answerOf } from './tape-answer.ts';
 import { createDeck, type Deck, type Take, takeOf } from './tape-deck.ts';
 import { readTape } from './tape-reading.ts';
-import { definitionOf, type InputForm, type InputSchema, inputFormOf, overlay } from './tape-tool.ts';
+import {
+  definitionOf,
+  type InputForm,
+  type InputSchema,
+  inputFormOf,
+  overlay,
+} from './tape-tool.ts';
 
-/** A call whose input no call that is left on the tape has. It failed as `handler_error`, reason `tape_input_mismatch`, and took nothing from the tape. */
+/**
+ * A call whose input no call that is left on the tape has. It failed as `handler_error`, reason
+ * `tape_input_mismatch`, and took nothing from the tape.
+ */
 export interface TapeMismatch {
   readonly code: 'input_mismatch';
   /** The tool that was called. */
@@ -35,7 +55,10 @@ export interface TapeUnconsumed {
   readonly input: JsonValue;
 }
 
-/** A call of a tool whose calls were all played, or one more of the same. It failed as `handler_error`, reason `tape_undeclared_call`. */
+/**
+ * A call of a tool whose calls were all played, or one more of the same. It failed as
+ * `handler_error`, reason `tape_undeclared_call`.
+ */
 export interface TapeUndeclared {
   readonly code: 'undeclared_call';
   /** The tool that was called. */
@@ -44,7 +67,10 @@ export interface TapeUndeclared {
   readonly callId: string;
   /** Of the replayed call, in the form in which tapes hold inputs. */
   readonly input: JsonValue;
-  /** The code with which this very call was refused when it was recorded: the gates of this session let it through. */
+  /**
+   * The code with which this very call was refused when it was recorded: the gates of this session
+   * let it through.
+   */
   readonly recorded?: ErrorCode;
 }
 
@@ -60,16 +86,21 @@ export interface TapeReport {
 
 /** What {@link replayTape} gives. */
 export interface TapeReplay {
-  /** For `createTestSession({ tools })` or `registry.registerAll(tools)`: the tape's tools in its order, of each name the one that was recorded last. */
+  /**
+   * For `createTestSession({ tools })` or `registry.registerAll(tools)`: the tape's tools in its
+   * order, of each name the one that was recorded last.
+   */
   readonly tools: readonly AnyTool<unknown>[];
   /** A frozen picture of now. Ask when the run is over. */
   readonly report: () => TapeReport;
 }
 
 /**
- * Tools that answer from a tape: the first call that is left of the same tool with the same input answers, whatever other tools are called in between. One
- * replay is for one run; take another for the next. The tape is copied and stays as it is.
- * @throws MisuseError `invalid_file` that names the place, for what is no tape or one of another version.
+ * Tools that answer from a tape: the first call that is left of the same tool with the same input
+ * answers, whatever other tools are called in between. One replay is for one run; take another for
+ * the next. The tape is copied and stays as it is.
+ * @throws MisuseError `invalid_file` that names the place, for what is no tape or one of another
+ * version.
  */
 export function replayTape(tape: Tape): TapeReplay {
   const { tools, calls, redact = [] } = readTape(tape);
@@ -92,40 +123,66 @@ export function replayTape(tape: Tape): TapeReplay {
           return answerOf(match.take.call);
         case 'mismatch': {
           const { nearest, path } = match;
-          mismatches.push({ code: 'input_mismatch', tool: name, callId, input: match.input, expected: nearest.call.input, path });
+          mismatches.push({
+            code: 'input_mismatch',
+            tool: name,
+            callId,
+            input: match.input,
+            expected: nearest.call.input,
+            path,
+          });
           return fail({
-            message: `The tape has no call of \`${name}\` with this input. The nearest that is left (call ${nearest.index}) differs ${path === '' ? 'as a whole' : `at ${path}`}. Make the call that was recorded, or record the tape again.`,
+            message:
+              `The tape has no call of \`${name}\` with this input. The nearest that is left ` +
+              `(call ${nearest.index}) differs ${path === '' ? 'as a whole' : `at ${path}`}. ` +
+              'Make the call that was recorded, or record the tape again.',
             reason: 'tape_input_mismatch',
             details: { index: nearest.index, path },
           });
         }
         case 'undeclared': {
           const { recorded } = match;
-          undeclared.push({ code: 'undeclared_call', tool: name, callId, input: match.input, ...(recorded === undefined ? {} : { recorded }) });
+          undeclared.push({
+            code: 'undeclared_call',
+            tool: name,
+            callId,
+            input: match.input,
+            ...(recorded === undefined ? {} : { recorded }),
+          });
           return fail({
             message:
               recorded === undefined
-                ? `The tape has no further call of \`${name}\` like this one. If it is meant, record the tape again.`
-                : `The tape has this call of \`${name}\` as refused (${recorded}), and here it was let through. Replay under the gates of the recording, or record the tape again.`,
+                ? `The tape has no further call of \`${name}\` like this one. If it is meant, ` +
+                  'record the tape again.'
+                : `The tape has this call of \`${name}\` as refused (${recorded}), and here it ` +
+                  'was let through. Replay under the gates of the recording, or record the tape ' +
+                  'again.',
             reason: 'tape_undeclared_call',
           });
         }
       }
     };
-    definitions.set(name, make(latest.tool, at, () => definitionOf(latest.tool, play, (raw) => tapedSchema(raw, deck))) as AnyTool<unknown>);
+    definitions.set(
+      name,
+      make(latest.tool, at, () =>
+        definitionOf(latest.tool, play, (raw) => tapedSchema(raw, deck)),
+      ) as AnyTool<unknown>,
+    );
   }
   return Object.freeze({
     tools: Object.freeze([...definitions.values()]),
     report: () =>
       deepFreeze({
         mismatches: [...mismatches],
-        unconsumed: unplayed([...decks.values()]).map(({ index, call: { tool, callId, input } }) => ({
-          code: 'unconsumed' as const,
-          tool,
-          index,
-          callId,
-          input,
-        })),
+        unconsumed: unplayed([...decks.values()]).map(
+          ({ index, call: { tool, callId, input } }) => ({
+            code: 'unconsumed' as const,
+            tool,
+            index,
+            callId,
+            input,
+          }),
+        ),
         undeclared: [...undeclared],
       }),
   });
@@ -157,15 +214,20 @@ function make<T>({ name }: TapeTool, at: number, maker: () => T): T {
     return maker();
   } catch (error) {
     if (!isMisuseError(error)) throw error;
-    throw new MisuseError('invalid_file', `replayTape: expected \`/tools/${at}\` of the tape to describe the tool \`${name}\`: ${error.message}`, {
-      cause: error,
-    });
+    throw new MisuseError(
+      'invalid_file',
+      `replayTape: expected \`/tools/${at}\` of the tape to describe the tool \`${name}\`: ` +
+        `${error.message}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
 /**
- * The schema of a replayed tool. JSON Schema says less than what wrote it: what had passed a coercion passes, and what a refinement had refused is refused
- * with the same words.
+ * The schema of a replayed tool. JSON Schema says less than what wrote it: what had passed a
+ * coercion passes, and what a refinement had refused is refused with the same words.
  */
 function tapedSchema(raw: InputSchema, deck: Deck): InputSchema {
   type Validated = Awaited<ReturnType<InputSchema['validate']>>;
@@ -185,5 +247,7 @@ function tapedSchema(raw: InputSchema, deck: Deck): InputSchema {
 }
 
 function unplayed(decks: readonly Deck[]): Take[] {
-  return decks.flatMap(({ takes }) => takes.filter(({ played }) => !played)).sort((a, b) => a.index - b.index);
+  return decks
+    .flatMap(({ takes }) => takes.filter(({ played }) => !played))
+    .sort((a, b) => a.index - b.index);
 }

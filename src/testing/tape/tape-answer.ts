@@ -5,7 +5,10 @@ import type { TapeCall, TapeSuccess } from './tape.ts';
 
 const executorFault = Symbol.for('host-tools.executor-fault');
 
-/** What a handler does to bring a recorded call about again; where no handler can, the nearest that one can. */
+/**
+ * What a handler does to bring a recorded call about again; where no handler can, the nearest that
+ * one can.
+ */
 export function answerOf({ result }: TapeCall): unknown {
   if (result.success) return ok(outputOf(result), result.handler);
   const { error, masked } = result;
@@ -13,12 +16,22 @@ export function answerOf({ result }: TapeCall): unknown {
   switch (code) {
     case 'handler_error':
       if (masked) throw new Error(message);
-      return fail({ message, retryable, ...(reason === undefined ? {} : { reason }), ...(details === undefined ? {} : { details }) });
+      return fail({
+        message,
+        retryable,
+        ...(reason === undefined ? {} : { reason }),
+        ...(details === undefined ? {} : { details }),
+      });
     case 'executor_lost':
     case 'sandbox_unavailable':
       throw Object.assign(new Error(message), { [executorFault]: true, code });
     default:
-      return fail({ message, reason: code, retryable, details: { recorded: error as unknown as JsonValue } });
+      return fail({
+        message,
+        reason: code,
+        retryable,
+        details: { recorded: error as unknown as JsonValue },
+      });
   }
 }
 
@@ -31,7 +44,12 @@ function outputOf({ output, content: isContent }: TapeSuccess): unknown {
 
 function partOf(part: JsonValue): unknown {
   if (!isJsonObject(part)) return undefined;
-  const { type, ...rest } = part as unknown as { readonly type: string; readonly text: string; readonly data: string; readonly mimeType: string };
+  const { type, ...rest } = part as unknown as {
+    readonly type: string;
+    readonly text: string;
+    readonly data: string;
+    readonly mimeType: string;
+  };
   switch (type) {
     case 'text':
       return content.text(rest.text);
@@ -40,7 +58,9 @@ function partOf(part: JsonValue): unknown {
     case 'audio':
       return content.audio(rest.data, rest.mimeType);
     case 'resource':
-      return content.resource((part as unknown as { readonly resource: { readonly uri: string } }).resource);
+      return content.resource(
+        (part as unknown as { readonly resource: { readonly uri: string } }).resource,
+      );
     case 'resource_link':
       return content.link(rest as unknown as { readonly uri: string });
     default:

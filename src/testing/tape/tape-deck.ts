@@ -23,8 +23,16 @@ export interface Take {
 export type Match =
   | { readonly kind: 'play'; readonly take: Take }
   /** There are calls left, of other inputs. */
-  | { readonly kind: 'mismatch'; readonly input: JsonValue; readonly nearest: Take; readonly path: string }
-  /** There are none, or this very one was played as often as it was recorded. `recorded`: gates had refused it. */
+  | {
+      readonly kind: 'mismatch';
+      readonly input: JsonValue;
+      readonly nearest: Take;
+      readonly path: string;
+    }
+  /**
+   * There are none, or this very one was played as often as it was recorded. `recorded`: gates had
+   * refused it.
+   */
   | { readonly kind: 'undeclared'; readonly input: JsonValue; readonly recorded?: ErrorCode };
 
 /** The calls of one tool. */
@@ -69,9 +77,16 @@ export function createDeck(takes: readonly Take[], latest: InputForm): Deck {
       }
       const { value } = latest.of(input);
       const before = refused.find(same);
-      if (before !== undefined) return { kind: 'undeclared', input: value, recorded: (before.call.result as TapeFailure).error.code };
+      if (before !== undefined)
+        return {
+          kind: 'undeclared',
+          input: value,
+          recorded: (before.call.result as TapeFailure).error.code,
+        };
       const left = ran.filter(({ played }) => !played);
-      return left.length === 0 || ran.some(same) ? { kind: 'undeclared', input: value } : { kind: 'mismatch', input: value, ...nearest(left, input) };
+      return left.length === 0 || ran.some(same)
+        ? { kind: 'undeclared', input: value }
+        : { kind: 'mismatch', input: value, ...nearest(left, input) };
     },
     hasRun: (input) => ran.some(equals(input)),
     issuesOf: (input) => {
@@ -89,7 +104,10 @@ export function takeOf(call: TapeCall, index: number, form: InputForm): Take {
 }
 
 /** The call whose input differs in the fewest places; the earliest of several. */
-function nearest(takes: readonly Take[], input: JsonObject): { readonly nearest: Take; readonly path: string } {
+function nearest(
+  takes: readonly Take[],
+  input: JsonObject,
+): { readonly nearest: Take; readonly path: string } {
   let best: { readonly nearest: Take; readonly path: string } | undefined;
   let fewest = Number.POSITIVE_INFINITY;
   for (const take of takes) {

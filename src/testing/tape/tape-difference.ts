@@ -2,16 +2,28 @@
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { escapePointer } from '../../json.ts';
 
-/** JSON pointers of the places at which one value differs from another: expected keys first, in their order, then those that came on top. `""` is the whole value. */
+/**
+ * JSON pointers of the places at which one value differs from another: expected keys first, in
+ * their order, then those that came on top. `""` is the whole value.
+ */
 export function differences(expected: JsonValue, actual: JsonValue): string[] {
   const found: string[] = [];
   compare(expected, actual, '', found);
   return found;
 }
 
-function compare(expected: JsonValue | undefined, actual: JsonValue | undefined, at: string, found: string[]): void {
+function compare(
+  expected: JsonValue | undefined,
+  actual: JsonValue | undefined,
+  at: string,
+  found: string[],
+): void {
   if (expected === actual) return;
-  if (!isContainer(expected) || !isContainer(actual) || Array.isArray(expected) !== Array.isArray(actual)) {
+  if (
+    !isContainer(expected) ||
+    !isContainer(actual) ||
+    Array.isArray(expected) !== Array.isArray(actual)
+  ) {
     found.push(at);
     return;
   }

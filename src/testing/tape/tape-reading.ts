@@ -1,4 +1,6 @@
-/** Reading a tape: whatever is wrong with it is said with its place, before anything is replayed. */
+/**
+ * Reading a tape: whatever is wrong with it is said with its place, before anything is replayed.
+ */
 
 import { describe } from '../../errors.ts';
 import { errorCodes, type JsonObject, type JsonValue, MisuseError } from '../../index.ts';
@@ -14,15 +16,22 @@ const statuses: readonly unknown[] = ['succeeded', 'failed', 'rejected', 'cancel
 /** A check of one member: what it expects, in words, when the value does not fit. */
 type Check = (value: JsonValue) => string | undefined;
 
-const text: Check = (value) => (typeof value === 'string' && value !== '' ? undefined : 'a non-empty string');
+const text: Check = (value) =>
+  typeof value === 'string' && value !== '' ? undefined : 'a non-empty string';
 const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'true or false');
 const yes: Check = (value) => (value === true ? undefined : 'true, or left out');
 const object: Check = (value) => (isJsonObject(value) ? undefined : 'an object');
 const list: Check = (value) => (Array.isArray(value) ? undefined : 'an array');
-const texts: Check = (value) => (Array.isArray(value) && value.every((item) => text(item) === undefined) ? undefined : 'an array of non-empty strings');
+const texts: Check = (value) =>
+  Array.isArray(value) && value.every((item) => text(item) === undefined)
+    ? undefined
+    : 'an array of non-empty strings';
 const anything: Check = () => undefined;
 
-/** The members of one kind of object. Those with `?` may be left out; any other member is refused, since nobody would read it. */
+/**
+ * The members of one kind of object. Those with `?` may be left out; any other member is refused,
+ * since nobody would read it.
+ */
 type Members = Readonly<Record<string, Check>>;
 
 const tapeMembers: Members = { version: anything, 'redact?': texts, tools: list, calls: list };
@@ -48,17 +57,30 @@ const callMembers: Members = {
   callId: text,
   tool: (value) => (typeof value === 'string' ? undefined : 'a string'),
   input: anything,
-  status: (value) => (statuses.includes(value) ? undefined : `one of ${statuses.map((status) => `"${status}"`).join(', ')}`),
+  status: (value) =>
+    statuses.includes(value)
+      ? undefined
+      : `one of ${statuses.map((status) => `"${status}"`).join(', ')}`,
   ran: flag,
-  'attempt?': (value) => (Number.isInteger(value) && (value as number) > 0 ? undefined : 'a whole number above 0'),
+  'attempt?': (value) =>
+    Number.isInteger(value) && (value as number) > 0 ? undefined : 'a whole number above 0',
   'parentCallId?': text,
   'fingerprint?': text,
   result: object,
 };
-const successMembers: Members = { success: flag, output: anything, 'content?': yes, 'handler?': object, 'truncated?': object };
+const successMembers: Members = {
+  success: flag,
+  output: anything,
+  'content?': yes,
+  'handler?': object,
+  'truncated?': object,
+};
 const failureMembers: Members = { success: flag, error: object, 'masked?': yes };
 const errorMembers: Members = {
-  code: (value) => (typeof value === 'string' && Object.hasOwn(errorCodes, value) ? undefined : 'a known error code'),
+  code: (value) =>
+    typeof value === 'string' && Object.hasOwn(errorCodes, value)
+      ? undefined
+      : 'a known error code',
   message: text,
   'reason?': text,
   'ruleId?': text,
@@ -67,14 +89,26 @@ const errorMembers: Members = {
   'details?': anything,
 };
 
-/** A frozen copy of a tape. @throws MisuseError `invalid_file` that names the place, for what is no tape or one of another version. */
+/**
+ * A frozen copy of a tape. @throws MisuseError `invalid_file` that names the place, for what is no
+ * tape or one of another version.
+ */
 export function readTape(given: unknown): Tape {
   const copy = copyJson(given, limits);
   if (!copy.ok) throw fault(copy.path, 'JSON', copy.message);
   const { value } = copy;
-  if (!isJsonObject(value)) throw fault('', typeof given === 'string' ? 'an object (parse the text first)' : 'an object', describe(value));
+  if (!isJsonObject(value))
+    throw fault(
+      '',
+      typeof given === 'string' ? 'an object (parse the text first)' : 'an object',
+      describe(value),
+    );
   if (value.version !== tapeVersion)
-    throw fault('/version', `${tapeVersion}`, `${describe(value.version)}. Record the tape again with this version of host-tools`);
+    throw fault(
+      '/version',
+      `${tapeVersion}`,
+      `${describe(value.version)}. Record the tape again with this version of host-tools`,
+    );
   members(value, '', tapeMembers);
   const tape = value as unknown as Tape;
   const names = new Set<string>();
@@ -86,10 +120,21 @@ export function readTape(given: unknown): Tape {
     const at = `/calls/${index}`;
     members(call as unknown as JsonValue, at, callMembers);
     const { result } = call;
-    members(result as unknown as JsonValue, `${at}/result`, (result as { success?: unknown }).success === true ? successMembers : failureMembers);
-    if (!result.success) members(result.error as unknown as JsonValue, `${at}/result/error`, errorMembers);
-    if (result.success !== (call.status === 'succeeded')) throw fault(`${at}/status`, `"succeeded" exactly where the result is a success`, `"${call.status}"`);
-    if (result.success && !call.ran) throw fault(`${at}/ran`, 'true where the result is a success', 'false');
+    members(
+      result as unknown as JsonValue,
+      `${at}/result`,
+      (result as { success?: unknown }).success === true ? successMembers : failureMembers,
+    );
+    if (!result.success)
+      members(result.error as unknown as JsonValue, `${at}/result/error`, errorMembers);
+    if (result.success !== (call.status === 'succeeded'))
+      throw fault(
+        `${at}/status`,
+        `"succeeded" exactly where the result is a success`,
+        `"${call.status}"`,
+      );
+    if (result.success && !call.ran)
+      throw fault(`${at}/ran`, 'true where the result is a success', 'false');
     if (call.ran && call.parentCallId === undefined && !names.has(call.tool))
       throw fault(`${at}/tool`, 'a tool of the tape, since its handler ran', describe(call.tool));
   }
@@ -103,10 +148,12 @@ function members(value: JsonValue, at: string, known: Members): void {
     const member = memberOf(value, name);
     if (member === undefined && key !== name) continue;
     const expected = member === undefined ? 'there' : check(member);
-    if (expected !== undefined) throw fault(`${at}/${name}`, expected, member === undefined ? 'nothing' : describe(member));
+    if (expected !== undefined)
+      throw fault(`${at}/${name}`, expected, member === undefined ? 'nothing' : describe(member));
   }
   for (const key of Object.keys(value))
-    if (!Object.hasOwn(known, key) && !Object.hasOwn(known, `${key}?`)) throw fault(`${at}/${escapePointer(key)}`, 'absent', 'a member that no tape has');
+    if (!Object.hasOwn(known, key) && !Object.hasOwn(known, `${key}?`))
+      throw fault(`${at}/${escapePointer(key)}`, 'absent', 'a member that no tape has');
 }
 
 function memberOf(value: JsonObject, name: string): JsonValue | undefined {
@@ -114,5 +161,9 @@ function memberOf(value: JsonObject, name: string): JsonValue | undefined {
 }
 
 function fault(at: string, expected: string, got: string): MisuseError {
-  return new MisuseError('invalid_file', `replayTape: expected ${at === '' ? 'the tape' : `\`${at}\` of the tape`} to be ${expected}, got ${got}.`);
+  return new MisuseError(
+    'invalid_file',
+    `replayTape: expected ${at === '' ? 'the tape' : `\`${at}\` of the tape`} to be ` +
+      `${expected}, got ${got}.`,
+  );
 }

@@ -1,4 +1,7 @@
-/** A tool on a tape: written from a definition, made into one again, and the form in which its inputs are compared. */
+/**
+ * A tool on a tape: written from a definition, made into one again, and the form in which its
+ * inputs are compared.
+ */
 import type { AnyTool, JsonValue } from '../../index.ts';
 import { canonicalJson, cloneJson, isJsonObject } from '../../json.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
@@ -27,8 +30,10 @@ export interface InputForm {
 
 /** What a tape says of a definition. */
 export function tapeToolOf(definition: AnyTool): TapeTool {
-  const { name, description, title, version, category, tags, annotations, fingerprint } = definition;
-  const { input, output, knobs, requires, provides, parallelSafe, resourceKey } = internalsOf(definition);
+  const { name, description, title, version, category, tags, annotations, fingerprint } =
+    definition;
+  const { input, output, knobs, requires, provides, parallelSafe, resourceKey } =
+    internalsOf(definition);
   return {
     name,
     description,
@@ -49,13 +54,21 @@ export function tapeToolOf(definition: AnyTool): TapeTool {
 }
 
 /**
- * A definition as the tape describes it. What a recorded handler gave has passed its output schema once; what stands on the tape in its place, such as a
- * redacted number, need not pass it again.
+ * A definition as the tape describes it. What a recorded handler gave has passed its output schema
+ * once; what stands on the tape in its place, such as a redacted number, need not pass it again.
  * @throws MisuseError `invalid_definition` or `invalid_schema`.
  */
-export function definitionOf(tool: TapeTool, handler: TapeHandler, inputOf: (raw: InputSchema) => InputSchema = (raw) => raw): AnyTool {
+export function definitionOf(
+  tool: TapeTool,
+  handler: TapeHandler,
+  inputOf: (raw: InputSchema) => InputSchema = (raw) => raw,
+): AnyTool {
   const { fingerprint: _fingerprint, knobs, ...config } = tool;
-  const definition = createDefinition({ ...config, handler, ...(knobs === undefined ? {} : { policy: { knobs } }) });
+  const definition = createDefinition({
+    ...config,
+    handler,
+    ...(knobs === undefined ? {} : { policy: { knobs } }),
+  });
   const internals = internalsOf(definition);
   const { input, output } = internals;
   for (const schema of [input, output, internals.knobs]) schema?.check();
@@ -63,23 +76,44 @@ export function definitionOf(tool: TapeTool, handler: TapeHandler, inputOf: (raw
   const { name, description, title, version, category, annotations, tags } = definition;
   return seal(
     { name, description, title, version, category, annotations, tags },
-    { ...internals, input: inputOf(input), output: output === undefined ? undefined : { ...overlay(output), validate: accept, revalidate: accept } },
+    {
+      ...internals,
+      input: inputOf(input),
+      output:
+        output === undefined
+          ? undefined
+          : { ...overlay(output), validate: accept, revalidate: accept },
+    },
   );
 }
 
 /** A schema's own members as plain properties, to be spread and partly replaced. */
 export function overlay(schema: InputSchema): InputSchema {
   const { kind, trusted, json } = schema;
-  return { kind, trusted, json, check: () => schema.check(), validate: (copy) => schema.validate(copy), revalidate: (copy) => schema.revalidate(copy) };
+  return {
+    kind,
+    trusted,
+    json,
+    check: () => schema.check(),
+    validate: (copy) => schema.validate(copy),
+    revalidate: (copy) => schema.revalidate(copy),
+  };
 }
 
 /**
- * The form of a tool's inputs: defaults of the JSON Schema filled in (a zod schema fills its own only for the handler, the schema on a tape fills them for
- * all), then secrets redacted.
+ * The form of a tool's inputs: defaults of the JSON Schema filled in (a zod schema fills its own
+ * only for the handler, the schema on a tape fills them for all), then secrets redacted.
  */
 export function inputFormOf(tool: TapeTool, paths: readonly string[]): InputForm {
   const redactor = createRedactor(tool.parameters, paths);
-  const { input: schema } = internalsOf(createDefinition({ name: tool.name, description: tool.description, parameters: tool.parameters, handler: () => null }));
+  const { input: schema } = internalsOf(
+    createDefinition({
+      name: tool.name,
+      description: tool.description,
+      parameters: tool.parameters,
+      handler: () => null,
+    }),
+  );
   return {
     of: (input, known) => {
       const filled = cloneJson(input);

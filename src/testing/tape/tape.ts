@@ -1,22 +1,39 @@
 /** What a tape is: recorded tool traffic as plain JSON. */
-import type { CallStatus, FactRule, JsonObject, JsonValue, ResultMetadata, ToolAnnotations, ToolError } from '../../index.ts';
+import type {
+  CallStatus,
+  FactRule,
+  JsonObject,
+  JsonValue,
+  ResultMetadata,
+  ToolAnnotations,
+  ToolError,
+} from '../../index.ts';
 
 /**
- * Recorded tool traffic. Plain JSON, so it can be kept in a file; no times, no durations. It holds what events hold, and so no secret that a schema or a
- * `redact` path marks.
+ * Recorded tool traffic. Plain JSON, so it can be kept in a file; no times, no durations. It holds
+ * what events hold, and so no secret that a schema or a `redact` path marks.
  */
 export interface Tape {
   /** Of the format. Another one is refused. */
   readonly version: 1;
-  /** The `redact` paths of the registry that was recorded: what is replayed is compared after the same redaction. Absent without any. */
+  /**
+   * The `redact` paths of the registry that was recorded: what is replayed is compared after the
+   * same redaction. Absent without any.
+   */
   readonly redact?: readonly string[];
-  /** The tools that the session could see or called, in the order in which they were first seen. A tool that was replaced is in it once for each fingerprint. */
+  /**
+   * The tools that the session could see or called, in the order in which they were first seen. A
+   * tool that was replaced is in it once for each fingerprint.
+   */
   readonly tools: readonly TapeTool[];
   /** The calls that ended, in the order in which they started. */
   readonly calls: readonly TapeCall[];
 }
 
-/** What replay needs to register a tool again. Handlers, policies, approvals, timeouts and limits are not on a tape. */
+/**
+ * What replay needs to register a tool again. Handlers, policies, approvals, timeouts and limits
+ * are not on a tape.
+ */
 export interface TapeTool {
   /** As registered; a scope's prefix included. */
   readonly name: string;
@@ -56,15 +73,24 @@ export interface TapeCall {
   readonly callId: string;
   /** The name that was called, also where no tool had it. */
   readonly tool: string;
-  /** The canonical input: after hooks and repair, with the defaults that the tool's JSON Schema names, secrets redacted. As it was sent, where that was no JSON object or no tool had the name. */
+  /**
+   * The canonical input: after hooks and repair, with the defaults that the tool's JSON Schema
+   * names, secrets redacted. As it was sent, where that was no JSON object or no tool had the name.
+   */
   readonly input: JsonValue;
   /** How it ended. */
   readonly status: CallStatus;
-  /** Whether its handler was started. What gates refused is on the tape for the record, and is the gates' business again at replay. */
+  /**
+   * Whether its handler was started. What gates refused is on the tape for the record, and is the
+   * gates' business again at replay.
+   */
   readonly ran: boolean;
   /** 2 for a call that was suspended and resumed. @default 1 */
   readonly attempt?: number;
-  /** The call whose handler made this one. Its parent is answered from the tape, so it does not happen again. */
+  /**
+   * The call whose handler made this one. Its parent is answered from the tape, so it does not
+   * happen again.
+   */
   readonly parentCallId?: string;
   /** Of the tool that answered or refused. */
   readonly fingerprint?: string;
@@ -90,6 +116,9 @@ export interface TapeFailure {
   readonly success: false;
   /** As events hold it: what really happened, also where the model was shown a masked error. */
   readonly error: ToolError;
-  /** The model was shown a masked error. Replay throws this one, so that it is masked again where errors are. */
+  /**
+   * The model was shown a masked error. Replay throws this one, so that it is masked again where
+   * errors are.
+   */
   readonly masked?: true;
 }

@@ -7,7 +7,9 @@ describe('a wait for a slot', () => {
   afterEach(() => void vi.useRealTimers());
 
   test('says how many wait already, or how long it lasted, and may be tried again', async () => {
-    const w = world({ limits: { maxConcurrentCalls: 1, maxQueuedCalls: 1, queueTimeoutMs: 1_500 } });
+    const w = world({
+      limits: { maxConcurrentCalls: 1, maxQueuedCalls: 1, queueTimeoutMs: 1_500 },
+    });
     const hold = gate();
     w.add(tool(() => hold.promise, { name: 'a' }));
     const calls = [1, 2, 3].map(() => w.session.call('a'));
@@ -30,7 +32,9 @@ describe('a wait for a slot', () => {
   });
 
   test('that is over leaves room for another to wait, however it ended', async () => {
-    const w = world({ limits: { maxConcurrentCalls: 1, maxQueuedCalls: 1, queueTimeoutMs: 1_000 } });
+    const w = world({
+      limits: { maxConcurrentCalls: 1, maxQueuedCalls: 1, queueTimeoutMs: 1_000 },
+    });
     const hold = gate();
     w.add(tool(() => hold.promise, { name: 'a' }));
     const first = w.session.call('a');
@@ -47,23 +51,33 @@ describe('a wait for a slot', () => {
     await w.settle();
   });
 
-  test('that timed out has no slot to give back, so that the next in line waits for the one who has it', async () => {
-    const w = world({ limits: { queueTimeoutMs: 1_000 } });
-    const hold = gate();
-    let started = 0;
-    w.add(tool(() => (++started === 1 ? hold.promise : started), { name: 'a', maxConcurrency: 1, timeoutMs: 100_000 }));
-    const first = w.session.call('a');
-    const late = w.session.call('a');
-    await vi.advanceTimersByTimeAsync(500);
-    const next = w.session.call('a');
-    await vi.advanceTimersByTimeAsync(500);
-    expect((await late).error?.reason).toBe('queue_timeout');
-    expect(started).toBe(1);
-    hold.open();
-    await first;
-    expect(outcome(await next)).toBe(2);
-    await w.settle();
-  });
+  test(
+    'that timed out has no slot to give back, so that the next in line waits for the one who ' +
+      'has it',
+    async () => {
+      const w = world({ limits: { queueTimeoutMs: 1_000 } });
+      const hold = gate();
+      let started = 0;
+      w.add(
+        tool(() => (++started === 1 ? hold.promise : started), {
+          name: 'a',
+          maxConcurrency: 1,
+          timeoutMs: 100_000,
+        }),
+      );
+      const first = w.session.call('a');
+      const late = w.session.call('a');
+      await vi.advanceTimersByTimeAsync(500);
+      const next = w.session.call('a');
+      await vi.advanceTimersByTimeAsync(500);
+      expect((await late).error?.reason).toBe('queue_timeout');
+      expect(started).toBe(1);
+      hold.open();
+      await first;
+      expect(outcome(await next)).toBe(2);
+      await w.settle();
+    },
+  );
 });
 
 describe('a resource key', () => {
@@ -80,62 +94,106 @@ describe('a resource key', () => {
     return { w, clashes, use };
   };
 
-  test('of the caller is taken beside that of the tool, in one order for all, so that neither waits for the other', async () => {
-    const { w, clashes, use } = held();
-    w.add(tool(use('x'), { name: 'x', resourceKey: 'x' }), tool(use('y'), { name: 'y', resourceKey: 'y' }));
-    const results = await Promise.all(['x', 'y', 'x', 'y'].map((name) => w.session.call(name, {}, { resourceKey: name === 'x' ? 'y' : 'x' })));
-    expect(results.map(outcome)).toEqual([null, null, null, null]);
-    expect(clashes).toEqual([]);
-    await w.settle();
-  });
+  test(
+    'of the caller is taken beside that of the tool, in one order for all, so that neither ' +
+      'waits for the other',
+    async () => {
+      const { w, clashes, use } = held();
+      w.add(
+        tool(use('x'), { name: 'x', resourceKey: 'x' }),
+        tool(use('y'), { name: 'y', resourceKey: 'y' }),
+      );
+      const results = await Promise.all(
+        ['x', 'y', 'x', 'y'].map((name) =>
+          w.session.call(name, {}, { resourceKey: name === 'x' ? 'y' : 'x' }),
+        ),
+      );
+      expect(results.map(outcome)).toEqual([null, null, null, null]);
+      expect(clashes).toEqual([]);
+      await w.settle();
+    },
+  );
 
-  test('of the caller is kept beside that of the tool, so that two tools with keys of their own take turns at it', async () => {
-    const { w, clashes, use } = held();
-    w.add(tool(use('shared'), { name: 'x', resourceKey: 'x' }), tool(use('shared'), { name: 'y', resourceKey: 'y' }));
-    await Promise.all(['x', 'y', 'x', 'y'].map((name) => w.session.call(name, {}, { resourceKey: 'shared' })));
-    expect(clashes).toEqual([]);
-    await w.settle();
-  });
+  test(
+    'of the caller is kept beside that of the tool, so that two tools with keys of their own ' +
+      'take turns at it',
+    async () => {
+      const { w, clashes, use } = held();
+      w.add(
+        tool(use('shared'), { name: 'x', resourceKey: 'x' }),
+        tool(use('shared'), { name: 'y', resourceKey: 'y' }),
+      );
+      await Promise.all(
+        ['x', 'y', 'x', 'y'].map((name) => w.session.call(name, {}, { resourceKey: 'shared' })),
+      );
+      expect(clashes).toEqual([]);
+      await w.settle();
+    },
+  );
 
-  test('of the caller keeps calls of a tool without one apart, and is one lock where the tool names it too', async () => {
-    const { w, clashes, use } = held();
-    w.add(tool(use('x'), { name: 'free' }), tool(use('x'), { name: 'keyed', resourceKey: 'x' }));
-    const names = ['free', 'keyed', 'free', 'keyed'];
-    expect((await Promise.all(names.map((name) => w.session.call(name, {}, { resourceKey: 'x' })))).map(outcome)).toEqual([null, null, null, null]);
-    expect(clashes).toEqual([]);
-    await w.settle();
-  });
+  test(
+    'of the caller keeps calls of a tool without one apart, and is one lock where the tool ' +
+      'names it too',
+    async () => {
+      const { w, clashes, use } = held();
+      w.add(tool(use('x'), { name: 'free' }), tool(use('x'), { name: 'keyed', resourceKey: 'x' }));
+      const names = ['free', 'keyed', 'free', 'keyed'];
+      expect(
+        (
+          await Promise.all(names.map((name) => w.session.call(name, {}, { resourceKey: 'x' })))
+        ).map(outcome),
+      ).toEqual([null, null, null, null]);
+      expect(clashes).toEqual([]);
+      await w.settle();
+    },
+  );
 
-  test('that each of two callers would have to give to the other never comes free: one is refused at once, for good', async () => {
-    const w = world();
-    const calling =
-      (name: string) =>
-      async (_: never, { tools }: ToolContext) => {
-        await turns();
-        return (await (tools.call as (name: string) => Promise<ToolResult>)(name)).error ?? 'ran';
-      };
-    w.add(
-      tool(() => 1, { name: 'inner', resourceKey: 'x' }),
-      tool(calling('inner'), { name: 'outer', resourceKey: 'y', uses: ['inner'] }),
-      tool(calling('crossed'), { name: 'other', resourceKey: 'x', uses: ['crossed'] }),
-      tool(() => 1, { name: 'crossed', resourceKey: 'y' }),
-    );
-    const results = await Promise.all([w.session.call('outer'), w.session.call('other')]);
-    const refused = results.map(({ output }) => output).filter((output) => typeof output === 'object' && output !== null);
-    expect(refused).toEqual([
-      expect.objectContaining({
-        code: 'rate_limited',
-        reason: 'deadlock',
-        retryable: false,
-        message: 'The call would wait for what only its own callers hold. Call the tools one after another.',
-      }),
-    ]);
-    await w.settle();
-  });
+  test(
+    'that each of two callers would have to give to the other never comes free: one is refused ' +
+      'at once, for good',
+    async () => {
+      const w = world();
+      const calling =
+        (name: string) =>
+        async (_: never, { tools }: ToolContext) => {
+          await turns();
+          return (await (tools.call as (name: string) => Promise<ToolResult>)(name)).error ?? 'ran';
+        };
+      w.add(
+        tool(() => 1, { name: 'inner', resourceKey: 'x' }),
+        tool(calling('inner'), { name: 'outer', resourceKey: 'y', uses: ['inner'] }),
+        tool(calling('crossed'), { name: 'other', resourceKey: 'x', uses: ['crossed'] }),
+        tool(() => 1, { name: 'crossed', resourceKey: 'y' }),
+      );
+      const results = await Promise.all([w.session.call('outer'), w.session.call('other')]);
+      const refused = results
+        .map(({ output }) => output)
+        .filter((output) => typeof output === 'object' && output !== null);
+      expect(refused).toEqual([
+        expect.objectContaining({
+          code: 'rate_limited',
+          reason: 'deadlock',
+          retryable: false,
+          message:
+            'The call would wait for what only its own callers hold. Call the tools one after ' +
+            'another.',
+        }),
+      ]);
+      await w.settle();
+    },
+  );
 
   test.each<[string, (input: never) => unknown, string]>([
-    ['answers a promise', async () => 'x', 'Expected `resourceKey` to answer a string at once, got a promise.'],
-    ['answers a number', () => 7, 'Expected `resourceKey` to answer a string at once, got `7` (number).'],
+    [
+      'answers a promise',
+      async () => 'x',
+      'Expected `resourceKey` to answer a string at once, got a promise.',
+    ],
+    [
+      'answers a number',
+      () => 7,
+      'Expected `resourceKey` to answer a string at once, got `7` (number).',
+    ],
     [
       'throws',
       () => {
@@ -143,20 +201,23 @@ describe('a resource key', () => {
       },
       'mine',
     ],
-  ])('that %s keeps the call from running, and the host learns why', async (_, resourceKey, message) => {
-    const told: object[] = [];
-    const w = world({}, { logger: { warn: () => {}, error: (data) => void told.push(data) } });
-    const handler = vi.fn();
-    const { error } = await w.run(handler, { name: 'a', resourceKey });
-    expect(error).toMatchObject({
-      code: 'policy_error',
-      reason: 'resource_key_failed',
-      source: 'tool',
-      message: 'The resource key of `a` could not be worked out, so the call did not run.',
-      cause: expect.objectContaining({ message }),
-    });
-    expect(told).toMatchObject([{ source: 'resourceKey', err: { message } }]);
-    expect(handler).not.toHaveBeenCalled();
-    await w.settle();
-  });
+  ])(
+    'that %s keeps the call from running, and the host learns why',
+    async (_, resourceKey, message) => {
+      const told: object[] = [];
+      const w = world({}, { logger: { warn: () => {}, error: (data) => void told.push(data) } });
+      const handler = vi.fn();
+      const { error } = await w.run(handler, { name: 'a', resourceKey });
+      expect(error).toMatchObject({
+        code: 'policy_error',
+        reason: 'resource_key_failed',
+        source: 'tool',
+        message: 'The resource key of `a` could not be worked out, so the call did not run.',
+        cause: expect.objectContaining({ message }),
+      });
+      expect(told).toMatchObject([{ source: 'resourceKey', err: { message } }]);
+      expect(handler).not.toHaveBeenCalled();
+      await w.settle();
+    },
+  );
 });

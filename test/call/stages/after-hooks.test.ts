@@ -7,7 +7,10 @@ type After = NonNullable<Hook['after']>;
 /** A world with after hooks, which run in the reverse of this order; and what its host was told. */
 const withHooks = (...hooks: After[]) => {
   const told: { err?: unknown; source?: unknown }[] = [];
-  const w = world({ hooks: hooks.map((after) => ({ after })) }, { logger: { warn: () => {}, error: (data) => void told.push(data) } });
+  const w = world(
+    { hooks: hooks.map((after) => ({ after })) },
+    { logger: { warn: () => {}, error: (data) => void told.push(data) } },
+  );
   return { w, told };
 };
 
@@ -31,12 +34,36 @@ describe('what an after hook answers', () => {
   });
 
   test.each<[string, unknown, object]>([
-    ['an error in full', { code: 'policy_denied', message: 'Mine.', reason: 'my_reason' }, { code: 'policy_denied', message: 'Mine.', reason: 'my_reason' }],
-    ['no error', undefined, { code: 'handler_error', message: 'A hook replaced the result by a failure.' }],
-    ['an unknown code', { code: 'mine', message: 'Mine.' }, { code: 'handler_error', message: 'Mine.' }],
-    ['a code that every object has', { code: 'toString', message: 'Mine.' }, { code: 'handler_error', message: 'Mine.' }],
-    ['what is no text', { code: 5, message: 5, reason: 5 }, { code: 'handler_error', message: 'A hook replaced the result by a failure.' }],
-    ['an empty message', { message: '' }, { code: 'handler_error', message: 'A hook replaced the result by a failure.' }],
+    [
+      'an error in full',
+      { code: 'policy_denied', message: 'Mine.', reason: 'my_reason' },
+      { code: 'policy_denied', message: 'Mine.', reason: 'my_reason' },
+    ],
+    [
+      'no error',
+      undefined,
+      { code: 'handler_error', message: 'A hook replaced the result by a failure.' },
+    ],
+    [
+      'an unknown code',
+      { code: 'mine', message: 'Mine.' },
+      { code: 'handler_error', message: 'Mine.' },
+    ],
+    [
+      'a code that every object has',
+      { code: 'toString', message: 'Mine.' },
+      { code: 'handler_error', message: 'Mine.' },
+    ],
+    [
+      'what is no text',
+      { code: 5, message: 5, reason: 5 },
+      { code: 'handler_error', message: 'A hook replaced the result by a failure.' },
+    ],
+    [
+      'an empty message',
+      { message: '' },
+      { code: 'handler_error', message: 'A hook replaced the result by a failure.' },
+    ],
   ])('a failure with %s fails the call', async (_, given, error) => {
     const { w } = withHooks((() => ({ success: false, error: given })) as never);
     const result = await w.run(() => 1);
@@ -65,7 +92,9 @@ describe('what an after hook answers', () => {
   });
 
   test('makes a success of a failure', async () => {
-    const { w } = withHooks((_, result) => ({ ...result, success: true, output: 'saved' }) as never);
+    const { w } = withHooks(
+      (_, result) => ({ ...result, success: true, output: 'saved' }) as never,
+    );
     expect(
       outcome(
         await w.run(() => {
@@ -104,7 +133,9 @@ describe('what an after hook is shown', () => {
     const { output, metadata } = await w.run(() => parts, { maxOutputChars: 1 });
     expect([output, metadata.truncated]).toEqual([parts, undefined]);
     // Data of the same shape would be cut as JSON text.
-    expect((await w.run(() => [{ type: 'text', text: 'a' }], { maxOutputChars: 1 })).metadata.truncated).toMatchObject({ exact: false });
+    expect(
+      (await w.run(() => [{ type: 'text', text: 'a' }], { maxOutputChars: 1 })).metadata.truncated,
+    ).toMatchObject({ exact: false });
   });
 
   test('has the canonical input, as a copy, and who is called', async () => {
@@ -151,7 +182,10 @@ describe('an after hook that fails', () => {
         }) as never,
     ],
   ])('since it %s leaves the result, is told once, and the next hook runs', async (_, after) => {
-    const { w, told } = withHooks((_call, result) => ({ ...result, output: `${result.output}, seen` }) as ToolResult, after);
+    const { w, told } = withHooks(
+      (_call, result) => ({ ...result, output: `${result.output}, seen` }) as ToolResult,
+      after,
+    );
     expect((await w.run(() => 'done')).output).toBe('done, seen');
     expect(told).toMatchObject([{ source: 'hook', err: { message: 'mine' } }]);
     expectOneEnd(w.events);
@@ -166,7 +200,9 @@ describe('an after hook that fails', () => {
     const calling = w.run(() => 'done');
     await vi.advanceTimersByTimeAsync(5_000);
     expect((await calling).output).toBe('done, seen');
-    expect(told).toMatchObject([{ source: 'hook', err: { message: 'The hook took longer than 5000 ms.' } }]);
+    expect(told).toMatchObject([
+      { source: 'hook', err: { message: 'The hook took longer than 5000 ms.' } },
+    ]);
     expectOneEnd(w.events);
   });
 });

@@ -1,7 +1,17 @@
-/** The edges of approval: what events hold of it, late and impossible answers, and how calls that are suspended at the same moment count. */
+/**
+ * The edges of approval: what events hold of it, late and impossible answers, and how calls that
+ * are suspended at the same moment count.
+ */
 import { describe, expect, test, vi } from 'vitest';
 import { memoryApprovalStore } from '../../../src/approval/store.ts';
-import type { AnyEvent, ApprovalAnswer, ApprovalStore, Approver, JsonObject, ToolResult } from '../../../src/index.ts';
+import type {
+  AnyEvent,
+  ApprovalAnswer,
+  ApprovalStore,
+  Approver,
+  JsonObject,
+  ToolResult,
+} from '../../../src/index.ts';
 import { type Bench, bench, deferred, suspending, suspendOne, why } from '../../approval/kit.ts';
 import { andThen } from '../define.ts';
 
@@ -11,7 +21,10 @@ const says =
     answer as ApprovalAnswer;
 
 /** What an event of this type says of its approval. */
-function said(events: readonly AnyEvent[], type: AnyEvent['type']): Record<string, unknown> | undefined {
+function said(
+  events: readonly AnyEvent[],
+  type: AnyEvent['type'],
+): Record<string, unknown> | undefined {
   const event = events.find((one) => one.type === type) as Record<string, unknown> | undefined;
   if (event === undefined) return undefined;
   const { type: _type, sessionId: _session, at: _at, seq: _seq, ...rest } = event;
@@ -24,9 +37,24 @@ describe('an event of an approval holds what was said, and no member for what wa
     ['a yes', 'allow_once', 'approval:granted', {}],
     ['a yes of somebody', { decision: 'allow_once', by: 'ann' }, 'approval:granted', { by: 'ann' }],
     ['a no', 'reject_once', 'approval:denied', { reason: 'rejected' }],
-    ['a no of somebody', { decision: 'reject_once', by: 'ann' }, 'approval:denied', { reason: 'rejected', by: 'ann' }],
-    ['a no and why', { decision: 'reject_once', message: 'No.' }, 'approval:denied', { reason: 'rejected', message: 'No.' }],
-    ['no answer at all', 'perhaps', 'approval:denied', { reason: 'invalid_answer', message: expect.stringContaining('answered in a wrong form') }],
+    [
+      'a no of somebody',
+      { decision: 'reject_once', by: 'ann' },
+      'approval:denied',
+      { reason: 'rejected', by: 'ann' },
+    ],
+    [
+      'a no and why',
+      { decision: 'reject_once', message: 'No.' },
+      'approval:denied',
+      { reason: 'rejected', message: 'No.' },
+    ],
+    [
+      'no answer at all',
+      'perhaps',
+      'approval:denied',
+      { reason: 'invalid_answer', message: expect.stringContaining('answered in a wrong form') },
+    ],
   ])('%s', async (_, answer, type, told) => {
     const { session, events } = bench({ session: { approver: says(answer) } });
     await session.call('pay', { amount: 5 }, { callId: 'c' });
@@ -38,16 +66,33 @@ describe('an event of an approval holds what was said, and no member for what wa
     const { session, events } = bench({ session: { approver: () => new Promise(() => {}) } });
     const called = session.call('pay', { amount: 5 }, { callId: 'c' });
     await vi.advanceTimersByTimeAsync(300_000);
-    expect(await called).toMatchObject({ error: { message: 'Nobody answered the approval of `pay` in time.' } });
-    expect(said(events, 'approval:denied')).toStrictEqual({ toolName: 'pay', callId: 'c', approvalId, reason: 'timeout' });
+    expect(await called).toMatchObject({
+      error: { message: 'Nobody answered the approval of `pay` in time.' },
+    });
+    expect(said(events, 'approval:denied')).toStrictEqual({
+      toolName: 'pay',
+      callId: 'c',
+      approvalId,
+      reason: 'timeout',
+    });
   });
 
   test('a refusal before anybody was asked has an empty id', async () => {
-    const store: ApprovalStore = { put: () => Promise.reject(new Error('no')), take: () => undefined, list: () => [] };
+    const store: ApprovalStore = {
+      put: () => Promise.reject(new Error('no')),
+      take: () => undefined,
+      list: () => [],
+    };
     const { session, events } = suspending({ store });
     await session.call('pay', { amount: 5 }, { callId: 'c' });
     const message = 'Approvals cannot be stored at the moment.';
-    expect(said(events, 'approval:denied')).toStrictEqual({ toolName: 'pay', callId: 'c', approvalId: '', reason: 'store_unavailable', message });
+    expect(said(events, 'approval:denied')).toStrictEqual({
+      toolName: 'pay',
+      callId: 'c',
+      approvalId: '',
+      reason: 'store_unavailable',
+      message,
+    });
   });
 
   test('a grant is named as the approval that it answers, with whoever gave it', async () => {
@@ -60,21 +105,33 @@ describe('an event of an approval holds what was said, and no member for what wa
       const [grant] = session.approvals.grants();
       events.length = 0;
       await session.call('pay', { amount: 5 }, { callId: 'c' });
-      expect(said(events, type)).toStrictEqual({ toolName: 'pay', callId: 'c', approvalId: grant?.id, by: 'ann', ...reason });
+      expect(said(events, type)).toStrictEqual({
+        toolName: 'pay',
+        callId: 'c',
+        approvalId: grant?.id,
+        by: 'ann',
+        ...reason,
+      });
     }
   });
 });
 
 describe('a refusal tells the model', () => {
   test.each<[what: string, answer: unknown, message: string]>([
-    ['what the person said', { decision: 'reject_once', message: 'Ask on Monday.' }, 'The call of `pay` was not approved: Ask on Monday.'],
+    [
+      'what the person said',
+      { decision: 'reject_once', message: 'Ask on Monday.' },
+      'The call of `pay` was not approved: Ask on Monday.',
+    ],
     [
       'not to repeat the call, where the person said nothing',
       'reject_once',
       'The call of `pay` was not approved (rejected). Do not repeat it; ask what to do instead.',
     ],
   ])('%s', async (_, answer, message) => {
-    expect(await bench({ session: { approver: says(answer) } }).session.call('pay', { amount: 5 })).toMatchObject({ error: { message } });
+    expect(
+      await bench({ session: { approver: says(answer) } }).session.call('pay', { amount: 5 }),
+    ).toMatchObject({ error: { message } });
   });
 });
 
@@ -82,14 +139,21 @@ describe('the approver', () => {
   test('is not asked any more where a listener of `approval:required` has answered at once', async () => {
     const approver = vi.fn(says('reject_once'));
     const { session } = bench({ session: { approver } });
-    session.events.on('approval:required', ({ request }) => void session.approvals.answer(request.id, 'allow_once'));
+    session.events.on(
+      'approval:required',
+      ({ request }) => void session.approvals.answer(request.id, 'allow_once'),
+    );
     expect(await session.call('pay', { amount: 5 })).toMatchObject({ success: true });
     expect(approver).not.toHaveBeenCalled();
   });
 
   test.each<[what: string, error: Error, logged: boolean]>([
     ['is logged', new Error('the socket closed'), true],
-    ['is not, where it only says that it was told to stop', new DOMException('stop', 'AbortError'), false],
+    [
+      'is not, where it only says that it was told to stop',
+      new DOMException('stop', 'AbortError'),
+      false,
+    ],
   ])('what it throws after its time is over %s', async (_, error, logged) => {
     vi.useFakeTimers();
     const answer = deferred<ApprovalAnswer>();
@@ -99,23 +163,31 @@ describe('the approver', () => {
     expect(why(await called)).toEqual(['approval_timeout', 'timeout']);
     answer.reject(error);
     await vi.advanceTimersByTimeAsync(1);
-    expect(JSON.stringify(warnings).includes('an approver threw after its question was closed')).toBe(logged);
+    expect(
+      JSON.stringify(warnings).includes('an approver threw after its question was closed'),
+    ).toBe(logged);
   });
 
-  test('that fails, and one that answers what is no answer, are logged, and the caller finds out why', async () => {
-    const thrown = new Error('gone');
-    const failing = bench({ session: { approver: () => Promise.reject(thrown) } });
-    const failed = await failing.session.call('pay', { amount: 5 });
-    expect(failed.error).toHaveProperty('cause', thrown);
-    expect(JSON.stringify(failing.warnings)).toContain('an approver threw');
-    const puzzling = bench({ session: { approver: says('perhaps') } });
-    const puzzled = await puzzling.session.call('pay', { amount: 5 });
-    expect(puzzled.error).toHaveProperty(
-      'cause.message',
-      expect.stringMatching(/^Expected the approver to answer "allow_once", .* got `perhaps` \(string\)\.$/),
-    );
-    expect(JSON.stringify(puzzling.warnings)).toContain('an approver answered what is no answer');
-  });
+  test(
+    'that fails, and one that answers what is no answer, are logged, and the caller finds out ' +
+      'why',
+    async () => {
+      const thrown = new Error('gone');
+      const failing = bench({ session: { approver: () => Promise.reject(thrown) } });
+      const failed = await failing.session.call('pay', { amount: 5 });
+      expect(failed.error).toHaveProperty('cause', thrown);
+      expect(JSON.stringify(failing.warnings)).toContain('an approver threw');
+      const puzzling = bench({ session: { approver: says('perhaps') } });
+      const puzzled = await puzzling.session.call('pay', { amount: 5 });
+      expect(puzzled.error).toHaveProperty(
+        'cause.message',
+        expect.stringMatching(
+          /^Expected the approver to answer "allow_once", .* got `perhaps` \(string\)\.$/,
+        ),
+      );
+      expect(JSON.stringify(puzzling.warnings)).toContain('an approver answered what is no answer');
+    },
+  );
 
   test.each<[what: string, answer: () => Promise<unknown>]>([
     ['answered', async () => 'allow_once'],
@@ -132,9 +204,16 @@ describe('the approver', () => {
 
   test('that ends the call by what it answers approves nothing', async () => {
     const controller = new AbortController();
-    const input = Object.defineProperty({}, 'amount', { enumerable: true, get: () => andThen(controller.abort(), 1) });
-    const { session, runs, events } = bench({ session: { approver: says({ decision: 'allow_once', input }) } });
-    expect(why(await session.call('pay', { amount: 5 }, { signal: controller.signal }))?.[0]).toBe('cancelled');
+    const input = Object.defineProperty({}, 'amount', {
+      enumerable: true,
+      get: () => andThen(controller.abort(), 1),
+    });
+    const { session, runs, events } = bench({
+      session: { approver: says({ decision: 'allow_once', input }) },
+    });
+    expect(why(await session.call('pay', { amount: 5 }, { signal: controller.signal }))?.[0]).toBe(
+      'cancelled',
+    );
     expect(runs).toEqual([]);
     expect(events.map(({ type }) => type)).not.toContain('approval:granted');
   });
@@ -146,13 +225,17 @@ describe('the approver', () => {
         throw new Error('no');
       },
     });
-    expect(why(await bench({ session: { approver: says(hostile) } }).session.call('pay', { amount: 5 }))).toEqual(['approval_denied', 'invalid_answer']);
+    expect(
+      why(await bench({ session: { approver: says(hostile) } }).session.call('pay', { amount: 5 })),
+    ).toEqual(['approval_denied', 'invalid_answer']);
   });
 });
 
 describe('an answer is read when it is given, once', () => {
   /** Two calls that wait, and the ids of their questions. */
-  async function asked(): Promise<Bench & { readonly ids: readonly string[]; readonly called: readonly Promise<ToolResult>[] }> {
+  async function asked(): Promise<
+    Bench & { readonly ids: readonly string[]; readonly called: readonly Promise<ToolResult>[] }
+  > {
     const bed = bench({ session: { approver: () => new Promise(() => {}) } });
     const called = [1, 2].map((amount) => bed.session.call('pay', { amount }));
     await vi.waitFor(async () => expect(await bed.session.approvals.pending()).toHaveLength(2));
@@ -205,7 +288,9 @@ describe('an answer is read when it is given, once', () => {
     const { session, ids } = await asked();
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
-    expect(() => session.approvals.answer(ids[0] as string, proxy as never)).toThrow(expect.objectContaining({ name: 'MisuseError', code: 'invalid_option' }));
+    expect(() => session.approvals.answer(ids[0] as string, proxy as never)).toThrow(
+      expect.objectContaining({ name: 'MisuseError', code: 'invalid_option' }),
+    );
     expect(await session.approvals.pending()).toHaveLength(2);
     await session.close();
   });
@@ -238,14 +323,23 @@ describe('an edit', () => {
   ])('%s is no answer, and nothing runs', async (_, input, limits) => {
     for (const decision of ['allow_once', 'reject_once']) {
       const { session, runs, events } = edited(input, limits, decision);
-      expect(why(await session.call('pay', { amount: 5 }))).toEqual(['approval_denied', 'invalid_answer']);
+      expect(why(await session.call('pay', { amount: 5 }))).toEqual([
+        'approval_denied',
+        'invalid_answer',
+      ]);
       expect(runs).toEqual([]);
-      expect(said(events, 'approval:denied')).toMatchObject({ reason: 'invalid_answer', by: 'ann' });
+      expect(said(events, 'approval:denied')).toMatchObject({
+        reason: 'invalid_answer',
+        by: 'ann',
+      });
     }
   });
 
   test('may be as large as `maxInputBytes` allows', async () => {
-    const { session, runs } = edited({ amount: 1, to: 'x'.repeat(2_000_000) }, { maxInputBytes: 3_000_000 });
+    const { session, runs } = edited(
+      { amount: 1, to: 'x'.repeat(2_000_000) },
+      { maxInputBytes: 3_000_000 },
+    );
     expect(await session.call('pay', { amount: 5 })).toMatchObject({ success: true });
     expect(runs).toHaveLength(1);
   });
@@ -254,7 +348,10 @@ describe('an edit', () => {
 describe('of calls that are suspended at the same moment', () => {
   interface Listing {
     readonly bed: Bench;
-    /** The listings that calls have asked for, in their order; each is answered when the test says so. */
+    /**
+     * The listings that calls have asked for, in their order; each is answered when the test says
+     * so.
+     */
     readonly lists: { answer(): void; fail(): void }[];
   }
   /** Two calls may wait. */
@@ -263,10 +360,20 @@ describe('of calls that are suspended at the same moment', () => {
     const memory = memoryApprovalStore(() => 0);
     const list = (id: string): Promise<readonly JsonObject[]> => {
       const { promise, resolve, reject } = deferred<readonly JsonObject[]>();
-      lists.push({ answer: () => resolve(memory.list(id) as readonly JsonObject[]), fail: () => reject(new Error('no')) });
+      lists.push({
+        answer: () => resolve(memory.list(id) as readonly JsonObject[]),
+        fail: () => reject(new Error('no')),
+      });
       return promise;
     };
-    return { bed: suspending({ store: { ...memory, list }, tool, session: { limits: { maxPendingApprovals: 2 } } }), lists };
+    return {
+      bed: suspending({
+        store: { ...memory, list },
+        tool,
+        session: { limits: { maxPendingApprovals: 2 } },
+      }),
+      lists,
+    };
   }
 
   test('those beyond the limit are refused, and ask the store nothing', async () => {
@@ -275,7 +382,8 @@ describe('of calls that are suspended at the same moment', () => {
     expect(why((await third) as ToolResult)).toEqual(['rate_limited', 'too_many_approvals']);
     await vi.waitFor(() => expect(lists).toHaveLength(2));
     for (const { answer } of lists) answer();
-    for (const call of [first, second]) expect(why((await call) as ToolResult)?.[0]).toBe('approval_pending');
+    for (const call of [first, second])
+      expect(why((await call) as ToolResult)?.[0]).toBe('approval_pending');
     expect(lists).toHaveLength(2);
   });
 
@@ -294,10 +402,18 @@ describe('of calls that are suspended at the same moment', () => {
     expect(why(await first)?.[0]).toBe('approval_pending');
   });
 
-  const parameters = { type: 'object', properties: { to: { type: 'string' }, pin: { type: 'string', 'x-secret': true } } };
+  const parameters = {
+    type: 'object',
+    properties: { to: { type: 'string' }, pin: { type: 'string', 'x-secret': true } },
+  };
   const requiresApproval = ({ to }: { to: string }): object => ({ title: `Pay ${to}?` });
   test.each<[what: string, input: JsonObject, answer: 'answer' | 'fail', reason: string]>([
-    ['for a secret in its question', { to: 'hunter2', pin: 'hunter2' }, 'answer', 'secret_in_prompt'],
+    [
+      'for a secret in its question',
+      { to: 'hunter2', pin: 'hunter2' },
+      'answer',
+      'secret_in_prompt',
+    ],
     ['for a store that failed', { to: 'ann' }, 'fail', 'store_unavailable'],
   ])('one that was refused %s takes nobody’s place', async (_, input, answer, reason) => {
     const { bed, lists } = listing({ parameters, requiresApproval });
@@ -321,9 +437,13 @@ test.each<[what: string, answer: unknown]>([
   ['no answer', undefined],
 ])('an event that nobody listens for takes no number: %s', async (_, answer) => {
   vi.useFakeTimers();
-  const { session } = bench({ session: { approver: answer === undefined ? () => new Promise<never>(() => {}) : says(answer) }, silent: true });
+  const { session } = bench({
+    session: { approver: answer === undefined ? () => new Promise<never>(() => {}) : says(answer) },
+    silent: true,
+  });
   const numbers: number[] = [];
-  for (const type of ['tool:pre', 'tool:post', 'tool:error'] as const) session.events.on(type, ({ seq }) => void numbers.push(seq));
+  for (const type of ['tool:pre', 'tool:post', 'tool:error'] as const)
+    session.events.on(type, ({ seq }) => void numbers.push(seq));
   const called = session.call('pay', { amount: 5 });
   await vi.advanceTimersByTimeAsync(300_000);
   await called;

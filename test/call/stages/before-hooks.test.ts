@@ -6,7 +6,11 @@ import { gate, outcome, tool, turns, world } from '../world.ts';
 type Before = NonNullable<Hook['before']>;
 
 /** Calls a tool behind these hooks; what came, what ran, and what the host was told. */
-const called = async (hooks: readonly unknown[], input: unknown = { x: 1 }, more: Record<string, unknown> = {}) => {
+const called = async (
+  hooks: readonly unknown[],
+  input: unknown = { x: 1 },
+  more: Record<string, unknown> = {},
+) => {
   const told: { err?: { message?: string }; source?: string }[] = [];
   const w = world(
     { hooks: hooks.map((before) => ({ before: before as Before })), repair: 'safe' },
@@ -21,24 +25,30 @@ describe('what a before hook answers', () => {
   test.each<[string, (answer: unknown) => unknown]>([
     ['at once', (answer) => () => answer],
     ['later', (answer) => async () => answer],
-  ])('%s: each way of letting a call go on meets the hook after it, and each way of refusing does not', async (_, hook) => {
-    for (const [answer, ran] of [
-      [undefined, true],
-      [null, true],
-      [{ action: 'continue' }, true],
-      [{ action: 'modify', input: { x: 1 } }, true],
-      [{ action: 'deny', reason: 'not_now' }, false],
-      [{ action: 'deny', reason: 'Not Now' }, false],
-      [{ action: 'modify', input: [] }, false],
-      [{ action: 'modify' }, false],
-      [{}, false],
-      [5, false],
-    ] as const) {
-      const next = vi.fn();
-      expect((await called([hook(answer), next, next])).ran, JSON.stringify(answer)).toEqual(ran ? [{ x: 1 }] : []);
-      expect(next).toHaveBeenCalledTimes(ran ? 2 : 0);
-    }
-  });
+  ])(
+    '%s: each way of letting a call go on meets the hook after it, and each way of refusing ' +
+      'does not',
+    async (_, hook) => {
+      for (const [answer, ran] of [
+        [undefined, true],
+        [null, true],
+        [{ action: 'continue' }, true],
+        [{ action: 'modify', input: { x: 1 } }, true],
+        [{ action: 'deny', reason: 'not_now' }, false],
+        [{ action: 'deny', reason: 'Not Now' }, false],
+        [{ action: 'modify', input: [] }, false],
+        [{ action: 'modify' }, false],
+        [{}, false],
+        [5, false],
+      ] as const) {
+        const next = vi.fn();
+        expect((await called([hook(answer), next, next])).ran, JSON.stringify(answer)).toEqual(
+          ran ? [{ x: 1 }] : [],
+        );
+        expect(next).toHaveBeenCalledTimes(ran ? 2 : 0);
+      }
+    },
+  );
 
   test('a denial without a message says that a hook refused; one with a message says that', async () => {
     for (const [message, says] of [
@@ -46,7 +56,9 @@ describe('what a before hook answers', () => {
       [7, 'A hook refused the call (not_now).'],
       ['Later.', 'Later.'],
     ])
-      expect((await called([() => ({ action: 'deny', reason: 'not_now', message })])).error).toMatchObject({
+      expect(
+        (await called([() => ({ action: 'deny', reason: 'not_now', message })])).error,
+      ).toMatchObject({
         code: 'policy_denied',
         reason: 'not_now',
         source: 'hook',
@@ -57,10 +69,26 @@ describe('what a before hook answers', () => {
   test.each<[string, unknown, string]>([
     ['what is no answer', () => 'yes', 'answered nonsense'],
     ['an unknown action', () => ({ action: 'allow' }), 'answered nonsense'],
-    ['an action that it only inherits', () => Object.create({ action: 'continue' }), 'answered nonsense'],
-    ['a denial without a reason', () => ({ action: 'deny' }), 'denied without a reason such as `not_now`'],
-    ['an input that is no object', () => ({ action: 'modify', input: [] }), 'answered an input that is not a JSON object'],
-    ['an input that is no JSON', () => ({ action: 'modify', input: { n: 1n } }), 'answered an input that is not a JSON object'],
+    [
+      'an action that it only inherits',
+      () => Object.create({ action: 'continue' }),
+      'answered nonsense',
+    ],
+    [
+      'a denial without a reason',
+      () => ({ action: 'deny' }),
+      'denied without a reason such as `not_now`',
+    ],
+    [
+      'an input that is no object',
+      () => ({ action: 'modify', input: [] }),
+      'answered an input that is not a JSON object',
+    ],
+    [
+      'an input that is no JSON',
+      () => ({ action: 'modify', input: { n: 1n } }),
+      'answered an input that is not a JSON object',
+    ],
   ])('%s is said to the caller', async (_, hook, says) => {
     expect((await called([hook])).error).toMatchObject({
       code: 'policy_error',
@@ -71,7 +99,8 @@ describe('what a before hook answers', () => {
 
   test('what is no answer is told to the host, with what was expected and what came', async () => {
     const message =
-      'Expected a before hook to answer nothing, { action: "continue" }, { action: "modify", input } or { action: "deny", reason, message? }, got `7` (number).';
+      'Expected a before hook to answer nothing, { action: "continue" }, { action: "modify", ' +
+      'input } or { action: "deny", reason, message? }, got `7` (number).';
     const { error, told } = await called([() => 7]);
     expect(error?.cause).toMatchObject({ code: 'invalid_option', message });
     expect(told).toMatchObject([{ source: 'hook', err: { message } }]);
@@ -86,13 +115,17 @@ describe('what a before hook answers', () => {
       () => Promise.reject(thrown),
     ]) {
       const { error, told } = await called([hook]);
-      expect(error).toMatchObject({ message: 'The call was refused because a hook threw.', cause: thrown });
+      expect(error).toMatchObject({
+        message: 'The call was refused because a hook threw.',
+        cause: thrown,
+      });
       expect(told).toMatchObject([{ source: 'hook', err: { message: 'mine' } }]);
     }
   });
 
   test('an input has the bounds of any other: 64 deep, 50 000 values', async () => {
-    const nested = (depth: number): object => Array.from({ length: depth - 1 }).reduce<object>((inner) => ({ inner }), {});
+    const nested = (depth: number): object =>
+      Array.from({ length: depth - 1 }).reduce<object>((inner) => ({ inner }), {});
     const list = (length: number): object => ({ list: Array.from({ length }, () => 0) });
     const handler = { handler: () => 'ran' };
     for (const [input, fits] of [
@@ -101,14 +134,18 @@ describe('what a before hook answers', () => {
       [list(49_998), true],
       [list(49_999), false],
     ] as const) {
-      expect((await called([() => ({ action: 'modify', input })], {}, handler)).error?.reason).toBe(fits ? undefined : 'hook_failed');
+      expect((await called([() => ({ action: 'modify', input })], {}, handler)).error?.reason).toBe(
+        fits ? undefined : 'hook_failed',
+      );
       // As deep as what a caller may send.
       expect((await called([], input, handler)).error === undefined).toBe(fits);
     }
   });
 
   test('an input stands for a text that `repair` would have read', async () => {
-    expect((await called([() => ({ action: 'modify', input: { x: 2 } })], '{"x":1}')).ran).toEqual([{ x: 2 }]);
+    expect((await called([() => ({ action: 'modify', input: { x: 2 } })], '{"x":1}')).ran).toEqual([
+      { x: 2 },
+    ]);
   });
 });
 
@@ -134,15 +171,25 @@ test('a verdict after a hook that was awaited is told with the time at which it 
 test('a secret that a hook puts into the input is told by no event', async () => {
   const parameters = z.object({ key: z.string().meta({ secret: true }).optional() });
   const hook = () => ({ action: 'modify', input: { key: 'CANARY-CANARY' } });
-  const { events, error } = await called([hook, () => ({ action: 'deny', reason: 'not_now', message: 'CANARY-CANARY is known.' })], {}, { parameters });
+  const { events, error } = await called(
+    [hook, () => ({ action: 'deny', reason: 'not_now', message: 'CANARY-CANARY is known.' })],
+    {},
+    { parameters },
+  );
   expect(error?.message).not.toContain('CANARY');
   expect(JSON.stringify(events)).not.toContain('CANARY');
 });
 
 test('a hook that is told of a secret may not repeat it', async () => {
   const parameters = z.object({ key: z.string().meta({ secret: true }) });
-  const hook = ({ input }: { input: { key: string } }) => ({ action: 'deny', reason: 'not_now', message: `${input.key} is known.` });
-  expect((await called([hook], { key: 'CANARY-CANARY' }, { parameters })).error?.message).not.toContain('CANARY');
+  const hook = ({ input }: { input: { key: string } }) => ({
+    action: 'deny',
+    reason: 'not_now',
+    message: `${input.key} is known.`,
+  });
+  expect(
+    (await called([hook], { key: 'CANARY-CANARY' }, { parameters })).error?.message,
+  ).not.toContain('CANARY');
 });
 
 test('a hook sees a copy, and who calls what', async () => {

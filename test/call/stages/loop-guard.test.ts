@@ -12,7 +12,9 @@ describe('the loop guard', () => {
         code: 'loop_detected',
         reason: 'identical_calls',
         details: { allowed: 1 },
-        message: `The same call was made ${times} times in a row. Change the arguments, use another tool, or stop.`,
+        message:
+          `The same call was made ${times} times in a row. Change the arguments, use another ` +
+          'tool, or stop.',
       });
   });
 
@@ -38,6 +40,9 @@ describe('the loop guard', () => {
   test('counts a suspended call once, whatever is called before it is resumed', async () => {
     const { session } = suspending({ session: { limits: { loopGuard: 1 } } });
     const { token } = await suspendOne({ session });
-    expect(await session.approvals.resume(token, 'allow_once')).toMatchObject({ success: true, output: 'paid' });
+    expect(await session.approvals.resume(token, 'allow_once')).toMatchObject({
+      success: true,
+      output: 'paid',
+    });
   });
 });

@@ -5,22 +5,45 @@ import { define, setup } from '../define.ts';
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 const list = (length: number): string => JSON.stringify(Array.from({ length }, () => 0));
 const array = { type: 'array' };
-const parameters = { type: 'object', properties: { a: array, in: { type: 'object', properties: { a: array } }, list: { type: 'array', items: array } } };
+const parameters = {
+  type: 'object',
+  properties: {
+    a: array,
+    in: { type: 'object', properties: { a: array } },
+    list: { type: 'array', items: array },
+  },
+};
 
 /** Calls a tool that answers its input. */
 async function mended(input: unknown) {
-  const { session } = setup([define('t', { parameters, handler: (given: unknown) => given })], { repair: 'safe', limits: { maxInputBytes: 10_000_000 } });
+  const { session } = setup([define('t', { parameters, handler: (given: unknown) => given })], {
+    repair: 'safe',
+    limits: { maxInputBytes: 10_000_000 },
+  });
   const { error, output, metadata } = await session.call('t', input);
   return { error, output, repaired: metadata.repaired };
 }
 
 /** Why it was refused: `undefined` where the schema did. */
 const refused = (reason: string | undefined, message: RegExp) => ({
-  error: { code: 'invalid_input', message: expect.stringMatching(message), ...(reason === undefined ? {} : { reason }) },
+  error: {
+    code: 'invalid_input',
+    message: expect.stringMatching(message),
+    ...(reason === undefined ? {} : { reason }),
+  },
 });
-const asText = refused(undefined, /^The arguments of `t` are invalid\..*\n.*must be array|^The arguments of `t` are invalid\./);
-const tooLarge = refused('too_large', /^The arguments are .*, once the JSON that they hold as text is read\. Send less\.$/);
-const tooDeep = refused('too_deep', /^The arguments are .*, once the JSON that they hold as text is read\. Send less\.$/);
+const asText = refused(
+  undefined,
+  /^The arguments of `t` are invalid\..*\n.*must be array|^The arguments of `t` are invalid\./,
+);
+const tooLarge = refused(
+  'too_large',
+  /^The arguments are .*, once the JSON that they hold as text is read\. Send less\.$/,
+);
+const tooDeep = refused(
+  'too_deep',
+  /^The arguments are .*, once the JSON that they hold as text is read\. Send less\.$/,
+);
 
 describe('a text that holds JSON is read', () => {
   test.each<[string, unknown]>([
@@ -45,7 +68,9 @@ describe('a text that holds JSON is read', () => {
 
   test('where all arguments came as one, within the same bounds', async () => {
     expect((await mended(`{"a":${list(49_998)}}`)).error).toBeUndefined();
-    expect((await mended(`{"a":${list(49_999)}}`)).error).toMatchObject({ reason: 'not_an_object' });
+    expect((await mended(`{"a":${list(49_999)}}`)).error).toMatchObject({
+      reason: 'not_an_object',
+    });
     expect((await mended(`{"a":${nested(62)}}`)).error).toBeUndefined();
     expect((await mended(`{"a":${nested(63)}}`)).error).toMatchObject({ reason: 'not_an_object' });
   });
@@ -60,7 +85,8 @@ describe('a text that holds JSON is read', () => {
   });
 
   test('after 99 that hold none, and not after 100', async () => {
-    const mendedAfter = async (count: number): Promise<unknown> => (await mended({ list: [...Array.from({ length: count }, () => '[x'), '[1]'] })).repaired;
+    const mendedAfter = async (count: number): Promise<unknown> =>
+      (await mended({ list: [...Array.from({ length: count }, () => '[x'), '[1]'] })).repaired;
     expect(await mendedAfter(99)).toEqual([{ path: 'list.99', rule: 'json_string' }]);
     expect(await mendedAfter(100)).toBeUndefined();
   });
@@ -72,26 +98,43 @@ describe('a null that a dialect made of what was not given', () => {
     [true, { output: {}, repaired: [{ path: 'a', rule: 'strict_null' }] }],
     [false, { code: 'invalid_input', repaired: undefined }],
     [undefined, { code: 'invalid_input', repaired: undefined }],
-  ])('is taken out where the surface says that it makes such: %s', async (strictNulls, expected) => {
-    const { session } = setup([define('t', { parameters: optional, handler: (given: unknown) => given })]);
-    const surface = { name: 'x', ...(strictNulls === undefined ? {} : { strictNulls }) };
-    const { error, output, metadata } = await session.call('t', { a: null }, { surface });
-    expect({ output, code: error?.code, repaired: metadata.repaired }).toMatchObject(expected);
-  });
+  ])(
+    'is taken out where the surface says that it makes such: %s',
+    async (strictNulls, expected) => {
+      const { session } = setup([
+        define('t', { parameters: optional, handler: (given: unknown) => given }),
+      ]);
+      const surface = { name: 'x', ...(strictNulls === undefined ? {} : { strictNulls }) };
+      const { error, output, metadata } = await session.call('t', { a: null }, { surface });
+      expect({ output, code: error?.code, repaired: metadata.repaired }).toMatchObject(expected);
+    },
+  );
 });
 
 test('what a person made of arguments that came as a text is what runs', async () => {
-  const { session } = setup([define('t', { parameters, requiresApproval: true, handler: (given: unknown) => given })], {
-    repair: 'safe',
-    approver: () => ({ decision: 'allow_once', input: { a: [2] } }),
-  });
+  const { session } = setup(
+    [define('t', { parameters, requiresApproval: true, handler: (given: unknown) => given })],
+    {
+      repair: 'safe',
+      approver: () => ({ decision: 'allow_once', input: { a: [2] } }),
+    },
+  );
   expect((await session.call('t', '{"a":[1]}')).output).toEqual({ a: [2] });
 });
 
 test('a text that every object inherits is no argument', async () => {
-  const { session } = setup([define('t', { parameters, handler: (given: unknown) => given })], { repair: 'safe' });
-  Object.defineProperty(Object.prototype, 'a', { value: '[1]', configurable: true, enumerable: true, writable: true });
-  const called = await session.call('t', { list: [] }).finally(() => Reflect.deleteProperty(Object.prototype, 'a'));
+  const { session } = setup([define('t', { parameters, handler: (given: unknown) => given })], {
+    repair: 'safe',
+  });
+  Object.defineProperty(Object.prototype, 'a', {
+    value: '[1]',
+    configurable: true,
+    enumerable: true,
+    writable: true,
+  });
+  const called = await session
+    .call('t', { list: [] })
+    .finally(() => Reflect.deleteProperty(Object.prototype, 'a'));
   expect(called.error).toBeUndefined();
   expect([called.output, called.metadata.repaired]).toEqual([{ list: [] }, undefined]);
 });

@@ -7,7 +7,10 @@ import { cli } from '../cli-run.ts';
 const cwd = join(fileURLToPath(new URL('..', import.meta.url)), 'fixtures');
 
 test('files that pass end with exit code 0 and a summary', async () => {
-  const { exit, stdout, stderr } = await cli(['validate', 'created-module.mjs', 'written-module.mjs'], { cwd });
+  const { exit, stdout, stderr } = await cli(
+    ['validate', 'created-module.mjs', 'written-module.mjs'],
+    { cwd },
+  );
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
   expect(stdout.trimEnd().split('\n').at(-1)).toBe('2 files, passed: 0 errors, 0 warnings.');
 });

@@ -8,7 +8,9 @@ import { validateFiles } from '../../../src/cli/validate/validate.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'host-tools-references-')));
 afterAll(() => rmSync(folder, { recursive: true }));
-const core = pathToFileURL(join(dirname(fileURLToPath(import.meta.url)), '../../../src/index.ts')).href;
+const core = pathToFileURL(
+  join(dirname(fileURLToPath(import.meta.url)), '../../../src/index.ts'),
+).href;
 
 async function warningsOf(name: string, text: string): Promise<readonly string[]> {
   writeFileSync(join(folder, name), text);
@@ -18,7 +20,9 @@ async function warningsOf(name: string, text: string): Promise<readonly string[]
 }
 
 const define = (name: string, more = ''): string =>
-  `export const ${name} = defineTool({ name: '${name}', description: 'Works as it should.', tags: ['net'], parameters: { type: 'object', properties: {} }, handler: () => null, ${more} });`;
+  `export const ${name} = defineTool({ name: '${name}', description: 'Works as it should.', ` +
+  `tags: ['net'], parameters: { type: 'object', properties: {} }, handler: () => null, ` +
+  `${more} });`;
 writeFileSync(join(folder, 'handlers.mjs'), 'export const run = () => null;\n');
 const tools = `tools:
   - { name: push, description: Pushes a branch., tags: [net], parameters: { type: object, properties: {} }, module: ./handlers.mjs, function: run }
@@ -29,15 +33,29 @@ describe('rules that match no tool of the file are a warning', () => {
     [
       'a typing error',
       'rules:\n  - { id: no-push, effect: deny, tools: psh }',
-      'rule_matches: rules[0], line 4 `no-push`: `psh` matches no tool of the file; did you mean `push`?',
+      'rule_matches: rules[0], line 4 `no-push`: `psh` matches no tool of the file; did you ' +
+        'mean `push`?',
     ],
-    ['one name of several', 'rules: [{ effect: deny, tools: [push, pul] }]', 'rule_matches: rules[0], line 3: `pul` matches no tool of the file'],
-    ['a glob', 'rules: [{ effect: deny, tools: "git_*" }]', 'rule_matches: rules[0], line 3: `git_*` matches no tool of the file.'],
-    ['tags', 'rules: [{ effect: deny, tags: nett }]', 'rule_matches: rules[0], line 3: it matches no tool of the file.'],
+    [
+      'one name of several',
+      'rules: [{ effect: deny, tools: [push, pul] }]',
+      'rule_matches: rules[0], line 3: `pul` matches no tool of the file',
+    ],
+    [
+      'a glob',
+      'rules: [{ effect: deny, tools: "git_*" }]',
+      'rule_matches: rules[0], line 3: `git_*` matches no tool of the file.',
+    ],
+    [
+      'tags',
+      'rules: [{ effect: deny, tags: nett }]',
+      'rule_matches: rules[0], line 3: it matches no tool of the file.',
+    ],
     [
       'a rule of a profile',
       'profiles:\n  ci: { tools: [push], rules: [{ effect: deny, tools: psh }] }',
-      'rule_matches: profile `ci`, rules[0]: `psh` matches no tool of the file; did you mean `push`?',
+      'rule_matches: profile `ci`, rules[0]: `psh` matches no tool of the file; did you mean ' +
+        '`push`?',
     ],
   ])('%s', async (_, more, said) => {
     const warnings = await warningsOf('file.yaml', `${tools}${more}\n`);
@@ -61,12 +79,19 @@ describe('rules that match no tool of the file are a warning', () => {
 describe('`uses` that names no tool of the file is a warning', () => {
   test('in a file', async () => {
     const text = tools.replace('function: run', 'function: run, uses: [fetch]');
-    expect(await warningsOf('uses.yaml', text)).toEqual(['uses_known (push): It uses `fetch`, and no tool of the file is called so.']);
+    expect(await warningsOf('uses.yaml', text)).toEqual([
+      'uses_known (push): It uses `fetch`, and no tool of the file is called so.',
+    ]);
   });
 
   test('in a module, and not where it is there', async () => {
-    const text = `import { defineTool } from ${JSON.stringify(core)};\n${define('push')}\n${define('ship', "uses: ['push', 'pushh']")}\n`;
-    expect(await warningsOf('uses.mjs', text)).toEqual(['uses_known (ship): It uses `pushh`, and no tool of the file is called so; did you mean `push`?']);
+    const text =
+      'import { defineTool } from ' +
+      `${JSON.stringify(core)};\n${define('push')}\n${define('ship', "uses: ['push', 'pushh']")}\n`;
+    expect(await warningsOf('uses.mjs', text)).toEqual([
+      'uses_known (ship): It uses `pushh`, and no tool of the file is called so; did you mean ' +
+        '`push`?',
+    ]);
   });
 });
 
@@ -78,5 +103,7 @@ test('what JSON cannot hold is named by its place in the output', async () => {
 export async function mount(coordinator, config) { await coordinator.mount('tools', tool, 'echo_text'); return tool; }\n`,
   );
   const { files } = await validateFiles(['output.mjs'], { cwd: folder });
-  expect(files[0]?.errors).toEqual([expect.stringContaining('answered what JSON cannot hold at `output/a/b`: ')]);
+  expect(files[0]?.errors).toEqual([
+    expect.stringContaining('answered what JSON cannot hold at `output/a/b`: '),
+  ]);
 });

@@ -8,7 +8,12 @@ const greet = defineTool({
   name: 'greet',
   title: 'Greet somebody',
   description: 'Says hello.\nTo whom is up to you.',
-  parameters: jsonSchema<Person>({ type: 'object', properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false }),
+  parameters: jsonSchema<Person>({
+    type: 'object',
+    properties: { name: { type: 'string' } },
+    required: ['name'],
+    additionalProperties: false,
+  }),
   annotations: { readOnly: true },
   tags: ['talk'],
   version: '1.2.0',
@@ -23,8 +28,17 @@ const push = defineTool({
     properties: { branch: { type: 'string' }, token: { type: 'string', 'x-secret': true } },
   }),
   annotations: { destructive: true },
-  requiresApproval: { title: 'Push?\u001b[2J', message: 'First line\nAllow? [y/N] y', risk: 'high' },
-  policy: { knobs: jsonSchema<{ remote?: string }>({ type: 'object', properties: { remote: { type: 'string', default: 'origin' } } }) },
+  requiresApproval: {
+    title: 'Push?\u001b[2J',
+    message: 'First line\nAllow? [y/N] y',
+    risk: 'high',
+  },
+  policy: {
+    knobs: jsonSchema<{ remote?: string }>({
+      type: 'object',
+      properties: { remote: { type: 'string', default: 'origin' } },
+    }),
+  },
   timeoutMs: 60_000,
   handler: () => 'pushed',
 });
@@ -37,7 +51,13 @@ const exec = defineTool({
   handler: () => 'ran',
 });
 
-const open = defineTool({ name: 'open', description: 'Opens the host.', parameters: anything, provides: ['hostSession.status'], handler: () => null });
+const open = defineTool({
+  name: 'open',
+  description: 'Opens the host.',
+  parameters: anything,
+  provides: ['hostSession.status'],
+  handler: () => null,
+});
 
 const fails = defineTool({
   name: 'fails',
@@ -77,16 +97,27 @@ const clings = defineTool({
   name: 'clings',
   description: 'Its clean-up never ends.',
   parameters: anything,
-  create: () => ({ handler: () => 'done', dispose: () => new Promise<void>(() => setInterval(() => {}, 60_000)) }),
+  create: () => ({
+    handler: () => 'done',
+    dispose: () => new Promise<void>(() => setInterval(() => {}, 60_000)),
+  }),
 });
 
-const big = defineTool({ name: 'big', description: 'Gives much.', parameters: anything, handler: () => 'x'.repeat(600_000) });
+const big = defineTool({
+  name: 'big',
+  description: 'Gives much.',
+  parameters: anything,
+  handler: () => 'x'.repeat(600_000),
+});
 
 const waits = defineTool({
   name: 'waits',
   description: 'Ends when it is told to.',
   parameters: anything,
-  handler: (_input, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('told')), { once: true })),
+  handler: (_input, { signal }) =>
+    new Promise((_resolve, reject) =>
+      signal.addEventListener('abort', () => reject(new Error('told')), { once: true }),
+    ),
 });
 
 const pair = defineTool({
@@ -95,7 +126,9 @@ const pair = defineTool({
   parameters: anything,
   uses: ['push'],
   handler: async (_input, { tools }) => {
-    const results = await Promise.all(['one', 'two'].map((branch) => tools.call('push', { branch })));
+    const results = await Promise.all(
+      ['one', 'two'].map((branch) => tools.call('push', { branch })),
+    );
     return results.map(({ success }) => success);
   },
 });

@@ -3,7 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { createConnection } from '../../../src/mcp/client/connection.ts';
 import type { Link } from '../../../src/mcp/client/open.ts';
 
-function world({ chance = 0, reopen = true, greet = async () => {} }: { chance?: number; reopen?: boolean; greet?: () => Promise<void> } = {}) {
+function world({
+  chance = 0,
+  reopen = true,
+  greet = async () => {},
+}: {
+  chance?: number;
+  reopen?: boolean;
+  greet?: () => Promise<void>;
+} = {}) {
   const clock = { at: 0, now: () => clock.at, random: () => chance };
   const opened: (Link & { lose(): void; closed: boolean })[] = [];
   const state = { fails: false };
@@ -30,7 +38,8 @@ function world({ chance = 0, reopen = true, greet = async () => {} }: { chance?:
   return { clock, opened, state, connection: createConnection({ open, greet, clock, reopen }) };
 }
 
-const outcome = (work: Promise<unknown>): Promise<unknown> => work.then(() => 'open').catch((error: Error) => error.message);
+const outcome = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(() => 'open').catch((error: Error) => error.message);
 
 describe('a connection', () => {
   test('is opened once, however many ask', async () => {
@@ -64,14 +73,18 @@ describe('a connection', () => {
     const { connection, state, clock } = world({ chance: 0.999_999 });
     state.fails = true;
     expect(await outcome(connection.link())).toBe('refused');
-    expect(await outcome(connection.link())).toBe('The MCP server cannot be reached; it is tried again in 1 s.');
+    expect(await outcome(connection.link())).toBe(
+      'The MCP server cannot be reached; it is tried again in 1 s.',
+    );
     clock.at = 500;
     state.fails = false;
     expect(await outcome(connection.link())).toBe('open');
   });
 
   test('whose greeting fails is closed', async () => {
-    const { connection, opened } = world({ greet: async () => Promise.reject(new Error('hostile')) });
+    const { connection, opened } = world({
+      greet: async () => Promise.reject(new Error('hostile')),
+    });
     expect([await outcome(connection.link()), opened[0]?.closed]).toEqual(['hostile', true]);
   });
 
@@ -94,7 +107,11 @@ describe('a connection', () => {
     await new Promise((resolve) => setImmediate(resolve));
     const closing = connection.close();
     go();
-    expect([await opening, await closing, opened[0]?.closed]).toEqual([expect.stringMatching(/lost|closed/), undefined, true]);
+    expect([await opening, await closing, opened[0]?.closed]).toEqual([
+      expect.stringMatching(/lost|closed/),
+      undefined,
+      true,
+    ]);
     expect(await outcome(connection.link())).toMatch(/closed/);
     await connection.close();
   });

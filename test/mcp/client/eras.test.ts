@@ -10,15 +10,22 @@ import { brief, closeAll, closing, imports, sessionOver, until } from './world.t
 
 afterEach(closeAll);
 
-const any = fromJsonSchema<{ n: number }>({ type: 'object', properties: { n: { type: 'number' } } });
+const any = fromJsonSchema<{ n: number }>({
+  type: 'object',
+  properties: { n: { type: 'number' } },
+});
 const said = (text: string): unknown => [{ type: 'text', text }];
 
 function makeServer(cancelled: string[] = []): McpServer {
   const server = new McpServer({ name: 'sdk', version: '1.0.0' });
-  server.registerTool('double', { description: 'Doubles.', inputSchema: any, outputSchema: any }, async ({ n }) => ({
-    content: [{ type: 'text', text: String(2 * n) }],
-    structuredContent: { n: 2 * n },
-  }));
+  server.registerTool(
+    'double',
+    { description: 'Doubles.', inputSchema: any, outputSchema: any },
+    async ({ n }) => ({
+      content: [{ type: 'text', text: String(2 * n) }],
+      structuredContent: { n: 2 * n },
+    }),
+  );
   server.registerTool(
     'wait',
     { description: 'Waits.', inputSchema: any },
@@ -54,7 +61,9 @@ describe('the era of 2026', () => {
           method: request.method as string,
           headers: request.headers as Record<string, string>,
           signal: abort.signal,
-          ...(request.method === 'POST' ? { body: Readable.toWeb(request) as never, duplex: 'half' as const } : {}),
+          ...(request.method === 'POST'
+            ? { body: Readable.toWeb(request) as never, duplex: 'half' as const }
+            : {}),
         } as RequestInit),
       );
       response.writeHead(answer.status, Object.fromEntries(answer.headers));
@@ -69,11 +78,16 @@ describe('the era of 2026', () => {
         await new Promise((resolve) => http.close(resolve));
       },
     });
-    const imported = await imports({ url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp` });
+    const imported = await imports({
+      url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    });
     const session = sessionOver(imported);
     expect(brief(await session.call('double', { n: 21 }))).toEqual({ n: 42 });
     expect(eras.has('2026-07-28')).toBe(true);
-    expect(brief(await session.call('wait', {}, { timeoutMs: 100 }))).toEqual(['timeout', 'timeout']);
+    expect(brief(await session.call('wait', {}, { timeoutMs: 100 }))).toEqual([
+      'timeout',
+      'timeout',
+    ]);
     await until(() => cancelled.length === 1);
     // Nobody is asked for anything.
     expect(brief(await session.call('ask', {}))).toEqual(['handler_error', 'mcp_tool_error']);
@@ -83,13 +97,21 @@ describe('the era of 2026', () => {
     const script = fileURLToPath(new URL('sdk-server.mjs', import.meta.url));
     const imported = await imports({ command: process.execPath, args: [script] }, {}, 20_000);
     const session = sessionOver(imported);
-    expect([imported.source, brief(await session.call('double', { n: 2 }))]).toEqual(['mcp:sdk', { n: 4 }]);
-    expect(brief(await session.call('wait', {}, { timeoutMs: 50 }))).toEqual(['timeout', 'timeout']);
+    expect([imported.source, brief(await session.call('double', { n: 2 }))]).toEqual([
+      'mcp:sdk',
+      { n: 4 },
+    ]);
+    expect(brief(await session.call('wait', {}, { timeoutMs: 50 }))).toEqual([
+      'timeout',
+      'timeout',
+    ]);
   }, 30_000);
 });
 
 describe('a client that the host has connected', () => {
-  async function connected(cancelled: string[] = []): Promise<{ readonly client: Client; readonly server: McpServer }> {
+  async function connected(
+    cancelled: string[] = [],
+  ): Promise<{ readonly client: Client; readonly server: McpServer }> {
     const server = makeServer(cancelled);
     const client = new Client({ name: 'host', version: '1' });
     const [near, far] = InMemoryTransport.createLinkedPair();
@@ -105,17 +127,24 @@ describe('a client that the host has connected', () => {
     const imported = await imports(client);
     const session = sessionOver(imported);
     expect(brief(await session.call('double', { n: 4 }))).toEqual({ n: 8 });
-    expect(brief(await session.call('wait', {}, { timeoutMs: 50 }))).toEqual(['timeout', 'timeout']);
+    expect(brief(await session.call('wait', {}, { timeoutMs: 50 }))).toEqual([
+      'timeout',
+      'timeout',
+    ]);
     await until(() => cancelled.length === 1);
     await imported.close();
     expect(brief(await session.call('double', { n: 4 }))).toEqual(['executor_lost']);
-    expect((await client.callTool({ name: 'double', arguments: { n: 1 } })).content).toEqual(said('2'));
+    expect((await client.callTool({ name: 'double', arguments: { n: 1 } })).content).toEqual(
+      said('2'),
+    );
   });
 
   test('hears of changes', async () => {
     const { client, server } = await connected();
     const imported = await imports(client);
-    server.registerTool('late', { description: 'Came late.', inputSchema: any }, async () => ({ content: [] }));
+    server.registerTool('late', { description: 'Came late.', inputSchema: any }, async () => ({
+      content: [],
+    }));
     await until(() => imported.drift.some(({ name }) => name === 'late'));
   });
 
@@ -131,6 +160,8 @@ describe('a client that the host has connected', () => {
   });
 
   test('one that is not connected is refused at once', async () => {
-    await expect(imports(new Client({ name: 'host', version: '1' }))).rejects.toMatchObject({ code: 'executor_lost' });
+    await expect(imports(new Client({ name: 'host', version: '1' }))).rejects.toMatchObject({
+      code: 'executor_lost',
+    });
   });
 });

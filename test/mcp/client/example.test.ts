@@ -5,9 +5,14 @@ import { memoryServer, playImport } from '../../../examples/import-mcp.ts';
 
 const program = (() => {
   try {
-    return memoryServer(process.env.MCP_SERVERS === undefined ? undefined : join(process.env.MCP_SERVERS, 'x.js'));
+    return memoryServer(
+      process.env.MCP_SERVERS === undefined ? undefined : join(process.env.MCP_SERVERS, 'x.js'),
+    );
   } catch {
-    process.stderr.write('test/mcp/client/example.test.ts: @modelcontextprotocol/server-memory is not installed; the example is not played.\n');
+    process.stderr.write(
+      'test/mcp/client/example.test.ts: @modelcontextprotocol/server-memory is not installed; ' +
+        'the example is not played.\n',
+    );
     return undefined;
   }
 })();

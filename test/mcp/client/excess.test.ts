@@ -1,8 +1,15 @@
-/** What a hostile server sends too much of, or wrongly: it costs its own call a short failure, and the host no more than reading it once. */
+/**
+ * What a hostile server sends too much of, or wrongly: it costs its own call a short failure, and
+ * the host no more than reading it once.
+ */
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type ConnectedMcpClient, type ImportedMcpTools, importMcpTools } from '../../../src/mcp/index.ts';
+import {
+  type ConnectedMcpClient,
+  type ImportedMcpTools,
+  importMcpTools,
+} from '../../../src/mcp/index.ts';
 import { type RawServer, tool, writes } from './raw-http.ts';
 import { brief, closeAll, closing, imports, serve, sessionOver } from './world.ts';
 
@@ -13,7 +20,8 @@ afterEach(async () => {
 
 const eras = ['2025', '2026'] as const;
 type Era = (typeof eras)[number];
-const complete = (era: Era, result: object): object => (era === '2026' ? { resultType: 'complete', ...result } : result);
+const complete = (era: Era, result: object): object =>
+  era === '2026' ? { resultType: 'complete', ...result } : result;
 const script = fileURLToPath(new URL('raw-stdio.mjs', import.meta.url));
 
 async function serverOf(era: Era): Promise<RawServer> {
@@ -23,7 +31,10 @@ async function serverOf(era: Era): Promise<RawServer> {
 }
 
 /** What comes of a call that the server answers so. */
-async function outcomes(era: Era, results: readonly object[]): Promise<{ readonly brief: unknown; readonly message: string }[]> {
+async function outcomes(
+  era: Era,
+  results: readonly object[],
+): Promise<{ readonly brief: unknown; readonly message: string }[]> {
   const server = await serverOf(era);
   const session = sessionOver(await imports(server));
   const seen = [];
@@ -63,18 +74,25 @@ describe.each(eras)('a result of the %s era', (era) => {
   });
 
   test('of a part that is not known yet is taken, and says so', async () => {
-    expect(await outcomes(era, [{ content: [{ type: 'hologram' }] }])).toMatchObject([{ brief: [{ type: 'text', text: '[content of an unknown kind]' }] }]);
+    expect(await outcomes(era, [{ content: [{ type: 'hologram' }] }])).toMatchObject([
+      { brief: [{ type: 'text', text: '[content of an unknown kind]' }] },
+    ]);
   });
 
   test('whose members are of other types is refused for the first of them', async () => {
     const seen = await outcomes(era, [{ content: null }, { content: [], isError: 'yes' }]);
-    expect(seen.map(({ brief: what }) => what)).toEqual(times(2, ['handler_error', 'mcp_invalid_result']));
+    expect(seen.map(({ brief: what }) => what)).toEqual(
+      times(2, ['handler_error', 'mcp_invalid_result']),
+    );
   });
 
   test('of any shape is an output or a short failure', async () => {
     const server = await serverOf(era);
     const session = sessionOver(await imports(server));
-    const shape = fc.record({ content: fc.jsonValue(), structuredContent: fc.jsonValue(), isError: fc.jsonValue() }, { requiredKeys: [] });
+    const shape = fc.record(
+      { content: fc.jsonValue(), structuredContent: fc.jsonValue(), isError: fc.jsonValue() },
+      { requiredKeys: [] },
+    );
     await fc.assert(
       fc.asyncProperty(shape, async (result) => {
         server.call = () => complete(era, result);
@@ -88,10 +106,29 @@ describe.each(eras)('a result of the %s era', (era) => {
 
   test.each<[string, object]>([
     ['parts', { content: times(100_000, {}) }],
-    ['names', { content: [], ...Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`k${index}`, 0])) }],
-    ['names in its data', { content: [], structuredContent: Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`k${index}`, 0])) }],
+    [
+      'names',
+      {
+        content: [],
+        ...Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`k${index}`, 0])),
+      },
+    ],
+    [
+      'names in its data',
+      {
+        content: [],
+        structuredContent: Object.fromEntries(
+          Array.from({ length: 40_000 }, (_, index) => [`k${index}`, 0]),
+        ),
+      },
+    ],
   ])('of more %s than a message may hold is a failure that says the bound', async (_, result) => {
-    expect(await outcomes(era, [result])).toEqual([{ brief: ['handler_error'], message: 'The server sent a message of more than 150000 values.' }]);
+    expect(await outcomes(era, [result])).toEqual([
+      {
+        brief: ['handler_error'],
+        message: 'The server sent a message of more than 150000 values.',
+      },
+    ]);
   });
 });
 
@@ -110,24 +147,41 @@ test('an event of too many values ends the call, which says the bound', async ()
   server.call = (_, { id }) =>
     writes((response) => {
       const result = { content: times(100_000, {}) };
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
     });
   expect(await session.call('one', {})).toMatchObject({
-    error: { code: 'executor_lost', message: 'The server sent a message of more than 150000 values. The call may have run.' },
+    error: {
+      code: 'executor_lost',
+      message: 'The server sent a message of more than 150000 values. The call may have run.',
+    },
   });
 });
 
-test('a line of too many values ends the connection of a child process, and the call says the bound', async () => {
-  const session = sessionOver(await imports({ command: process.execPath, args: [script] }));
-  expect(await session.call('act', { what: 'parts', size: 100_000 })).toMatchObject({
-    error: { code: 'executor_lost', message: 'The server sent a message of more than 150000 values. The call may have run.' },
-  });
-  expect(brief(await session.call('act', { what: 'parts', size: 20_000 }))).toEqual(['handler_error', 'mcp_invalid_result']);
-});
+test(
+  'a line of too many values ends the connection of a child process, and the call says the ' +
+    'bound',
+  async () => {
+    const session = sessionOver(await imports({ command: process.execPath, args: [script] }));
+    expect(await session.call('act', { what: 'parts', size: 100_000 })).toMatchObject({
+      error: {
+        code: 'executor_lost',
+        message: 'The server sent a message of more than 150000 values. The call may have run.',
+      },
+    });
+    expect(brief(await session.call('act', { what: 'parts', size: 20_000 }))).toEqual([
+      'handler_error',
+      'mcp_invalid_result',
+    ]);
+  },
+);
 
 test('a handshake of more than 5 000 values is refused by their number', async () => {
   const server = await serve([], { name: 'raw', version: '1', icons: times(6_000, 1) });
-  await expect(imports(server)).rejects.toThrow(/^Cannot connect .*: The server sent a message of more than 5000 values\.$/);
+  await expect(imports(server)).rejects.toThrow(
+    /^Cannot connect .*: The server sent a message of more than 5000 values\.$/,
+  );
 });
 
 /** A client of the host's own, whose transport bounds nothing. */
@@ -141,9 +195,15 @@ const clientOf = (list: () => unknown): ConnectedMcpClient => ({
   close: async () => {},
   transport: {},
 });
-const importsOf = async (list: () => unknown): Promise<ImportedMcpTools> => closing(await importMcpTools(clientOf(list)));
+const importsOf = async (list: () => unknown): Promise<ImportedMcpTools> =>
+  closing(await importMcpTools(clientOf(list)));
 const schemaOf = (...patterns: string[]): object => ({
-  inputSchema: { type: 'object', properties: Object.fromEntries(patterns.map((pattern, index) => [`p${index}`, { type: 'string', pattern }])) },
+  inputSchema: {
+    type: 'object',
+    properties: Object.fromEntries(
+      patterns.map((pattern, index) => [`p${index}`, { type: 'string', pattern }]),
+    ),
+  },
 });
 
 describe('a listing', () => {
@@ -152,26 +212,47 @@ describe('a listing', () => {
   });
 
   test('of 1 000 tools with schemas and patterns is taken whole', async () => {
-    const properties = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`p${index}`, { type: 'string', description: 'One.' }]));
-    const id = { type: 'string', pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' };
+    const properties = Object.fromEntries(
+      Array.from({ length: 25 }, (_, index) => [
+        `p${index}`,
+        { type: 'string', description: 'One.' },
+      ]),
+    );
+    const id = {
+      type: 'string',
+      pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+    };
     const server = await serve(
-      Array.from({ length: 1_000 }, (_, index) => tool(`t${index}`, { inputSchema: { type: 'object', properties: { ...properties, id } } })),
+      Array.from({ length: 1_000 }, (_, index) =>
+        tool(`t${index}`, { inputSchema: { type: 'object', properties: { ...properties, id } } }),
+      ),
     );
     const imported = await imports(server);
     expect([imported.tools.length, imported.failed]).toEqual([1_000, []]);
   });
 
-  test('has one budget for its patterns: tools beyond it fail and say so, those without patterns do not', async () => {
-    const heavy = schemaOf(...Array.from({ length: 20 }, (_, index) => `^(?:[a-z]{1,20}){1,20}${index}$`));
-    const listed = Array.from({ length: 200 }, (_, index) => tool(`t${index}`, index % 2 === 0 ? heavy : {}));
-    const imported = await importsOf(() => listed);
-    expect(imported.tools.length).toBeGreaterThan(130);
-    expect(imported.tools.length).toBeLessThan(200);
-    expect(imported.tools.length + imported.failed.length).toBe(200);
-    for (const { reason } of imported.failed) expect(reason).toContain('The patterns of all schemas that came together are too complex');
-  });
+  test(
+    'has one budget for its patterns: tools beyond it fail and say so, those without patterns ' +
+      'do not',
+    async () => {
+      const heavy = schemaOf(
+        ...Array.from({ length: 20 }, (_, index) => `^(?:[a-z]{1,20}){1,20}${index}$`),
+      );
+      const listed = Array.from({ length: 200 }, (_, index) =>
+        tool(`t${index}`, index % 2 === 0 ? heavy : {}),
+      );
+      const imported = await importsOf(() => listed);
+      expect(imported.tools.length).toBeGreaterThan(130);
+      expect(imported.tools.length).toBeLessThan(200);
+      expect(imported.tools.length + imported.failed.length).toBe(200);
+      for (const { reason } of imported.failed)
+        expect(reason).toContain('The patterns of all schemas that came together are too complex');
+    },
+  );
 
-  /** Each look at the time finds it 20 ms later, so that each step of a listing is due for a pause. */
+  /**
+   * Each look at the time finds it 20 ms later, so that each step of a listing is due for a pause.
+   */
   const slowTime = (): void => {
     let at = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => {
@@ -189,7 +270,9 @@ describe('a listing', () => {
       if (counting) setImmediate(count);
     };
     setImmediate(count);
-    const imported = await importsOf(() => Array.from({ length: 100 }, (_, index) => tool(`t${index}`)));
+    const imported = await importsOf(() =>
+      Array.from({ length: 100 }, (_, index) => tool(`t${index}`)),
+    );
     counting = false;
     expect(imported.tools).toHaveLength(100);
     expect(turns).toBeGreaterThanOrEqual(99);

@@ -11,18 +11,38 @@ import { brief, closeAll, closing, imports, serve, sessionOver } from './world.t
 afterEach(closeAll);
 
 describe('a listing becomes definitions', () => {
-  test('name, description and schemas are the server’s; its title, which nothing would pin, is dropped; calls go to the server', async () => {
-    const inputSchema = { type: 'object', properties: { a: { type: 'number', description: 'A number.' } }, required: ['a'], additionalProperties: false };
-    const server = await serve([tool('add', { title: 'Add', annotations: { title: 'Add' }, inputSchema })]);
-    const imported = await imports(server);
-    expect(imported.tools.map(({ name, description, title, parameters }) => ({ name, description, title, parameters }))).toEqual([
-      { name: 'add', description: 'Does add.', title: undefined, parameters: inputSchema },
-    ]);
-    const session = sessionOver(imported);
-    expect(brief(await session.call('add', { a: 1 }))).toEqual([{ type: 'text', text: '{"a":1}' }]);
-    expect(brief(await session.call('add', { a: 'x' }))).toEqual(['invalid_input']);
-    expect(server.received.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
-  });
+  test(
+    'name, description and schemas are the server’s; its title, which nothing would pin, is ' +
+      'dropped; calls go to the server',
+    async () => {
+      const inputSchema = {
+        type: 'object',
+        properties: { a: { type: 'number', description: 'A number.' } },
+        required: ['a'],
+        additionalProperties: false,
+      };
+      const server = await serve([
+        tool('add', { title: 'Add', annotations: { title: 'Add' }, inputSchema }),
+      ]);
+      const imported = await imports(server);
+      expect(
+        imported.tools.map(({ name, description, title, parameters }) => ({
+          name,
+          description,
+          title,
+          parameters,
+        })),
+      ).toEqual([
+        { name: 'add', description: 'Does add.', title: undefined, parameters: inputSchema },
+      ]);
+      const session = sessionOver(imported);
+      expect(brief(await session.call('add', { a: 1 }))).toEqual([
+        { type: 'text', text: '{"a":1}' },
+      ]);
+      expect(brief(await session.call('add', { a: 'x' }))).toEqual(['invalid_input']);
+      expect(server.received.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
+    },
+  );
 
   test('a prefix stands before every name; the server is called by its own', async () => {
     const server = await serve();
@@ -33,7 +53,8 @@ describe('a listing becomes definitions', () => {
 
   test('pages are put together, in order', async () => {
     const server = await serve();
-    server.list = ({ cursor }) => (cursor === undefined ? { tools: [tool('one')], nextCursor: 'x' } : { tools: [tool('two')] });
+    server.list = ({ cursor }) =>
+      cursor === undefined ? { tools: [tool('one')], nextCursor: 'x' } : { tools: [tool('two')] };
     expect((await imports(server)).tools.map(({ name }) => name)).toEqual(['one', 'two']);
   });
 
@@ -46,20 +67,40 @@ describe('a stranger’s word loosens nothing', () => {
   test.each<[string, object | undefined, object]>([
     ['no hints', undefined, { destructive: true, openWorld: true }],
     ['hints of another kind', { title: 'x' }, { destructive: true, openWorld: true }],
-    ['hints that are no booleans', { destructiveHint: 'false', openWorldHint: 0 }, { destructive: true, openWorld: true }],
+    [
+      'hints that are no booleans',
+      { destructiveHint: 'false', openWorldHint: 0 },
+      { destructive: true, openWorld: true },
+    ],
     ['a hint that it only reads', { readOnlyHint: true }, { destructive: true, openWorld: true }],
     ['hints that it does neither', { destructiveHint: false, openWorldHint: false }, {}],
-  ])('a tool may destroy and reach out unless its server says that it does not: %s', async (_what, annotations, expected) => {
-    const imported = await imports(await serve([tool('one', annotations === undefined ? {} : { annotations })]));
-    expect(imported.tools[0]?.annotations).toEqual(expected);
-    const registry = new HostToolRegistry({ rules: [{ effect: 'deny', annotations: { destructive: true } }] });
-    const result = await sessionOver(imported, registry).call('one', {});
-    expect(result.success).toBe(!('destructive' in expected));
-  });
+  ])(
+    'a tool may destroy and reach out unless its server says that it does not: %s',
+    async (_what, annotations, expected) => {
+      const imported = await imports(
+        await serve([tool('one', annotations === undefined ? {} : { annotations })]),
+      );
+      expect(imported.tools[0]?.annotations).toEqual(expected);
+      const registry = new HostToolRegistry({
+        rules: [{ effect: 'deny', annotations: { destructive: true } }],
+      });
+      const result = await sessionOver(imported, registry).call('one', {});
+      expect(result.success).toBe(!('destructive' in expected));
+    },
+  );
 
   test('readOnly and idempotent are not taken over, destructive and openWorld are', async () => {
-    const hints = { readOnlyHint: true, idempotentHint: true, destructiveHint: true, openWorldHint: true };
-    const session = sessionOver(await imports(await serve([tool('one', { annotations: hints }), tool('two', { annotations: hints })])));
+    const hints = {
+      readOnlyHint: true,
+      idempotentHint: true,
+      destructiveHint: true,
+      openWorldHint: true,
+    };
+    const session = sessionOver(
+      await imports(
+        await serve([tool('one', { annotations: hints }), tool('two', { annotations: hints })]),
+      ),
+    );
     expect(session.tool('one')?.annotations).toEqual({ destructive: true, openWorld: true });
     // Nothing runs beside it.
     expect(
@@ -74,11 +115,15 @@ describe('a stranger’s word loosens nothing', () => {
     const server = await serve([tool('echo')], { name: 'raw\u202e server', version: '1' });
     const imported = await imports(server);
     expect(imported.source).toBe('mcp:raw server');
-    const registry = new HostToolRegistry({ rules: [{ effect: 'deny', source: 'mcp:*', when: { a: 1 }, reason: 'not_this' }] });
+    const registry = new HostToolRegistry({
+      rules: [{ effect: 'deny', source: 'mcp:*', when: { a: 1 }, reason: 'not_this' }],
+    });
     const session = sessionOver(imported, registry);
     expect(session.tool('echo')?.source).toBe('mcp:raw server');
     expect(brief(await session.call('echo', { a: 1 }))).toEqual(['policy_denied', 'not_this']);
-    expect(brief(await session.call('echo', { a: 2 }))).toEqual([{ type: 'text', text: '{"a":2}' }]);
+    expect(brief(await session.call('echo', { a: 2 }))).toEqual([
+      { type: 'text', text: '{"a":2}' },
+    ]);
   });
 
   test('the host’s own name for a server stands before the server’s', async () => {
@@ -88,7 +133,10 @@ describe('a stranger’s word loosens nothing', () => {
   test('a scope owns what it registers, and the source stays the server', async () => {
     const imported = await imports(await serve());
     const registry = closing(new HostToolRegistry());
-    const scope = registry.scope('plugin', { prefix: 'p.', rules: [{ effect: 'deny', reason: 'scoped' }] });
+    const scope = registry.scope('plugin', {
+      prefix: 'p.',
+      rules: [{ effect: 'deny', reason: 'scoped' }],
+    });
     scope.registerAll(imported.tools);
     expect(scope.listNames()).toEqual(['p.echo']);
     const session = registry.createSession({ sessionId: 's', services: undefined });
@@ -98,7 +146,10 @@ describe('a stranger’s word loosens nothing', () => {
   });
 
   test('a mark that hides a field from people does not hide it from who approves', async () => {
-    const inputSchema = { type: 'object', properties: { to: { type: 'string', 'x-secret': true } } };
+    const inputSchema = {
+      type: 'object',
+      properties: { to: { type: 'string', 'x-secret': true } },
+    };
     const imported = await imports(await serve([tool('send', { inputSchema })]));
     const registry = closing(new HostToolRegistry({ rules: [{ effect: 'ask' }] }));
     registry.registerAll(imported.tools);
@@ -121,41 +172,66 @@ describe('texts are cleaned', () => {
     const tags = String.fromCodePoint(0xe0049, 0xe0047, 0xe004e);
     const inputSchema = {
       type: 'object',
-      properties: { description: { type: 'string', description: `Seen${tags}\u200b`, enum: ['a\u200b'] } },
+      properties: {
+        description: { type: 'string', description: `Seen${tags}\u200b`, enum: ['a\u200b'] },
+      },
     };
-    const [one] = (await imports(await serve([tool('one', { description: `Good\u202e ${tags}tool\u0007.`, inputSchema })]))).tools;
+    const [one] = (
+      await imports(
+        await serve([tool('one', { description: `Good\u202e ${tags}tool\u0007.`, inputSchema })]),
+      )
+    ).tools;
     expect(one?.description).toBe('Good tool.');
-    expect(one?.parameters).toEqual({ type: 'object', properties: { description: { type: 'string', description: 'Seen', enum: ['a\u200b'] } } });
+    expect(one?.parameters).toEqual({
+      type: 'object',
+      properties: { description: { type: 'string', description: 'Seen', enum: ['a\u200b'] } },
+    });
     expect(one?.tags).toEqual(['untrusted']);
   });
 
-  test('so is every string that does not validate, under known and unknown keywords; what validates stays', () => {
-    const evil = 'a\u202e\u001b[2J\u{e0041}b';
-    const kept = {
-      required: [evil],
-      properties: { [evil]: { const: evil }, const: { enum: [evil], pattern: evil, default: { title: evil } } },
-      dependencies: { a: [evil] },
-      $defs: { a: { $ref: '#/x-held/a' } },
-      'x-held': { a: { const: evil } },
-    };
-    const texts = (text: string) => ({
-      ...{
-        title: text,
-        description: text,
-        $comment: text,
-        errorMessage: { required: text, pattern: text, enum: [text] },
-        'x-hint': [text, { deep: [text] }],
-        examples: [text],
-      },
-      ...{ contentMediaType: text, properties: { const: { 'x-note': text } }, allOf: [{ deprecated: text }] },
-    });
-    expect(cleanSchema(kept)).toEqual(kept);
-    expect(cleanSchema(texts(evil))).toEqual(texts('a[2Jb'));
-    expect(cleanSchema({ format: 'email\u202e' })).toEqual({ format: 'email?' });
-  });
+  test(
+    'so is every string that does not validate, under known and unknown keywords; what ' +
+      'validates stays',
+    () => {
+      const evil = 'a\u202e\u001b[2J\u{e0041}b';
+      const kept = {
+        required: [evil],
+        properties: {
+          [evil]: { const: evil },
+          const: { enum: [evil], pattern: evil, default: { title: evil } },
+        },
+        dependencies: { a: [evil] },
+        $defs: { a: { $ref: '#/x-held/a' } },
+        'x-held': { a: { const: evil } },
+      };
+      const texts = (text: string) => ({
+        ...{
+          title: text,
+          description: text,
+          $comment: text,
+          errorMessage: { required: text, pattern: text, enum: [text] },
+          'x-hint': [text, { deep: [text] }],
+          examples: [text],
+        },
+        ...{
+          contentMediaType: text,
+          properties: { const: { 'x-note': text } },
+          allOf: [{ deprecated: text }],
+        },
+      });
+      expect(cleanSchema(kept)).toEqual(kept);
+      expect(cleanSchema(texts(evil))).toEqual(texts('a[2Jb'));
+      expect(cleanSchema({ format: 'email\u202e' })).toEqual({ format: 'email?' });
+    },
+  );
 
   test('a description is cut at 8 KB; one that is missing is said to be', async () => {
-    const imported = await imports(await serve([tool('long', { description: 'é'.repeat(9_000) }), { name: 'bare', inputSchema: { type: 'object' } }]));
+    const imported = await imports(
+      await serve([
+        tool('long', { description: 'é'.repeat(9_000) }),
+        { name: 'bare', inputSchema: { type: 'object' } },
+      ]),
+    );
     const [long, bare] = imported.tools;
     expect(Buffer.byteLength(long?.description ?? '')).toBeLessThanOrEqual(8_192);
     expect(long?.description.endsWith('é…')).toBe(true);
@@ -177,8 +253,18 @@ describe('what cannot be had is reported, and the rest stands', () => {
     ['no input schema', { name: 'x' }, /inputSchema/],
     ['an input that is no object', tool('x', { inputSchema: { type: 'string' } }), /object/],
     ['a pattern that may hang', tool('x', { inputSchema: evil }), /pattern/i],
-    ['a reference to elsewhere', tool('x', { inputSchema: { type: 'object', properties: { a: { $ref: 'https://evil.example/x' } } } }), /\$ref/],
-    ['a schema that is too large', tool('x', { inputSchema: { type: 'object', description: 'x'.repeat(70_000) } }), /larger than 65536/],
+    [
+      'a reference to elsewhere',
+      tool('x', {
+        inputSchema: { type: 'object', properties: { a: { $ref: 'https://evil.example/x' } } },
+      }),
+      /\$ref/,
+    ],
+    [
+      'a schema that is too large',
+      tool('x', { inputSchema: { type: 'object', description: 'x'.repeat(70_000) } }),
+      /larger than 65536/,
+    ],
     ['an output schema that is refused', tool('x', { outputSchema: evil }), /pattern/i],
   ])('%s', async (_, given, reason) => {
     const imported = await imports(await serve([tool('good'), given, tool('fine')]));
@@ -196,16 +282,43 @@ describe('what cannot be had is reported, and the rest stands', () => {
 
 describe('what the output has no room for', () => {
   const image = { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' };
-  const link = { type: 'resource_link', uri: 'file:///a', name: 'a', title: 'A', description: 'The first.', size: 7 };
+  const link = {
+    type: 'resource_link',
+    uri: 'file:///a',
+    name: 'a',
+    title: 'A',
+    description: 'The first.',
+    size: 7,
+  };
   const said = { type: 'text', text: 'for the model' };
   const outputSchema = { type: 'object', properties: { n: { type: 'number' } } };
 
   test.each<[string, object, object, unknown]>([
-    ['texts and images beside structured content', { outputSchema }, { content: [said, image], structuredContent: { n: 1 } }, { content: [said, image] }],
-    ['structured content beside parts', {}, { content: [said], structuredContent: { n: 1 } }, { structuredContent: { n: 1 } }],
-    ['the meta data of the result', {}, { content: [said], _meta: { cost: 3 } }, { _meta: { cost: 3 } }],
+    [
+      'texts and images beside structured content',
+      { outputSchema },
+      { content: [said, image], structuredContent: { n: 1 } },
+      { content: [said, image] },
+    ],
+    [
+      'structured content beside parts',
+      {},
+      { content: [said], structuredContent: { n: 1 } },
+      { structuredContent: { n: 1 } },
+    ],
+    [
+      'the meta data of the result',
+      {},
+      { content: [said], _meta: { cost: 3 } },
+      { _meta: { cost: 3 } },
+    ],
     ['what a link says more', {}, { content: [link] }, { content: [link] }],
-    ['annotations', {}, { content: [{ ...said, annotations: { audience: ['user'] } }] }, { content: [{ ...said, annotations: { audience: ['user'] } }] }],
+    [
+      'annotations',
+      {},
+      { content: [{ ...said, annotations: { audience: ['user'] } }] },
+      { content: [{ ...said, annotations: { audience: ['user'] } }] },
+    ],
     [
       'the meta data of a resource',
       {},
@@ -215,7 +328,11 @@ describe('what the output has no room for', () => {
     [
       'what is too large, by its name alone',
       { outputSchema },
-      { content: [{ ...image, data: 'A'.repeat(20_000) }], structuredContent: { n: 1 }, _meta: { cost: 3 } },
+      {
+        content: [{ ...image, data: 'A'.repeat(20_000) }],
+        structuredContent: { n: 1 },
+        _meta: { cost: 3 },
+      },
       { _meta: { cost: 3 }, leftOut: ['content'] },
     ],
   ])('goes along as metadata: %s', async (_what, more, result, expected) => {
@@ -230,7 +347,10 @@ describe('what the output has no room for', () => {
     [
       'structured content that the text repeats',
       { outputSchema },
-      { content: [{ type: 'text', text: '{ "m": [], "n": 1 }' }], structuredContent: { n: 1, m: [] } },
+      {
+        content: [{ type: 'text', text: '{ "m": [], "n": 1 }' }],
+        structuredContent: { n: 1, m: [] },
+      },
     ],
     ['structured content alone', { outputSchema }, { content: [], structuredContent: { n: 1 } }],
     ['nothing', {}, { content: [] }],
@@ -243,13 +363,22 @@ describe('what the output has no room for', () => {
 
   test('of a failure is in its details', async () => {
     const server = await serve([tool('one')]);
-    server.call = () => ({ isError: true, content: [{ type: 'text', text: 'Broken.' }, image], structuredContent: { code: 7 }, _meta: { cost: 3 } });
+    server.call = () => ({
+      isError: true,
+      content: [{ type: 'text', text: 'Broken.' }, image],
+      structuredContent: { code: 7 },
+      _meta: { cost: 3 },
+    });
     const { error } = await sessionOver(await imports(server)).call('one', {});
     expect(error).toMatchObject({
       code: 'handler_error',
       reason: 'mcp_tool_error',
       message: 'Broken.',
-      details: { structuredContent: { code: 7 }, content: [{ type: 'text', text: 'Broken.' }, image], _meta: { cost: 3 } },
+      details: {
+        structuredContent: { code: 7 },
+        content: [{ type: 'text', text: 'Broken.' }, image],
+        _meta: { cost: 3 },
+      },
     });
   });
 });
@@ -275,11 +404,20 @@ test('an HTTP server may take as long for its first answer as for the handshake'
 
 describe('options that cannot be meant are refused', () => {
   test('an unknown one by name, with the one that was probably meant', async () => {
-    const refused = (connection: unknown, options?: unknown): Promise<unknown> => importMcpTools(connection as never, options as never).catch(String);
-    expect(await refused({ command: 'x' }, { pin: {} })).toContain('importMcpTools: unknown option `pin`; did you mean `pins`?');
-    expect(await refused({ command: 'x', arg: [] })).toContain('importMcpTools: unknown member `arg`; did you mean `args`?');
-    expect(await refused({ url: 'http://127.0.0.1:1', header: {} })).toContain('importMcpTools: unknown member `header`; did you mean `headers`?');
-    expect(await refused({ url: 'http://127.0.0.1:1', command: 'x' })).toContain('expected a connection');
+    const refused = (connection: unknown, options?: unknown): Promise<unknown> =>
+      importMcpTools(connection as never, options as never).catch(String);
+    expect(await refused({ command: 'x' }, { pin: {} })).toContain(
+      'importMcpTools: unknown option `pin`; did you mean `pins`?',
+    );
+    expect(await refused({ command: 'x', arg: [] })).toContain(
+      'importMcpTools: unknown member `arg`; did you mean `args`?',
+    );
+    expect(await refused({ url: 'http://127.0.0.1:1', header: {} })).toContain(
+      'importMcpTools: unknown member `header`; did you mean `headers`?',
+    );
+    expect(await refused({ url: 'http://127.0.0.1:1', command: 'x' })).toContain(
+      'expected a connection',
+    );
     expect(await refused(Object.create({ command: 'x' }))).toContain('expected a connection');
   });
 
@@ -291,7 +429,11 @@ describe('options that cannot be meant are refused', () => {
     ['no address', { url: 'x' }, {}],
     ['a password in the address', { url: 'http://me:hush@localhost/' }, {}],
     ['another protocol', { url: 'file:///etc/passwd' }, {}],
-    ['a client of an older SDK', { request: () => {}, callTool: () => {}, listTools: () => {} }, {}],
+    [
+      'a client of an older SDK',
+      { request: () => {}, callTool: () => {}, listTools: () => {} },
+      {},
+    ],
     ['an unknown option', { command: 'x' }, { pin: {} }],
     ['a prefix that is a number', { command: 'x' }, { prefix: 1 }],
     ['no time', { command: 'x' }, { timeoutMs: 0 }],
@@ -299,7 +441,9 @@ describe('options that cannot be meant are refused', () => {
     ['a pin that is none', { command: 'x' }, { pins: { a: 1 } }],
     ['a name with a line break', { command: 'x' }, { name: 'a\nb' }],
   ])('%s', async (_, connection, options) => {
-    const error = await importMcpTools(connection as never, options as never).catch((thrown: unknown) => thrown);
+    const error = await importMcpTools(connection as never, options as never).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(isMisuseError(error) && error.code).toBe('invalid_option');
     expect(String(error)).not.toContain('hush');
   });
@@ -307,7 +451,12 @@ describe('options that cannot be meant are refused', () => {
 
 test('without the SDK the message says what to install', async () => {
   const missing = (): Promise<never> =>
-    Promise.reject(Object.assign(new Error("Cannot find package '@modelcontextprotocol/client' imported from x"), { code: 'ERR_MODULE_NOT_FOUND' }));
+    Promise.reject(
+      Object.assign(
+        new Error("Cannot find package '@modelcontextprotocol/client' imported from x"),
+        { code: 'ERR_MODULE_NOT_FOUND' },
+      ),
+    );
   for (const load of [() => loadSdk(missing), () => loadSdkStdio(missing)]) {
     const error = await load().catch((thrown: unknown) => thrown);
     expect(isMisuseError(error) && [error.code, error.message]).toEqual([

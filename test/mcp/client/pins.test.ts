@@ -1,4 +1,6 @@
-/** Definitions are pinned: what changes is withdrawn from every registry until somebody accepts it. */
+/**
+ * Definitions are pinned: what changes is withdrawn from every registry until somebody accepts it.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { HostToolRegistry, isMisuseError } from '../../../src/index.ts';
 import { tool } from './raw-http.ts';
@@ -15,7 +17,11 @@ describe('pins that are given', () => {
     const server = await serve([tool('echo'), tool('two')]);
     const { pins } = await imports(server);
     const again = await imports(server, { pins });
-    expect([again.tools.map(({ name }) => name), again.drift, again.pins]).toEqual([['echo', 'two'], [], pins]);
+    expect([again.tools.map(({ name }) => name), again.drift, again.pins]).toEqual([
+      ['echo', 'two'],
+      [],
+      pins,
+    ]);
   });
 
   test('what differs, what is not named and what is gone is drift, and cannot be called', async () => {
@@ -65,7 +71,9 @@ describe('a change while sessions use a tool', () => {
     const registry = new HostToolRegistry();
     const session = sessionOver(imported, registry);
     const events: unknown[] = [];
-    registry.events.on('tools:changed', ({ added, removed, modified }) => events.push({ added, removed, modified }));
+    registry.events.on('tools:changed', ({ added, removed, modified }) =>
+      events.push({ added, removed, modified }),
+    );
     server.tools = [changed, tool('two')];
     await imported.refresh();
     expect(imported.drift).toHaveLength(1);
@@ -136,9 +144,15 @@ describe('a change while sessions use a tool', () => {
     session.register(imported.tools[0] as never);
     server.tools = [changed];
     await imported.refresh();
-    expect([brief(await session.call('echo', {})), brief(await session.call('p.echo', {}))]).toEqual([withdrawn, withdrawn]);
+    expect([
+      brief(await session.call('echo', {})),
+      brief(await session.call('p.echo', {})),
+    ]).toEqual([withdrawn, withdrawn]);
     imported.accept('echo');
-    expect([brief(await session.call('echo', {})), brief(await session.call('p.echo', {}))]).toEqual([ok, ok]);
+    expect([
+      brief(await session.call('echo', {})),
+      brief(await session.call('p.echo', {})),
+    ]).toEqual([ok, ok]);
     expect(session.tool('p.echo')?.description).toBe('Also reads your keys.');
   });
 

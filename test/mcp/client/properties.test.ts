@@ -1,4 +1,7 @@
-/** Whatever a server says: texts stay within their bounds, and each entry of a listing is a tool or a failure. */
+/**
+ * Whatever a server says: texts stay within their bounds, and each entry of a listing is a tool or
+ * a failure.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { boundedFetch } from '../../../src/mcp/client/fetch.ts';
@@ -24,7 +27,9 @@ describe('texts', () => {
       fc.property(texts, fc.integer({ min: 4, max: 200 }), (text, most) => {
         const clean = cleanText(text, most);
         expect(Buffer.byteLength(clean)).toBeLessThanOrEqual(most);
-        expect(clean).not.toMatch(/(?!\t|\n|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u);
+        expect(clean).not.toMatch(
+          /(?!\t|\n|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u,
+        );
         expect(cleanText(clean, most)).toBe(clean);
         expect(cleanLine(text, most)).not.toContain('\n');
       }),
@@ -32,7 +37,13 @@ describe('texts', () => {
   });
 
   test('that fit stay as they are', () => {
-    for (const text of ['Reads a file.', 'Größe in €.\n\n- one\n- two\t(2)', '天気を教える', 'Likes ❤️']) expect(cleanText(text, 100)).toBe(text);
+    for (const text of [
+      'Reads a file.',
+      'Größe in €.\n\n- one\n- two\t(2)',
+      '天気を教える',
+      'Likes ❤️',
+    ])
+      expect(cleanText(text, 100)).toBe(text);
   });
 
   test('that do not are cut between characters, and the cut is marked', () => {
@@ -46,7 +57,12 @@ describe('listings', () => {
   const entry = fc.oneof(
     fc.jsonValue(),
     fc.record(
-      { name: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()), description: fc.jsonValue(), inputSchema: fc.jsonValue(), annotations: fc.jsonValue() },
+      {
+        name: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
+        description: fc.jsonValue(),
+        inputSchema: fc.jsonValue(),
+        annotations: fc.jsonValue(),
+      },
       { requiredKeys: [] },
     ),
     fc.string({ minLength: 1 }).map((name) => tool(name)),
@@ -57,7 +73,8 @@ describe('listings', () => {
         const imported = await importMcpTools(listing(tools));
         expect(imported.tools.length + imported.failed.length).toBe(tools.length);
         expect(Object.keys(imported.pins)).toHaveLength(imported.tools.length);
-        for (const { name, reason } of imported.failed) expect(`${name} ${reason}`).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+        for (const { name, reason } of imported.failed)
+          expect(`${name} ${reason}`).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
         await imported.close();
       }),
     );
@@ -79,7 +96,8 @@ describe('messages over HTTP', () => {
         ),
       { maxBytes: 10 },
     );
-  const read = async (type: string, chunks: readonly string[]): Promise<string> => (await fetchOf(type, chunks)('http://x')).text().catch(() => 'too much');
+  const read = async (type: string, chunks: readonly string[]): Promise<string> =>
+    (await fetchOf(type, chunks)('http://x')).text().catch(() => 'too much');
 
   test.each<[string, string, readonly string[], string]>([
     ['a body that fits', 'application/json', ['12345', '67890'], '1234567890'],
@@ -90,7 +108,12 @@ describe('messages over HTTP', () => {
       ['data:1\n\ndata:2', '\n\ndata:3\n\n', 'data:4\n', '\n'],
       'data:1\n\ndata:2\n\ndata:3\n\ndata:4\n\n',
     ],
-    ['events with carriage returns', 'Text/Event-Stream; charset=utf-8', ['data:1\r\n\r', '\ndata:2\r\n'], 'data:1\r\n\r\ndata:2\r\n'],
+    [
+      'events with carriage returns',
+      'Text/Event-Stream; charset=utf-8',
+      ['data:1\r\n\r', '\ndata:2\r\n'],
+      'data:1\r\n\r\ndata:2\r\n',
+    ],
     ['an event that does not', 'text/event-stream', ['data:1\n', 'data:2\n'], 'too much'],
   ])('%s', async (_, type, chunks, expected) => {
     expect(await read(type, chunks)).toBe(expected);

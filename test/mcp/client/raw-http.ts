@@ -1,8 +1,15 @@
-/** A server over HTTP, of the 2025 era unless it is told otherwise, written by hand: it says exactly what a test wants it to say. */
+/**
+ * A server over HTTP, of the 2025 era unless it is told otherwise, written by hand: it says exactly
+ * what a test wants it to say.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type Message = { readonly id?: number | string; readonly method: string; readonly params?: Record<string, unknown> };
+export type Message = {
+  readonly id?: number | string;
+  readonly method: string;
+  readonly params?: Record<string, unknown>;
+};
 
 export interface RawServer {
   readonly url: string;
@@ -15,7 +22,10 @@ export interface RawServer {
   /** Answers a `tools/list` otherwise. */
   list: ((params: Record<string, unknown>) => unknown) | undefined;
   /** Answers a `tools/call`: the result, or a function that writes the response itself. */
-  call: (params: { name: string; arguments?: Record<string, unknown> }, message: Message) => unknown;
+  call: (
+    params: { name: string; arguments?: Record<string, unknown> },
+    message: Message,
+  ) => unknown;
   /** Waited for before each answer. */
   before: ((message: Message) => Promise<void>) | undefined;
   /** Sends a notification on every open stream. */
@@ -32,10 +42,18 @@ export interface RawServer {
 export type Writes = (response: ServerResponse, message: Message) => void;
 export const writes = (write: Writes): { readonly writes: Writes } => ({ writes: write });
 
-export const tool = (name: string, more: object = {}): object => ({ name, description: `Does ${name}.`, inputSchema: { type: 'object' }, ...more });
+export const tool = (name: string, more: object = {}): object => ({
+  name,
+  description: `Does ${name}.`,
+  inputSchema: { type: 'object' },
+  ...more,
+});
 export const text = (said: string): object => ({ content: [{ type: 'text', text: said }] });
 
-export async function startRawServer(tools: unknown[] = [tool('echo')], serverInfo: object = { name: 'raw', version: '1' }): Promise<RawServer> {
+export async function startRawServer(
+  tools: unknown[] = [tool('echo')],
+  serverInfo: object = { name: 'raw', version: '1' },
+): Promise<RawServer> {
   let session = 0;
   const sockets = new Set<{ destroy(): void }>();
   const server: RawServer = {
@@ -48,7 +66,8 @@ export async function startRawServer(tools: unknown[] = [tool('echo')], serverIn
     call: ({ arguments: given }) => text(JSON.stringify(given)),
     streams: new Set(),
     notify(method) {
-      for (const stream of server.streams) stream.write(`data: ${JSON.stringify({ jsonrpc: '2.0', method })}\n\n`);
+      for (const stream of server.streams)
+        stream.write(`data: ${JSON.stringify({ jsonrpc: '2.0', method })}\n\n`);
     },
     restart() {
       session++;
@@ -63,11 +82,19 @@ export async function startRawServer(tools: unknown[] = [tool('echo')], serverIn
       }),
   };
   const answer = (message: Message): unknown => {
-    if (message.method === 'initialize') return { protocolVersion: '2025-06-18', capabilities: { tools: { listChanged: true } }, serverInfo };
+    if (message.method === 'initialize')
+      return {
+        protocolVersion: '2025-06-18',
+        capabilities: { tools: { listChanged: true } },
+        serverInfo,
+      };
     const cached = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
-    if (message.method === 'server/discover' && server.modern) return { ...cached, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+    if (message.method === 'server/discover' && server.modern)
+      return { ...cached, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
     if (message.method === 'tools/list')
-      return server.list === undefined ? { ...(server.modern ? cached : {}), tools: server.tools } : server.list(message.params ?? {});
+      return server.list === undefined
+        ? { ...(server.modern ? cached : {}), tools: server.tools }
+        : server.list(message.params ?? {});
     if (message.method === 'tools/call') return server.call(message.params as never, message);
     return undefined;
   };
@@ -94,7 +121,12 @@ export async function startRawServer(tools: unknown[] = [tool('echo')], serverIn
       response.writeHead(202).end();
       return;
     }
-    if (message.method !== 'initialize' && message.method !== 'server/discover' && !known && !server.modern) {
+    if (
+      message.method !== 'initialize' &&
+      message.method !== 'server/discover' &&
+      !known &&
+      !server.modern
+    ) {
       response.writeHead(404).end();
       return;
     }
@@ -109,7 +141,9 @@ export async function startRawServer(tools: unknown[] = [tool('echo')], serverIn
         : typeof result === 'object' && result !== null && 'rpcError' in result
           ? { jsonrpc: '2.0', id: message.id, error: result.rpcError }
           : { jsonrpc: '2.0', id: message.id, result };
-    response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': `s${session}` }).end(JSON.stringify(body));
+    response
+      .writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': `s${session}` })
+      .end(JSON.stringify(body));
   };
   http.on('connection', (socket) => {
     sockets.add(socket);

@@ -1,10 +1,12 @@
-// A server of the 2025 era over standard input and output, written by hand. Its first argument says how it behaves.
+// A server of the 2025 era over standard input and output, written by hand. Its first argument says
+// how it behaves.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const [mode = '', log] = process.argv.slice(2);
 const note = (line) => log !== undefined && appendFileSync(log, `${line}\n`);
-const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const send = (message) =>
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 let tools = [{ name: 'act', description: 'Acts.', inputSchema: { type: 'object' } }];
 
 note(`start ${process.pid}`);
@@ -40,7 +42,14 @@ if (mode !== 'dumb')
     const { id, method, params } = JSON.parse(line);
     if (id === undefined) note(method);
     else if (method === 'initialize')
-      send({ id, result: { protocolVersion: '2025-06-18', capabilities: { tools: { listChanged: true } }, serverInfo: { name: 'raw', version: '1' } } });
+      send({
+        id,
+        result: {
+          protocolVersion: '2025-06-18',
+          capabilities: { tools: { listChanged: true } },
+          serverInfo: { name: 'raw', version: '1' },
+        },
+      });
     else if (method === 'tools/list') send({ id, result: { tools } });
     else if (method === 'tools/call') act(id, params.arguments);
     else send({ id, error: { code: -32_601, message: 'Method not found' } });

@@ -11,17 +11,32 @@ import { brief, closeAll, closing, imports, sessionOver, until } from './world.t
 
 afterEach(closeAll);
 
-/** `MCP_SERVERS` names a folder whose `node_modules` has the servers, where this package's own has not. */
-const require = createRequire(process.env.MCP_SERVERS === undefined ? import.meta.url : join(process.env.MCP_SERVERS, 'x.js'));
+/**
+ * `MCP_SERVERS` names a folder whose `node_modules` has the servers, where this package's own has
+ * not.
+ */
+const require = createRequire(
+  process.env.MCP_SERVERS === undefined ? import.meta.url : join(process.env.MCP_SERVERS, 'x.js'),
+);
 const entryOf = (name: string): string | undefined => {
   try {
-    return join(dirname(require.resolve(`@modelcontextprotocol/${name}/package.json`)), 'dist/index.js');
+    return join(
+      dirname(require.resolve(`@modelcontextprotocol/${name}/package.json`)),
+      'dist/index.js',
+    );
   } catch {
-    process.stderr.write(`test/mcp/client/real.test.ts: @modelcontextprotocol/${name} is not installed; its tests are skipped.\n`);
+    process.stderr.write(
+      `test/mcp/client/real.test.ts: @modelcontextprotocol/${name} is not installed; its ` +
+        `tests are skipped.\n`,
+    );
     return undefined;
   }
 };
-const [everything, filesystem, memory] = ['server-everything', 'server-filesystem', 'server-memory'].map(entryOf);
+const [everything, filesystem, memory] = [
+  'server-everything',
+  'server-filesystem',
+  'server-memory',
+].map(entryOf);
 const folder = mkdtempSync(join(tmpdir(), 'mcp-real-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const said = (text: string): unknown => [{ type: 'text', text }];
@@ -71,19 +86,33 @@ describe.runIf(everything !== undefined)('server-everything', () => {
       const session = sessionOver(imported);
       expect(brief(await session.call('echo', { message: 'hello' }))).toEqual(said('Echo: hello'));
       expect(brief(await session.call('echo', {}))).toEqual(['invalid_input']);
-      expect(brief(await session.call('get-sum', { a: 2, b: 3 }))).toEqual(said('The sum of 2 and 3 is 5.'));
+      expect(brief(await session.call('get-sum', { a: 2, b: 3 }))).toEqual(
+        said('The sum of 2 and 3 is 5.'),
+      );
       expect(await session.call('get-structured-content', { location: 'Chicago' })).toMatchObject({
         success: true,
         output: { temperature: expect.any(Number) },
       });
       expect(await session.call('get-tiny-image', {})).toMatchObject({
-        output: expect.arrayContaining([expect.objectContaining({ type: 'image', mimeType: 'image/png' })]),
+        output: expect.arrayContaining([
+          expect.objectContaining({ type: 'image', mimeType: 'image/png' }),
+        ]),
       });
       const seen: number[] = [];
       session.events.on('tool:progress', ({ done }) => seen.push(done));
-      expect((await session.call('trigger-long-running-operation', { duration: 0.2, steps: 2 })).success).toBe(true);
+      expect(
+        (await session.call('trigger-long-running-operation', { duration: 0.2, steps: 2 })).success,
+      ).toBe(true);
       expect(seen).toEqual([1, 2]);
-      expect(brief(await session.call('trigger-long-running-operation', { duration: 20, steps: 2 }, { timeoutMs: 50 }))).toEqual(['timeout', 'timeout']);
+      expect(
+        brief(
+          await session.call(
+            'trigger-long-running-operation',
+            { duration: 20, steps: 2 },
+            { timeoutMs: 50 },
+          ),
+        ),
+      ).toEqual(['timeout', 'timeout']);
     },
     30_000,
   );
@@ -92,11 +121,20 @@ describe.runIf(everything !== undefined)('server-everything', () => {
 describe.runIf(filesystem !== undefined)('server-filesystem', () => {
   test('reads what it may, refuses the rest, and declares outputs that hold', async () => {
     writeFileSync(join(folder, 'note.txt'), 'A note.');
-    const imported = await imports({ command: process.execPath, args: [filesystem as string, folder] }, { prefix: 'fs.', name: 'files' }, 20_000);
+    const imported = await imports(
+      { command: process.execPath, args: [filesystem as string, folder] },
+      { prefix: 'fs.', name: 'files' },
+      20_000,
+    );
     expect([imported.failed, imported.source]).toEqual([[], 'mcp:files']);
     const session = sessionOver(imported);
-    expect(brief(await session.call('fs.read_text_file', { path: join(folder, 'note.txt') }))).toEqual({ content: 'A note.' });
-    expect(brief(await session.call('fs.read_text_file', { path: '/etc/passwd' }))).toEqual(['handler_error', 'mcp_tool_error']);
+    expect(
+      brief(await session.call('fs.read_text_file', { path: join(folder, 'note.txt') })),
+    ).toEqual({ content: 'A note.' });
+    expect(brief(await session.call('fs.read_text_file', { path: '/etc/passwd' }))).toEqual([
+      'handler_error',
+      'mcp_tool_error',
+    ]);
     // It says of itself that it only reads; that is its word.
     expect(session.tool('fs.read_text_file')?.annotations.readOnly).toBeUndefined();
   }, 30_000);
@@ -105,7 +143,11 @@ describe.runIf(filesystem !== undefined)('server-filesystem', () => {
 describe.runIf(memory !== undefined)('server-memory', () => {
   test('keeps what it is told', async () => {
     const env = { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') };
-    const imported = await imports({ command: process.execPath, args: [memory as string], env }, {}, 20_000);
+    const imported = await imports(
+      { command: process.execPath, args: [memory as string], env },
+      {},
+      20_000,
+    );
     expect(imported.failed).toEqual([]);
     const session = sessionOver(imported);
     const entity = { name: 'Ada', entityType: 'person', observations: ['wrote notes'] };

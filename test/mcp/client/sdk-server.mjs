@@ -5,10 +5,14 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 serveStdio(() => {
   const server = new McpServer({ name: 'sdk', version: '1.0.0' });
   const any = fromJsonSchema({ type: 'object', properties: { n: { type: 'number' } } });
-  server.registerTool('double', { description: 'Doubles.', inputSchema: any, outputSchema: any }, async ({ n }) => ({
-    content: [{ type: 'text', text: String(2 * n) }],
-    structuredContent: { n: 2 * n },
-  }));
+  server.registerTool(
+    'double',
+    { description: 'Doubles.', inputSchema: any, outputSchema: any },
+    async ({ n }) => ({
+      content: [{ type: 'text', text: String(2 * n) }],
+      structuredContent: { n: 2 * n },
+    }),
+  );
   server.registerTool(
     'wait',
     { description: 'Waits.', inputSchema: any },

@@ -1,4 +1,7 @@
-/** A server in a child process: what it inherits, how its death is told, and that nothing of it is left. */
+/**
+ * A server in a child process: what it inherits, how its death is told, and that nothing of it is
+ * left.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,10 +23,14 @@ beforeEach(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const server = (mode = 'plain', ...more: string[]): McpStdioConnection => ({ command: process.execPath, args: [script, mode, log, ...more] });
+const server = (mode = 'plain', ...more: string[]): McpStdioConnection => ({
+  command: process.execPath,
+  args: [script, mode, log, ...more],
+});
 const lines = (): string[] => readFileSync(log, 'utf8').trim().split('\n');
 /** Every process that the test has started. */
-const pids = (): number[] => lines().flatMap((line) => (line.startsWith('start ') ? [Number(line.slice(6))] : []));
+const pids = (): number[] =>
+  lines().flatMap((line) => (line.startsWith('start ') ? [Number(line.slice(6))] : []));
 const alive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -39,7 +46,9 @@ describe('starting', () => {
   test('no shell reads the command or its arguments', async () => {
     const odd = ['$HOME', '; touch x', '*', 'a b', '"'];
     const session = sessionOver(await imports(server('plain', ...odd)));
-    expect(brief(await session.call('act', { what: 'args' }))).toEqual(said(JSON.stringify([log, ...odd])));
+    expect(brief(await session.call('act', { what: 'args' }))).toEqual(
+      said(JSON.stringify([log, ...odd])),
+    );
   });
 
   test('nothing is inherited but what a program needs; what is given is there', async () => {
@@ -47,7 +56,9 @@ describe('starting', () => {
     try {
       const session = sessionOver(await imports({ ...server(), env: { GIVEN: '1' } }));
       const [{ text }] = brief(await session.call('act', { what: 'env' })) as [{ text: string }];
-      const names = text.split(' ').filter((name) => !['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'].includes(name));
+      const names = text
+        .split(' ')
+        .filter((name) => !['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'].includes(name));
       expect(names.filter((name) => !name.startsWith('__CF'))).toEqual(['GIVEN']);
     } finally {
       delete process.env.MCP_TEST_SECRET;
@@ -60,12 +71,17 @@ describe('starting', () => {
   });
 
   test('a command that does not exist is said to be', async () => {
-    await expect(imports({ command: '/nonexistent/mcp' })).rejects.toMatchObject({ code: 'executor_lost', message: expect.stringContaining('ENOENT') });
+    await expect(imports({ command: '/nonexistent/mcp' })).rejects.toMatchObject({
+      code: 'executor_lost',
+      message: expect.stringContaining('ENOENT'),
+    });
   });
 
   test('a server that ends at once is quoted, in text that does nothing', async () => {
     await expect(imports(server('broken'))).rejects.toMatchObject({
-      message: expect.stringMatching(/^Cannot connect to the MCP server `[^\n]+It said: cannot find \[31mthe database$/),
+      message: expect.stringMatching(
+        /^Cannot connect to the MCP server `[^\n]+It said: cannot find \[31mthe database$/,
+      ),
     });
     await allGone();
   });
@@ -101,17 +117,23 @@ describe('dying', () => {
   test('again and again, it is not started for every call', async () => {
     const session = sessionOver(await imports(server()));
     const codes: unknown[] = [];
-    for (let turn = 0; turn < 5; turn++) codes.push(brief(await session.call('act', { what: 'die' })));
+    for (let turn = 0; turn < 5; turn++)
+      codes.push(brief(await session.call('act', { what: 'die' })));
     expect(codes).toEqual(Array.from({ length: 5 }, () => ['executor_lost']));
     const started = pids().length;
     const result = await session.call('act', {});
-    expect([result.error?.code, result.error?.message]).toEqual(['executor_lost', expect.stringMatching(/tried again in \d+ s/)]);
+    expect([result.error?.code, result.error?.message]).toEqual([
+      'executor_lost',
+      expect.stringMatching(/tried again in \d+ s/),
+    ]);
     expect(pids()).toHaveLength(started);
   });
 
   test('a line of 9 MB ends the connection, not the host', async () => {
     const session = sessionOver(await imports(server()));
-    expect(brief(await session.call('act', { what: 'flood', size: 9_000_000 }))).toEqual(['executor_lost']);
+    expect(brief(await session.call('act', { what: 'flood', size: 9_000_000 }))).toEqual([
+      'executor_lost',
+    ]);
   });
 });
 
@@ -143,7 +165,10 @@ describe('ending', () => {
 
 test('cancelling tells the server', async () => {
   const session = sessionOver(await imports(server()));
-  expect(brief(await session.call('act', { what: 'hang' }, { timeoutMs: 50 }))).toEqual(['timeout', 'timeout']);
+  expect(brief(await session.call('act', { what: 'hang' }, { timeoutMs: 50 }))).toEqual([
+    'timeout',
+    'timeout',
+  ]);
   await until(() => lines().includes('notifications/cancelled'));
 });
 
@@ -152,5 +177,8 @@ test('a change that it announces withdraws the tool', async () => {
   const session = sessionOver(imported);
   await session.call('act', { what: 'change' });
   await until(() => imported.drift.length === 1);
-  expect(brief(await session.call('act', {}))).toEqual(['tool_not_available', 'definition_changed']);
+  expect(brief(await session.call('act', {}))).toEqual([
+    'tool_not_available',
+    'definition_changed',
+  ]);
 });

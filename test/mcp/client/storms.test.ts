@@ -48,22 +48,29 @@ describe('notices that tools changed', () => {
     return { clock, state, relisting };
   }
 
-  test('the first is heeded at once, those after it once for each pause, which grows from 1 s to 30 s', async () => {
-    const { clock, state, relisting } = world();
-    relisting.changed();
-    await settled();
-    for (let storm = 0; storm < 7; storm++) {
-      for (let notice = 0; notice < 50; notice++) relisting.changed();
-      await clock.next();
-    }
-    expect([state.listings, clock.waits]).toEqual([8, [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]]);
-    // A quiet minute makes up for it.
-    clock.at += 61_000;
-    relisting.changed();
-    await settled();
-    relisting.changed();
-    expect([state.listings, clock.waits.at(-1)]).toEqual([9, 1_000]);
-  });
+  test(
+    'the first is heeded at once, those after it once for each pause, which grows from 1 s to ' +
+      '30 s',
+    async () => {
+      const { clock, state, relisting } = world();
+      relisting.changed();
+      await settled();
+      for (let storm = 0; storm < 7; storm++) {
+        for (let notice = 0; notice < 50; notice++) relisting.changed();
+        await clock.next();
+      }
+      expect([state.listings, clock.waits]).toEqual([
+        8,
+        [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000],
+      ]);
+      // A quiet minute makes up for it.
+      clock.at += 61_000;
+      relisting.changed();
+      await settled();
+      relisting.changed();
+      expect([state.listings, clock.waits.at(-1)]).toEqual([9, 1_000]);
+    },
+  );
 
   test('a refresh ends after two rounds, however often the tools change; the rest is listed later', async () => {
     const { clock, state, relisting } = world((changed) => changed());
@@ -85,17 +92,21 @@ describe('notices that tools changed', () => {
 });
 
 describe('streams that end', () => {
-  test('are opened again after half a second at least, then ever later; a server can ask for 30 s at most', () => {
-    const clock = time();
-    const { schedule, clear } = createReconnections(clock, clock.later);
-    for (const wish of [0, 0, 0, 0, 0, 0, 10_000, 1e15]) schedule(() => {}, wish, 0);
-    expect(clock.waits).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000, 10_000, 30_000]);
-    clear();
-    expect(clock.pending()).toBe(0);
-    clock.at = 60_000;
-    schedule(() => {}, 0, 0);
-    expect(clock.waits.at(-1)).toBe(500);
-  });
+  test(
+    'are opened again after half a second at least, then ever later; a server can ask for 30 s ' +
+      'at most',
+    () => {
+      const clock = time();
+      const { schedule, clear } = createReconnections(clock, clock.later);
+      for (const wish of [0, 0, 0, 0, 0, 0, 10_000, 1e15]) schedule(() => {}, wish, 0);
+      expect(clock.waits).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000, 10_000, 30_000]);
+      clear();
+      expect(clock.pending()).toBe(0);
+      clock.at = 60_000;
+      schedule(() => {}, 0, 0);
+      expect(clock.waits.at(-1)).toBe(500);
+    },
+  );
 });
 
 describe('requests of the server', () => {
@@ -109,7 +120,8 @@ describe('requests of the server', () => {
       },
     } as unknown as Transport;
     boundAnswers(transport);
-    const answer = (id: string | number): void => void transport.send({ jsonrpc: '2.0', id, result: {} });
+    const answer = (id: string | number): void =>
+      void transport.send({ jsonrpc: '2.0', id, result: {} });
     answer('x'.repeat(129));
     for (let id = 0; id < 100; id++) answer(id);
     expect(sent).toHaveLength(16);
@@ -122,21 +134,25 @@ describe('requests of the server', () => {
   });
 });
 
-test('a server that gives other names in each listing leaves nothing behind; what is pinned or held stays', () => {
-  const ledger = createLedger(new Map([['pinned', 'f']]));
-  const definition = (name: string) => ({ name, fingerprint: 'f' }) as never;
-  const place = { changed: () => {}, replace: () => {} };
-  ledger.offer([definition('pinned'), definition('held')]);
-  ledger.originOf('held', 'mcp:x').stands(place as never);
-  for (let listing = 0; listing < 100; listing++) {
-    expect(ledger.originOf(`n${listing}`, 'mcp:x').withdrawn()).toBe('removed');
-    ledger.offer([definition(`n${listing}`)]);
-  }
-  expect(ledger.size).toBe(3);
-  // What was let go of and comes back stands as before.
-  const old = Object.assign(ledger.originOf('n0', 'mcp:x'), { fingerprint: 'f' });
-  ledger.offer([definition('n0')]);
-  expect(old.withdrawn()).toBe('definition_changed');
-  ledger.accept('n0', 'f');
-  expect([old.withdrawn(), place.changed instanceof Function]).toEqual([undefined, true]);
-});
+test(
+  'a server that gives other names in each listing leaves nothing behind; what is pinned or ' +
+    'held stays',
+  () => {
+    const ledger = createLedger(new Map([['pinned', 'f']]));
+    const definition = (name: string) => ({ name, fingerprint: 'f' }) as never;
+    const place = { changed: () => {}, replace: () => {} };
+    ledger.offer([definition('pinned'), definition('held')]);
+    ledger.originOf('held', 'mcp:x').stands(place as never);
+    for (let listing = 0; listing < 100; listing++) {
+      expect(ledger.originOf(`n${listing}`, 'mcp:x').withdrawn()).toBe('removed');
+      ledger.offer([definition(`n${listing}`)]);
+    }
+    expect(ledger.size).toBe(3);
+    // What was let go of and comes back stands as before.
+    const old = Object.assign(ledger.originOf('n0', 'mcp:x'), { fingerprint: 'f' });
+    ledger.offer([definition('n0')]);
+    expect(old.withdrawn()).toBe('definition_changed');
+    ledger.accept('n0', 'f');
+    expect([old.withdrawn(), place.changed instanceof Function]).toEqual([undefined, true]);
+  },
+);

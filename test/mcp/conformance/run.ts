@@ -1,6 +1,8 @@
 /**
- * Runs the official conformance suite's tool scenarios against the fixture: `tsx test/mcp/conformance/run.ts [--next] [SCENARIO...]`. Exits 1 when one fails.
- * The suite needs Node 22 or newer, which npm brings. The installed release knows the 2025 era alone; `--next` runs a pre-release of it, by npm, for the 2026 era.
+ * Runs the official conformance suite's tool scenarios against the fixture:
+ * `tsx test/mcp/conformance/run.ts [--next] [SCENARIO...]`. Exits 1 when one fails. The suite needs
+ * Node 22 or newer, which npm brings. The installed release knows the 2025 era alone; `--next` runs
+ * a pre-release of it, by npm, for the 2026 era.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -9,7 +11,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startFixture } from './fixture.ts';
 
-/** Every server scenario of the suite that is about tools, or that any server must pass. Prompts, resources and completion are no part of a tool server. */
+/**
+ * Every server scenario of the suite that is about tools, or that any server must pass. Prompts,
+ * resources and completion are no part of a tool server.
+ */
 const scenarios = [
   'server-initialize',
   'ping',
@@ -33,7 +38,10 @@ const scenarios = [
   'dns-rebinding-protection',
 ];
 
-/** Scenarios of the pre-release for the 2026 era. Its others are about prompts, resources, tasks, and tools that ask while they run, which that era has no room for here. */
+/**
+ * Scenarios of the pre-release for the 2026 era. Its others are about prompts, resources, tasks,
+ * and tools that ask while they run, which that era has no room for here.
+ */
 const nextScenarios = [
   'tools-list',
   'tools-call-simple-text',
@@ -56,16 +64,33 @@ interface Check {
   readonly errorMessage?: string;
 }
 
-const suite = join(dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')), 'dist/index.js');
+const suite = join(
+  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')),
+  'dist/index.js',
+);
 const next = process.argv.includes('--next');
 const newEnough = Number(process.versions.node.split('.', 1)[0]) >= 22;
 
 /** What a scenario found; undefined where the suite itself did not get so far. */
-async function runScenario(url: string, scenario: string, output: string): Promise<{ readonly checks: readonly Check[]; readonly said: string }> {
+async function runScenario(
+  url: string,
+  scenario: string,
+  output: string,
+): Promise<{ readonly checks: readonly Check[]; readonly said: string }> {
   const words = ['server', '--url', url, '--scenario', scenario, '--output-dir', output];
   const node = newEnough ? [] : ['-p', 'node@24'];
   const args = next
-    ? ['-y', ...node, '-p', nextSuite, '--', 'conformance', ...words, '--spec-version', '2026-07-28']
+    ? [
+        '-y',
+        ...node,
+        '-p',
+        nextSuite,
+        '--',
+        'conformance',
+        ...words,
+        '--spec-version',
+        '2026-07-28',
+      ]
     : ['-y', ...node, '--', 'node', suite, ...words];
   const child = spawn('npx', args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
   let said = '';
@@ -77,7 +102,10 @@ async function runScenario(url: string, scenario: string, output: string): Promi
   });
   await new Promise((resolve) => child.once('close', resolve));
   const folder = (await readdir(output).catch(() => [])).find((name) => name.includes(scenario));
-  const file = folder === undefined ? undefined : await readFile(join(output, folder, 'checks.json'), 'utf8').catch(() => undefined);
+  const file =
+    folder === undefined
+      ? undefined
+      : await readFile(join(output, folder, 'checks.json'), 'utf8').catch(() => undefined);
   return { checks: file === undefined ? [] : (JSON.parse(file) as Check[]), said };
 }
 
@@ -86,16 +114,21 @@ const output = await mkdtemp(join(tmpdir(), 'host-tools-conformance-'));
 const fixture = await startFixture();
 let failed = 0;
 try {
-  for (const scenario of (next ? nextScenarios : scenarios).filter((name) => only.length === 0 || only.includes(name))) {
+  for (const scenario of (next ? nextScenarios : scenarios).filter(
+    (name) => only.length === 0 || only.includes(name),
+  )) {
     const { checks, said } = await runScenario(fixture.url, scenario, join(output, scenario));
-    const count = (status: string): number => checks.filter((check) => check.status === status).length;
+    const count = (status: string): number =>
+      checks.filter((check) => check.status === status).length;
     const isFailed = count('FAILURE') > 0 || count('SUCCESS') === 0;
     if (isFailed) failed++;
     process.stdout.write(
-      `${isFailed ? 'FAIL' : 'ok  '} ${scenario.padEnd(32)} ${count('SUCCESS')} passed, ${count('FAILURE')} failed, ${count('WARNING')} warnings\n`,
+      `${isFailed ? 'FAIL' : 'ok  '} ${scenario.padEnd(32)} ${count('SUCCESS')} passed, ` +
+        `${count('FAILURE')} failed, ${count('WARNING')} warnings\n`,
     );
     for (const { id, status, errorMessage } of checks)
-      if (status === 'FAILURE' || status === 'WARNING') process.stdout.write(`     ${status} ${id}: ${errorMessage ?? ''}\n`);
+      if (status === 'FAILURE' || status === 'WARNING')
+        process.stdout.write(`     ${status} ${id}: ${errorMessage ?? ''}\n`);
     if (checks.length === 0) process.stdout.write(`${said}\n`);
   }
 } finally {

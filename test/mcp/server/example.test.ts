@@ -14,7 +14,9 @@ test.each(eras)('the example serves the reviewer over HTTP, %s era', async (era)
   const client = newClient(era);
   await client.connect(new StreamableHTTPClientTransport(new URL(served.url)));
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(names);
-  expect(await client.callTool({ name: 'git', arguments: { action: 'commit', message: 'x' } })).toMatchObject({ isError: true });
+  expect(
+    await client.callTool({ name: 'git', arguments: { action: 'commit', message: 'x' } }),
+  ).toMatchObject({ isError: true });
   await client.close();
   await served.close();
   await registry.close();
@@ -23,7 +25,12 @@ test.each(eras)('the example serves the reviewer over HTTP, %s era', async (era)
 test('the example serves the reviewer over stdio', async () => {
   const client = newClient('legacy');
   await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: ['--import', 'tsx', 'examples/mcp-server.ts'], cwd: root, stderr: 'ignore' }),
+    new StdioClientTransport({
+      command: process.execPath,
+      args: ['--import', 'tsx', 'examples/mcp-server.ts'],
+      cwd: root,
+      stderr: 'ignore',
+    }),
   );
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(names);
   await client.close();

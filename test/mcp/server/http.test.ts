@@ -1,6 +1,17 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { defineTool, type HostToolRegistry, isMisuseError, type ToolSession } from '../../../src/index.ts';
-import { createMcpHandler, type McpCaller, type McpEventStore, type McpHandlerOptions, type McpSource } from '../../../src/mcp/index.ts';
+import {
+  defineTool,
+  type HostToolRegistry,
+  isMisuseError,
+  type ToolSession,
+} from '../../../src/index.ts';
+import {
+  createMcpHandler,
+  type McpCaller,
+  type McpEventStore,
+  type McpHandlerOptions,
+  type McpSource,
+} from '../../../src/mcp/index.ts';
 import { loadSdk } from '../../../src/mcp/server/sdk.ts';
 import {
   answerOf,
@@ -22,7 +33,11 @@ import {
 const open = opened();
 afterEach(() => open.close());
 
-function handlerOf(options: McpHandlerOptions = {}, registry = sampleRegistry(), source: McpSource = registry.createSession({ sessionId: 's' })) {
+function handlerOf(
+  options: McpHandlerOptions = {},
+  registry = sampleRegistry(),
+  source: McpSource = registry.createSession({ sessionId: 's' }),
+) {
   const handler = createMcpHandler(source, options);
   open.defer(async () => {
     await handler.close();
@@ -33,9 +48,17 @@ function handlerOf(options: McpHandlerOptions = {}, registry = sampleRegistry(),
 
 const initializeBody = { jsonrpc: '2.0', id: 1, method: 'initialize', params: initializeParams };
 const list = (id: unknown = 1) => ({ jsonrpc: '2.0', id, method: 'tools/list' });
-const call = (id: unknown, name: string, input: object = {}) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: input } });
+const call = (id: unknown, name: string, input: object = {}) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, arguments: input },
+});
 const codeOf = (answer: unknown) => (answer as { error?: { code?: number } }).error?.code;
-const toolCode = (answer: unknown) => (answer as { result?: { _meta?: Record<string, { code?: string }> } }).result?._meta?.['host-tools/error']?.code;
+const toolCode = (answer: unknown) =>
+  (answer as { result?: { _meta?: Record<string, { code?: string }> } }).result?._meta?.[
+    'host-tools/error'
+  ]?.code;
 
 /** Tools that wait until they are told. */
 function waiting(registry: HostToolRegistry) {
@@ -78,17 +101,35 @@ describe('the door', () => {
     await response.body?.cancel();
   });
 
-  test('hosts and origins that the host names are let in, with CORS for the origins; the loopback is then no exception', async () => {
-    const handler = handlerOf({ allowedHosts: ['mcp.example.com'], allowedOrigins: ['https://app.example.com'] });
-    const headers = { host: 'mcp.example.com', origin: 'https://app.example.com' };
-    const response = await handler.fetch(post(initializeBody, headers));
-    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([200, 'https://app.example.com']);
-    await response.body?.cancel();
-    const asked = await handler.fetch(new Request('http://127.0.0.1/mcp', { method: 'OPTIONS', headers }));
-    expect([asked.status, asked.headers.get('access-control-allow-methods')]).toEqual([204, 'GET, POST, DELETE']);
-    expect((await handler.fetch(post(initializeBody, { host: 'localhost' }))).status).toBe(403);
-    expect((await handler.fetch(post(initializeBody, { ...headers, origin: 'http://localhost' }))).status).toBe(403);
-  });
+  test(
+    'hosts and origins that the host names are let in, with CORS for the origins; the loopback ' +
+      'is then no exception',
+    async () => {
+      const handler = handlerOf({
+        allowedHosts: ['mcp.example.com'],
+        allowedOrigins: ['https://app.example.com'],
+      });
+      const headers = { host: 'mcp.example.com', origin: 'https://app.example.com' };
+      const response = await handler.fetch(post(initializeBody, headers));
+      expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([
+        200,
+        'https://app.example.com',
+      ]);
+      await response.body?.cancel();
+      const asked = await handler.fetch(
+        new Request('http://127.0.0.1/mcp', { method: 'OPTIONS', headers }),
+      );
+      expect([asked.status, asked.headers.get('access-control-allow-methods')]).toEqual([
+        204,
+        'GET, POST, DELETE',
+      ]);
+      expect((await handler.fetch(post(initializeBody, { host: 'localhost' }))).status).toBe(403);
+      expect(
+        (await handler.fetch(post(initializeBody, { ...headers, origin: 'http://localhost' })))
+          .status,
+      ).toBe(403);
+    },
+  );
 
   test.each([
     ['text/plain', '{}', 415, -32_000],
@@ -124,59 +165,116 @@ describe('the door', () => {
     const big = `"${'x'.repeat(4 * 1_048_576)}"`;
     expect((await handler.fetch(post(big))).status).toBe(413);
     const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n`;
-    expect(await raw(port, `${head}Content-Length: 5000000\r\n\r\n`, (text) => text.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 413 /);
+    expect(
+      await raw(port, `${head}Content-Length: 5000000\r\n\r\n`, (text) =>
+        text.includes('\r\n\r\n'),
+      ),
+    ).toMatch(/^HTTP\/1\.1 413 /);
     const chunk = `${(1_048_576).toString(16)}\r\n${'x'.repeat(1_048_576)}\r\n`;
-    expect(await raw(port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(5)}`, (text) => text.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 413 /);
+    expect(
+      await raw(port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(5)}`, (text) =>
+        text.includes('\r\n\r\n'),
+      ),
+    ).toMatch(/^HTTP\/1\.1 413 /);
   });
 
   test.each([
     ['a request line that is none', 'NONSENSE\r\n\r\n', 400],
-    ['a foreign Host', 'POST /mcp HTTP/1.1\r\nHost: evil.com\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}', 403],
-    ['no Host', 'POST /mcp HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}', 400],
-    ['a target that is no path', 'POST http://evil.com/mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}', 415],
-    ['JSON that is cut off', 'POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\n{"a":', 400],
-    ['bytes that are no UTF-8', 'POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n"\xff"', 400],
+    [
+      'a foreign Host',
+      'POST /mcp HTTP/1.1\r\nHost: evil.com\r\nContent-Type: ' +
+        'application/json\r\nContent-Length: 2\r\n\r\n{}',
+      403,
+    ],
+    [
+      'no Host',
+      'POST /mcp HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
+      400,
+    ],
+    [
+      'a target that is no path',
+      'POST http://evil.com/mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ' +
+        'text/plain\r\nContent-Length: 2\r\n\r\n{}',
+      415,
+    ],
+    [
+      'JSON that is cut off',
+      'POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ' +
+        'application/json\r\nContent-Length: 5\r\n\r\n{"a":',
+      400,
+    ],
+    [
+      'bytes that are no UTF-8',
+      'POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ' +
+        'application/json\r\nContent-Length: 3\r\n\r\n"\xff"',
+      400,
+    ],
   ])('over a socket, %s is answered with a 4xx', async (_title, bytes, status) => {
     const registry = sampleRegistry();
     open.defer(() => registry.close());
     const { port } = await listen(open, registry.createSession({ sessionId: 's' }));
-    expect(await raw(port, Buffer.from(bytes, 'latin1'), (text) => text.includes('\r\n\r\n'))).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(
+      await raw(port, Buffer.from(bytes, 'latin1'), (text) => text.includes('\r\n\r\n')),
+    ).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   });
 
-  test('a stranger is 401 with a challenge, and so is whoever the check fails on; a principal reaches the source', async () => {
-    const seen: McpCaller[] = [];
-    const registry = sampleRegistry();
-    const source = (caller: McpCaller): ToolSession => {
-      seen.push(caller);
-      return registry.createSession({ sessionId: 's', ...(caller.principal === undefined ? {} : { principal: caller.principal }) });
-    };
-    const tokens = new Map([['Bearer good', 'ann']]);
-    const authenticate = ({ headers }: Request) => {
-      const token = headers.get('authorization');
-      if (token === 'Bearer boom') throw new Error('the directory is down');
-      return tokens.get(token ?? '');
-    };
-    const handler = handlerOf({ authenticate }, registry, source);
-    for (const [token, challenge] of [
-      [undefined, 'Bearer'],
-      ['Bearer bad', 'Bearer error="invalid_token"'],
-      ['Bearer boom', 'Bearer error="invalid_token"'],
-    ] as const) {
-      const response = await handler.fetch(post(initializeBody, token === undefined ? {} : { authorization: token }));
-      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, challenge]);
-    }
-    await initialize(handler, { authorization: 'Bearer good' });
-    expect(seen).toMatchObject([{ principal: 'ann', era: 'legacy' }]);
-  });
+  test(
+    'a stranger is 401 with a challenge, and so is whoever the check fails on; a principal ' +
+      'reaches the source',
+    async () => {
+      const seen: McpCaller[] = [];
+      const registry = sampleRegistry();
+      const source = (caller: McpCaller): ToolSession => {
+        seen.push(caller);
+        return registry.createSession({
+          sessionId: 's',
+          ...(caller.principal === undefined ? {} : { principal: caller.principal }),
+        });
+      };
+      const tokens = new Map([['Bearer good', 'ann']]);
+      const authenticate = ({ headers }: Request) => {
+        const token = headers.get('authorization');
+        if (token === 'Bearer boom') throw new Error('the directory is down');
+        return tokens.get(token ?? '');
+      };
+      const handler = handlerOf({ authenticate }, registry, source);
+      for (const [token, challenge] of [
+        [undefined, 'Bearer'],
+        ['Bearer bad', 'Bearer error="invalid_token"'],
+        ['Bearer boom', 'Bearer error="invalid_token"'],
+      ] as const) {
+        const response = await handler.fetch(
+          post(initializeBody, token === undefined ? {} : { authorization: token }),
+        );
+        expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+          401,
+          challenge,
+        ]);
+      }
+      await initialize(handler, { authorization: 'Bearer good' });
+      expect(seen).toMatchObject([{ principal: 'ann', era: 'legacy' }]);
+    },
+  );
 });
 
 describe('MCP sessions', () => {
   test("another principal's session, an unknown one and an ended one are all 404", async () => {
     const handler = handlerOf({ authenticate: ({ headers }) => headers.get('x-who') ?? undefined });
     const id = await initialize(handler, { 'x-who': 'ann' });
-    const ask = async (who: string, session: string) => (await handler.fetch(post(list(), { 'x-who': who, 'mcp-session-id': session }))).status;
-    expect([await ask('ann', id), await ask('bob', id), await ask('ann', 'guessed'), await ask('ann', '__proto__')]).toEqual([200, 404, 404, 404]);
-    const end = await handler.fetch(new Request('http://127.0.0.1/mcp', { method: 'DELETE', headers: { 'x-who': 'ann', 'mcp-session-id': id } }));
+    const ask = async (who: string, session: string) =>
+      (await handler.fetch(post(list(), { 'x-who': who, 'mcp-session-id': session }))).status;
+    expect([
+      await ask('ann', id),
+      await ask('bob', id),
+      await ask('ann', 'guessed'),
+      await ask('ann', '__proto__'),
+    ]).toEqual([200, 404, 404, 404]);
+    const end = await handler.fetch(
+      new Request('http://127.0.0.1/mcp', {
+        method: 'DELETE',
+        headers: { 'x-who': 'ann', 'mcp-session-id': id },
+      }),
+    );
     expect([end.status, await ask('ann', id)]).toEqual([200, 404]);
   });
 
@@ -184,7 +282,11 @@ describe('MCP sessions', () => {
     const handler = handlerOf();
     const headers = { 'mcp-session-id': await initialize(handler) };
     const ask = async (method: string, params: object) =>
-      codeOf(await answerOf(await handler.fetch(post({ jsonrpc: '2.0', id: method, method, params }, headers))));
+      codeOf(
+        await answerOf(
+          await handler.fetch(post({ jsonrpc: '2.0', id: method, method, params }, headers)),
+        ),
+      );
     expect(await ask('tools/destroy', {})).toBe(-32_601);
     expect(await ask('resources/list', {})).toBe(-32_601);
     expect(await ask('tools/call', { name: 7 })).toBe(-32_602);
@@ -193,20 +295,29 @@ describe('MCP sessions', () => {
     expect(await ask('logging/setLevel', { level: 'loud' })).toBe(-32_602);
   });
 
-  test('a second request with an id that is in flight is answered at once, the first gets its own answer, and nothing runs twice', async () => {
-    const registry = sampleRegistry();
-    const { started, release } = waiting(registry);
-    const handler = handlerOf({}, registry);
-    const headers = { 'mcp-session-id': await initialize(handler) };
-    const first = await handler.fetch(post(call(7, 'waits'), headers));
-    await started;
-    const second = await answerOf(await handler.fetch(post(call(7, 'waits'), headers)));
-    expect(toolCode(second)).toBe('duplicate_call_id');
-    expect(codeOf(await answerOf(await handler.fetch(post(list(7), headers))))).toBe(-32_600);
-    release('first');
-    expect(await answerOf(first)).toMatchObject({ id: 7, result: { content: [{ text: 'first' }] } });
-    expect(toolCode(await answerOf(await handler.fetch(post(call(7, 'nope'), headers))))).toBe('tool_not_found');
-  });
+  test(
+    'a second request with an id that is in flight is answered at once, the first gets its own ' +
+      'answer, and nothing runs twice',
+    async () => {
+      const registry = sampleRegistry();
+      const { started, release } = waiting(registry);
+      const handler = handlerOf({}, registry);
+      const headers = { 'mcp-session-id': await initialize(handler) };
+      const first = await handler.fetch(post(call(7, 'waits'), headers));
+      await started;
+      const second = await answerOf(await handler.fetch(post(call(7, 'waits'), headers)));
+      expect(toolCode(second)).toBe('duplicate_call_id');
+      expect(codeOf(await answerOf(await handler.fetch(post(list(7), headers))))).toBe(-32_600);
+      release('first');
+      expect(await answerOf(first)).toMatchObject({
+        id: 7,
+        result: { content: [{ text: 'first' }] },
+      });
+      expect(toolCode(await answerOf(await handler.fetch(post(call(7, 'nope'), headers))))).toBe(
+        'tool_not_found',
+      );
+    },
+  );
 
   test('a cancelled call frees its stream and its id', async () => {
     const registry = sampleRegistry();
@@ -215,16 +326,27 @@ describe('MCP sessions', () => {
     const headers = { 'mcp-session-id': await initialize(handler) };
     const stream = await handler.fetch(post(call(7, 'waits'), headers));
     await started;
-    await handler.fetch(post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } }, headers));
+    await handler.fetch(
+      post(
+        { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } },
+        headers,
+      ),
+    );
     const events = [];
     for await (const { message } of sse(stream)) if (message !== undefined) events.push(message);
     expect(events).toEqual([]);
-    expect(await answerOf(await handler.fetch(post(call(7, 'echo', { text: 'again' }), headers)))).toMatchObject({ result: { content: [{ text: 'again' }] } });
+    expect(
+      await answerOf(await handler.fetch(post(call(7, 'echo', { text: 'again' }), headers))),
+    ).toMatchObject({ result: { content: [{ text: 'again' }] } });
   });
 
   test('a batch is answered in the one version that has batches, and refused in all others', async () => {
     const handler = handlerOf();
-    const batch = [list(1), call(2, 'echo', { text: 'x' }), { jsonrpc: '2.0', method: 'notifications/initialized' }];
+    const batch = [
+      list(1),
+      call(2, 'echo', { text: 'x' }),
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+    ];
     const now = await handler.fetch(post(batch, { 'mcp-session-id': await initialize(handler) }));
     expect([now.status, codeOf(await now.json())]).toEqual([400, -32_600]);
     const headers = { 'mcp-session-id': await initialize(handler, {}, '2025-03-26') };
@@ -232,14 +354,18 @@ describe('MCP sessions', () => {
     const ids = [];
     for await (const { message } of sse(then)) if (message?.id !== undefined) ids.push(message.id);
     expect(ids.sort()).toEqual([1, 2]);
-    expect(codeOf(await (await handler.fetch(post([list(1), list(1)], headers))).json())).toBe(-32_600);
+    expect(codeOf(await (await handler.fetch(post([list(1), list(1)], headers))).json())).toBe(
+      -32_600,
+    );
   });
 
   test('they end when nobody uses them, and what was made for them is closed', async () => {
     const registry = sampleRegistry();
     const ended = signal();
     registry.events.on('session:end', () => ended.resolve());
-    const handler = handlerOf({ sessionIdleMs: 20 }, registry, () => registry.createSession({ sessionId: 's' }));
+    const handler = handlerOf({ sessionIdleMs: 20 }, registry, () =>
+      registry.createSession({ sessionId: 's' }),
+    );
     const id = await initialize(handler);
     await ended.promise;
     expect((await handler.fetch(post(list(), { 'mcp-session-id': id }))).status).toBe(404);
@@ -251,7 +377,9 @@ describe('MCP sessions', () => {
     const id = await initialize(handler);
     const response = await handler.fetch(post(initializeBody));
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30']);
-    await handler.fetch(new Request('http://127.0.0.1/mcp', { method: 'DELETE', headers: { 'mcp-session-id': id } }));
+    await handler.fetch(
+      new Request('http://127.0.0.1/mcp', { method: 'DELETE', headers: { 'mcp-session-id': id } }),
+    );
     expect(await initialize(handler)).toMatch(/^[\w-]{32}$/);
   });
 });
@@ -273,7 +401,15 @@ describe('a stream that was cut', () => {
     }
     await started;
     const resume = (lastEventId: string, session = id) =>
-      handler.fetch(new Request('http://127.0.0.1/mcp', { headers: { Accept: 'text/event-stream', 'mcp-session-id': session, 'last-event-id': lastEventId } }));
+      handler.fetch(
+        new Request('http://127.0.0.1/mcp', {
+          headers: {
+            Accept: 'text/event-stream',
+            'mcp-session-id': session,
+            'last-event-id': lastEventId,
+          },
+        }),
+      );
     return { handler, release, first: first as string, resume };
   }
 
@@ -281,17 +417,26 @@ describe('a stream that was cut', () => {
     const { release, first, resume } = await cutCall();
     const before = await resume(first);
     release('survived');
-    expect(await answerOf(before)).toMatchObject({ id: 7, result: { content: [{ text: 'survived' }] } });
+    expect(await answerOf(before)).toMatchObject({
+      id: 7,
+      result: { content: [{ text: 'survived' }] },
+    });
     const after = await resume(first);
-    expect(await answerOf(after)).toMatchObject({ id: 7, result: { content: [{ text: 'survived' }] } });
+    expect(await answerOf(after)).toMatchObject({
+      id: 7,
+      result: { content: [{ text: 'survived' }] },
+    });
   });
 
-  test.each(['999999', '-1', '__proto__', 'x'.repeat(10_000), '1 OR 1=1'])('an event id that nobody knows is 4xx: %s', async (lastEventId) => {
-    const { resume, release } = await cutCall();
-    const response = await resume(lastEventId);
-    expect(response.status).toBe(400);
-    release('');
-  });
+  test.each(['999999', '-1', '__proto__', 'x'.repeat(10_000), '1 OR 1=1'])(
+    'an event id that nobody knows is 4xx: %s',
+    async (lastEventId) => {
+      const { resume, release } = await cutCall();
+      const response = await resume(lastEventId);
+      expect(response.status).toBe(400);
+      release('');
+    },
+  );
 
   test("a host's store is used, and one session's events do not exist for another", async () => {
     const kept: { id: string; stream: string; message: unknown }[] = [];
@@ -304,7 +449,8 @@ describe('a stream that was cut', () => {
       async replayEventsAfter(lastEventId, { send }) {
         const from = kept.find(({ id }) => id === lastEventId);
         if (from === undefined) throw new Error('unknown');
-        for (const { id, stream, message } of kept.slice(kept.indexOf(from) + 1)) if (stream === from.stream) await send(id, message as never);
+        for (const { id, stream, message } of kept.slice(kept.indexOf(from) + 1))
+          if (stream === from.stream) await send(id, message as never);
         return from.stream;
       },
     };
@@ -313,7 +459,10 @@ describe('a stream that was cut', () => {
     expect((await resume(first, other)).status).toBe(400);
     expect((await resume('12345')).status).toBe(400);
     release('kept');
-    expect(await answerOf(await resume(first))).toMatchObject({ id: 7, result: { content: [{ text: 'kept' }] } });
+    expect(await answerOf(await resume(first))).toMatchObject({
+      id: 7,
+      result: { content: [{ text: 'kept' }] },
+    });
   });
 
   test('a store that fails costs the resume and not the answer', async () => {
@@ -326,7 +475,9 @@ describe('a stream that was cut', () => {
       onError: (error) => errors.push(error),
     });
     const headers = { 'mcp-session-id': await initialize(handler) };
-    expect(await answerOf(await handler.fetch(post(call(1, 'echo', { text: 'x' }), headers)))).toMatchObject({ result: { content: [{ text: 'x' }] } });
+    expect(
+      await answerOf(await handler.fetch(post(call(1, 'echo', { text: 'x' }), headers))),
+    ).toMatchObject({ result: { content: [{ text: 'x' }] } });
     expect(errors.length).toBeGreaterThan(0);
   });
 });
@@ -347,7 +498,9 @@ describe('closing', () => {
     await Promise.all([handler.close(), handler.close()]);
     for await (const { message } of sse(stream)) expect(message?.id).toBeUndefined();
     expect((await handler.fetch(post(initializeBody))).status).toBe(503);
-    expect(await made[0]?.call('echo', { text: 'x' })).toMatchObject({ error: { code: 'session_closed' } });
+    expect(await made[0]?.call('echo', { text: 'x' })).toMatchObject({
+      error: { code: 'session_closed' },
+    });
     await registry.close();
   });
 
@@ -355,7 +508,11 @@ describe('closing', () => {
     const registry = sampleRegistry();
     const session = registry.createSession({ sessionId: 's' });
     const { url, handler } = await listen(open, session);
-    for (const era of eras) await (await connectClient(open, url, era)).callTool({ name: 'echo', arguments: { text: 'x' } });
+    for (const era of eras)
+      await (await connectClient(open, url, era)).callTool({
+        name: 'echo',
+        arguments: { text: 'x' },
+      });
     await handler.close();
     expect((session.events as unknown as { size: number }).size).toBe(0);
     expect(await session.call('echo', { text: 'x' })).toMatchObject({ success: true });
@@ -374,7 +531,8 @@ describe('closing', () => {
     });
     const client = await connectClient(open, url, 'modern');
     const before = made;
-    for (let times = 0; times < 3; times++) await client.callTool({ name: 'echo', arguments: { text: 'x' } });
+    for (let times = 0; times < 3; times++)
+      await client.callTool({ name: 'echo', arguments: { text: 'x' } });
     expect(made).toBe(before + 3);
     await expect.poll(() => live).toBe(0);
     await registry.close();
@@ -401,18 +559,27 @@ describe('misuse', () => {
     ['no session', () => createMcpHandler(undefined as never)],
     ['an unknown option', () => createMcpHandler(() => undefined as never, { nmae: 'x' } as never)],
     ['an empty name', () => createMcpHandler(() => undefined as never, { name: '' })],
-    ['an origin that is none', () => createMcpHandler(() => undefined as never, { allowedOrigins: ['example.com'] })],
-    ['a list that is none', () => createMcpHandler(() => undefined as never, { allowedHosts: 'localhost' as never })],
+    [
+      'an origin that is none',
+      () => createMcpHandler(() => undefined as never, { allowedOrigins: ['example.com'] }),
+    ],
+    [
+      'a list that is none',
+      () => createMcpHandler(() => undefined as never, { allowedHosts: 'localhost' as never }),
+    ],
     ['no sessions', () => createMcpHandler(() => undefined as never, { maxSessions: 0 })],
-    ['a store that is none', () => createMcpHandler(() => undefined as never, { eventStore: {} as never })],
+    [
+      'a store that is none',
+      () => createMcpHandler(() => undefined as never, { eventStore: {} as never }),
+    ],
   ])('%s throws at once', (_title, act) => {
     expect(act).toThrow(expect.objectContaining({ name: 'MisuseError', code: 'invalid_option' }));
   });
 
   test('a missing package is named with the line that installs it', async () => {
-    const error: unknown = await loadSdk(() => Promise.reject(Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' }))).catch(
-      (thrown: unknown) => thrown,
-    );
+    const error: unknown = await loadSdk(() =>
+      Promise.reject(Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' })),
+    ).catch((thrown: unknown) => thrown);
     expect(isMisuseError(error) && error.code).toBe('missing_dependency');
     expect(String(error)).toContain('npm install @modelcontextprotocol/server');
   });

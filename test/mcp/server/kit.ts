@@ -1,23 +1,53 @@
 /** Real clients, real sockets and raw requests for the tests of the MCP server. */
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { defineTool, HostToolRegistry, jsonSchema, type RegistryOptions } from '../../../src/index.ts';
-import { createMcpHandler, type McpHandler, type McpHandlerOptions, type McpSource, toNodeListener } from '../../../src/mcp/index.ts';
+import {
+  Client,
+  type ClientOptions,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
+import {
+  defineTool,
+  HostToolRegistry,
+  jsonSchema,
+  type RegistryOptions,
+} from '../../../src/index.ts';
+import {
+  createMcpHandler,
+  type McpHandler,
+  type McpHandlerOptions,
+  type McpSource,
+  toNodeListener,
+} from '../../../src/mcp/index.ts';
 
 export type Era = 'legacy' | 'modern';
 export const eras: readonly Era[] = ['legacy', 'modern'];
 
 export const secret = 'a-secret-of-more-than-thirty-two-bytes';
 export const anything = jsonSchema<Record<string, unknown>>({ type: 'object' });
-export const textInput = jsonSchema<{ text: string }>({ type: 'object', properties: { text: { type: 'string' } }, required: ['text'] });
+export const textInput = jsonSchema<{ text: string }>({
+  type: 'object',
+  properties: { text: { type: 'string' } },
+  required: ['text'],
+});
 
 /** A registry with `echo`, and `danger`, which asks first. */
 export function sampleRegistry(options: RegistryOptions = {}): HostToolRegistry {
   const registry = new HostToolRegistry({ approvals: { secret }, ...options });
   registry.registerAll([
-    defineTool({ name: 'echo', description: 'Says it again.', parameters: textInput, handler: ({ text }) => text }),
-    defineTool({ name: 'danger', description: 'Asks first.', parameters: anything, requiresApproval: true, handler: () => 'done' }),
+    defineTool({
+      name: 'echo',
+      description: 'Says it again.',
+      parameters: textInput,
+      handler: ({ text }) => text,
+    }),
+    defineTool({
+      name: 'danger',
+      description: 'Asks first.',
+      parameters: anything,
+      requiresApproval: true,
+      handler: () => 'done',
+    }),
   ]);
   return registry;
 }
@@ -43,8 +73,14 @@ export async function listen(
   open: Opened,
   source: McpSource,
   options: McpHandlerOptions = {},
-  wrap: (handler: McpHandler) => { fetch(request: Request): Promise<Response> } = (handler) => handler,
-): Promise<{ readonly handler: McpHandler; readonly url: URL; readonly server: Server; readonly port: number }> {
+  wrap: (handler: McpHandler) => { fetch(request: Request): Promise<Response> } = (handler) =>
+    handler,
+): Promise<{
+  readonly handler: McpHandler;
+  readonly url: URL;
+  readonly server: Server;
+  readonly port: number;
+}> {
   const handler = createMcpHandler(source, options);
   const server = createServer(toNodeListener(wrap(handler)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -71,12 +107,28 @@ export async function connectClient(
   return client;
 }
 
-export function newClient(era: Era, capabilities: NonNullable<ClientOptions['capabilities']> = {}): Client {
-  return new Client({ name: 'test', version: '1' }, { capabilities, ...(era === 'legacy' ? {} : { versionNegotiation: { mode: { pin: '2026-07-28' } } }) });
+export function newClient(
+  era: Era,
+  capabilities: NonNullable<ClientOptions['capabilities']> = {},
+): Client {
+  return new Client(
+    { name: 'test', version: '1' },
+    {
+      capabilities,
+      ...(era === 'legacy' ? {} : { versionNegotiation: { mode: { pin: '2026-07-28' } } }),
+    },
+  );
 }
 
-export const initializeParams = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
-export const jsonHeaders = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
+export const initializeParams = {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'raw', version: '1' },
+};
+export const jsonHeaders = {
+  'Content-Type': 'application/json',
+  Accept: 'application/json, text/event-stream',
+};
 
 /** A request as anybody could send it. */
 export function post(body: unknown, headers: Record<string, string> = {}): Request {
@@ -95,18 +147,31 @@ export async function initialize(
   capabilities: object = {},
 ): Promise<string> {
   const params = { ...initializeParams, protocolVersion, capabilities };
-  const response = await handler.fetch(post({ jsonrpc: '2.0', id: 'init', method: 'initialize', params }, headers));
+  const response = await handler.fetch(
+    post({ jsonrpc: '2.0', id: 'init', method: 'initialize', params }, headers),
+  );
   await response.text();
   const id = response.headers.get('mcp-session-id');
   if (id === null) throw new Error(`No session: ${response.status}`);
-  await handler.fetch(post({ jsonrpc: '2.0', method: 'notifications/initialized' }, { ...headers, 'mcp-session-id': id }));
+  await handler.fetch(
+    post(
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      { ...headers, 'mcp-session-id': id },
+    ),
+  );
   return id;
 }
 
 export interface SseEvent {
   readonly id: string | undefined;
   readonly message:
-    | { readonly id?: string | number; readonly method?: string; readonly params?: never; readonly result?: never; readonly error?: never }
+    | {
+        readonly id?: string | number;
+        readonly method?: string;
+        readonly params?: never;
+        readonly result?: never;
+        readonly error?: never;
+      }
     | undefined;
 }
 
@@ -125,20 +190,31 @@ export async function* sse(response: Response): AsyncGenerator<SseEvent, void> {
           ?.slice(name.length + 1)
           .trim();
       const data = field('data');
-      if (data !== undefined) yield { id: field('id'), message: data === '' ? undefined : (JSON.parse(data) as SseEvent['message']) };
+      if (data !== undefined)
+        yield {
+          id: field('id'),
+          message: data === '' ? undefined : (JSON.parse(data) as SseEvent['message']),
+        };
     }
   }
 }
 
 /** The one answer to a request, by JSON or by stream. */
 export async function answerOf(response: Response): Promise<Record<string, never>> {
-  if (response.headers.get('content-type')?.startsWith('application/json') === true) return (await response.json()) as Record<string, never>;
-  for await (const { message } of sse(response)) if (message !== undefined && message.method === undefined) return message as Record<string, never>;
+  if (response.headers.get('content-type')?.startsWith('application/json') === true)
+    return (await response.json()) as Record<string, never>;
+  for await (const { message } of sse(response))
+    if (message !== undefined && message.method === undefined)
+      return message as Record<string, never>;
   throw new Error(`No answer: ${response.status}`);
 }
 
 /** Bytes on a socket; what came back until it was closed, or until `isEnough`. */
-export function raw(port: number, bytes: string | Uint8Array, isEnough: (text: string) => boolean = () => false): Promise<string> {
+export function raw(
+  port: number,
+  bytes: string | Uint8Array,
+  isEnough: (text: string) => boolean = () => false,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     let text = '';
@@ -147,7 +223,9 @@ export function raw(port: number, bytes: string | Uint8Array, isEnough: (text: s
       if (isEnough(text)) socket.destroy();
     });
     socket.on('close', () => resolve(text));
-    socket.on('error', (error: NodeJS.ErrnoException) => (error.code === 'ECONNRESET' || error.code === 'EPIPE' ? resolve(text) : reject(error)));
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'ECONNRESET' || error.code === 'EPIPE' ? resolve(text) : reject(error),
+    );
     socket.write(bytes);
   });
 }

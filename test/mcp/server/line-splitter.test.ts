@@ -6,7 +6,10 @@ import { keptOfLine } from '../../../src/mcp/server/skipped-line.ts';
 /** What the chunks are read as. */
 function read(chunks: readonly string[], maxLength: number): unknown[] {
   const heard: unknown[] = [];
-  const splitter = lineSplitter(maxLength, { take: (line) => heard.push(line), refuse: (beginning, end) => heard.push({ beginning, end }) });
+  const splitter = lineSplitter(maxLength, {
+    take: (line) => heard.push(line),
+    refuse: (beginning, end) => heard.push({ beginning, end }),
+  });
   for (const chunk of chunks) splitter.add(chunk);
   splitter.end();
   return heard;
@@ -26,7 +29,11 @@ test('however text is cut into chunks, the lines are the same', () => {
       const chunks = [0, ...cuts].map((cut, index) => text.slice(cut, cuts[index] ?? text.length));
       const lines = text.split('\n');
       if (lines.at(-1) === '') lines.pop();
-      const expected = lines.map((one) => (one.length <= maxLength ? one : { beginning: one.slice(0, keptOfLine), end: one.slice(-keptOfLine) }));
+      const expected = lines.map((one) =>
+        one.length <= maxLength
+          ? one
+          : { beginning: one.slice(0, keptOfLine), end: one.slice(-keptOfLine) },
+      );
       expect(read(chunks, maxLength)).toEqual(expected);
       expect(read([...text.split('')], maxLength)).toEqual(expected);
     }),
@@ -38,7 +45,10 @@ test('a character is searched once, however small the chunks are', () => {
   let searched = 0;
   try {
     read([...Array<string>(1_000).fill('abcd'), '\nabcd'], 10_000);
-    searched = (search.mock.contexts as string[]).reduce((sum, text, index) => sum + text.length - (search.mock.calls[index]?.[1] ?? 0), 0);
+    searched = (search.mock.contexts as string[]).reduce(
+      (sum, text, index) => sum + text.length - (search.mock.calls[index]?.[1] ?? 0),
+      0,
+    );
   } finally {
     search.mockRestore();
   }

@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineTool, HostToolRegistry, type JsonObject, type RegistryOptions, type ToolSession } from '../../../src/index.ts';
+import {
+  defineTool,
+  HostToolRegistry,
+  type JsonObject,
+  type RegistryOptions,
+  type ToolSession,
+} from '../../../src/index.ts';
 import { createMcpHandler, type McpHandlerOptions } from '../../../src/mcp/index.ts';
 import { paramHeaderMismatch } from '../../../src/mcp/server/param-headers.ts';
 import { tool } from '../client/raw-http.ts';
@@ -20,8 +26,18 @@ const meta = {
 };
 const call = (name: string, input: unknown, headers: Record<string, string> = {}): Request =>
   post(
-    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input, _meta: meta } },
-    { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name, ...headers },
+    {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: input, _meta: meta },
+    },
+    {
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': name,
+      ...headers,
+    },
   );
 const sentinel = (text: string): string => `=?base64?${Buffer.from(text).toString('base64')}?=`;
 
@@ -39,14 +55,34 @@ describe('a header that repeats an argument', () => {
   test.each<[string, unknown, Record<string, string>]>([
     ['is not needed for what is not given', {}, {}],
     ['is not needed for null', { region: null }, {}],
-    ['says the same', { region: 'eu', size: 42, dry: false }, { 'mcp-param-region': 'eu', 'MCP-PARAM-SIZE': '42', 'Mcp-Param-Dry': 'false' }],
-    ['is Base64 where text is no header', { region: 'Zürich\n' }, { 'mcp-param-region': sentinel('Zürich\n') }],
-    ['is Base64 of what looks like Base64', { region: sentinel('eu') }, { 'mcp-param-region': sentinel(sentinel('eu')) }],
-    ['keeps a byte order mark', { region: '\ufeffeu' }, { 'mcp-param-region': sentinel('\ufeffeu') }],
+    [
+      'says the same',
+      { region: 'eu', size: 42, dry: false },
+      { 'mcp-param-region': 'eu', 'MCP-PARAM-SIZE': '42', 'Mcp-Param-Dry': 'false' },
+    ],
+    [
+      'is Base64 where text is no header',
+      { region: 'Zürich\n' },
+      { 'mcp-param-region': sentinel('Zürich\n') },
+    ],
+    [
+      'is Base64 of what looks like Base64',
+      { region: sentinel('eu') },
+      { 'mcp-param-region': sentinel(sentinel('eu')) },
+    ],
+    [
+      'keeps a byte order mark',
+      { region: '\ufeffeu' },
+      { 'mcp-param-region': sentinel('\ufeffeu') },
+    ],
     ['is compared as a number', { size: 42 }, { 'mcp-param-size': '42.0' }],
     ['stands for an argument within another', { place: { zone: 'a' } }, { 'mcp-param-zone': 'a' }],
     ['cannot repeat an integer that JSON rounds', { size: 2 ** 60 }, {}],
-    ['of no argument is none of ours', { region: 'eu' }, { 'mcp-param-region': 'eu', 'mcp-param-other': 'x' }],
+    [
+      'of no argument is none of ours',
+      { region: 'eu' },
+      { 'mcp-param-region': 'eu', 'mcp-param-other': 'x' },
+    ],
   ])('%s', (_rule, input, headers) => {
     expect(paramHeaderMismatch(schema, input, new Headers(headers))).toBeUndefined();
   });
@@ -81,7 +117,11 @@ describe('a header that repeats an argument', () => {
     ['Base64 with blanks', { region: 'eu' }, { 'mcp-param-region': '=?base64?ZX U=?=' }],
     ['Base64 that is no UTF-8', { region: '\ufffd' }, { 'mcp-param-region': '=?base64?/w==?=' }],
     ['the mark in capitals', { region: 'eu' }, { 'mcp-param-region': '=?BASE64?ZXU=?=' }],
-    ['what only looks like Base64', { region: sentinel('eu') }, { 'mcp-param-region': sentinel('eu') }],
+    [
+      'what only looks like Base64',
+      { region: sentinel('eu') },
+      { 'mcp-param-region': sentinel('eu') },
+    ],
     ['hexadecimal', { size: 16 }, { 'mcp-param-size': '0x10' }],
     ['blanks around a number', { size: 4 }, { 'mcp-param-size': sentinel(' 4') }],
     ['a number as text', { size: '42' }, { 'mcp-param-size': '42.0' }],
@@ -96,9 +136,23 @@ describe('a header that repeats an argument', () => {
   });
 
   test.each<[string, JsonObject]>([
-    ['of a name that is no token', { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'a b' } } }],
-    ['on an object', { type: 'object', properties: { region: { type: 'object', 'x-mcp-header': 'Region' } } }],
-    ['under items', { type: 'object', properties: { list: { type: 'array', items: { type: 'string', 'x-mcp-header': 'Region' } } } }],
+    [
+      'of a name that is no token',
+      { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'a b' } } },
+    ],
+    [
+      'on an object',
+      { type: 'object', properties: { region: { type: 'object', 'x-mcp-header': 'Region' } } },
+    ],
+    [
+      'under items',
+      {
+        type: 'object',
+        properties: {
+          list: { type: 'array', items: { type: 'string', 'x-mcp-header': 'Region' } },
+        },
+      },
+    ],
     ['on the root', { type: 'object', 'x-mcp-header': 'Region' }],
   ])('is not looked for %s, where the protocol has no such mark', (_where, odd) => {
     expect(paramHeaderMismatch(odd, { region: 'eu', list: ['eu'] }, new Headers())).toBeUndefined();
@@ -106,7 +160,11 @@ describe('a header that repeats an argument', () => {
 });
 
 /** A handler over a registry with `query`, and what it ran with. */
-function world(parameters: unknown = schema, registryOptions: RegistryOptions = {}, options: McpHandlerOptions = {}) {
+function world(
+  parameters: unknown = schema,
+  registryOptions: RegistryOptions = {},
+  options: McpHandlerOptions = {},
+) {
   const registry = new HostToolRegistry(registryOptions);
   const ran: unknown[] = [];
   registry.register(
@@ -134,20 +192,33 @@ function world(parameters: unknown = schema, registryOptions: RegistryOptions = 
 }
 
 describe('a call in the 2026 era whose headers disagree with its body', () => {
-  test('is 400 with -32020 and its id, and nothing runs; the session that was made for it is closed', async () => {
-    const told: unknown[] = [];
-    const { handler, ran, made } = world(schema, {}, { onError: (error) => told.push(error) });
-    const response = await handler.fetch(call('query', { region: 'eu' }, { 'mcp-param-region': 'us' }));
-    expect([response.status, await response.json()]).toMatchObject([400, { id: 1, error: { code: -32_020 } }]);
-    expect(ran).toEqual([]);
-    expect(await made[0]?.call('query', {})).toMatchObject({ error: { code: 'session_closed' } });
-    expect(told).toHaveLength(1);
-    expect((await handler.fetch(call('query', { region: 'eu' }, { 'mcp-param-region': 'eu' }))).status).toBe(200);
-    expect(ran).toEqual([{ region: 'eu' }]);
-  });
+  test(
+    'is 400 with -32020 and its id, and nothing runs; the session that was made for it is ' +
+      'closed',
+    async () => {
+      const told: unknown[] = [];
+      const { handler, ran, made } = world(schema, {}, { onError: (error) => told.push(error) });
+      const response = await handler.fetch(
+        call('query', { region: 'eu' }, { 'mcp-param-region': 'us' }),
+      );
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { id: 1, error: { code: -32_020 } },
+      ]);
+      expect(ran).toEqual([]);
+      expect(await made[0]?.call('query', {})).toMatchObject({ error: { code: 'session_closed' } });
+      expect(told).toHaveLength(1);
+      expect(
+        (await handler.fetch(call('query', { region: 'eu' }, { 'mcp-param-region': 'eu' }))).status,
+      ).toBe(200);
+      expect(ran).toEqual([{ region: 'eu' }]);
+    },
+  );
 
   test('is refused before arguments are mended, and before defaults are filled in', async () => {
-    const { handler, ran } = world(z.object({ region: z.string().default('eu').meta({ 'x-mcp-header': 'Region' }) }));
+    const { handler, ran } = world(
+      z.object({ region: z.string().default('eu').meta({ 'x-mcp-header': 'Region' }) }),
+    );
     for (const [input, headers] of [
       ['{"region":"eu"}', { 'mcp-param-region': 'us' }],
       ['{"region":"eu"}', {}],
@@ -157,15 +228,27 @@ describe('a call in the 2026 era whose headers disagree with its body', () => {
     expect(ran).toEqual([]);
   });
 
-  test.each(eras)('the official client repeats what must be repeated, in the %s era', async (era) => {
-    const registry = new HostToolRegistry();
-    registry.register(defineTool({ name: 'query', description: 'Queries.', parameters: schema, handler: (input) => JSON.stringify(input) }));
-    const { url } = await listen(open, () => registry.createSession({ sessionId: 's' }));
-    const client = await connectClient(open, url, era);
-    await client.listTools();
-    const input = { region: ' Zürich ', size: 42, dry: true, place: { zone: '=?base64?eA==?=' } };
-    expect(await client.callTool({ name: 'query', arguments: input })).toMatchObject({ content: [{ text: JSON.stringify(input) }] });
-  });
+  test.each(eras)(
+    'the official client repeats what must be repeated, in the %s era',
+    async (era) => {
+      const registry = new HostToolRegistry();
+      registry.register(
+        defineTool({
+          name: 'query',
+          description: 'Queries.',
+          parameters: schema,
+          handler: (input) => JSON.stringify(input),
+        }),
+      );
+      const { url } = await listen(open, () => registry.createSession({ sessionId: 's' }));
+      const client = await connectClient(open, url, era);
+      await client.listTools();
+      const input = { region: ' Zürich ', size: 42, dry: true, place: { zone: '=?base64?eA==?=' } };
+      expect(await client.callTool({ name: 'query', arguments: input })).toMatchObject({
+        content: [{ text: JSON.stringify(input) }],
+      });
+    },
+  );
 
   test('is refused for an imported tool that is served on, too', async () => {
     const server = await serve([tool('query', { inputSchema: schema })]);
@@ -177,21 +260,40 @@ describe('a call in the 2026 era whose headers disagree with its body', () => {
       await handler.close();
       await registry.close();
     });
-    expect((await handler.fetch(call('query', { region: 'eu' }, { 'mcp-param-region': 'us' }))).status).toBe(400);
+    expect(
+      (await handler.fetch(call('query', { region: 'eu' }, { 'mcp-param-region': 'us' }))).status,
+    ).toBe(400);
     expect(server.received.filter(({ method }) => method === 'tools/call')).toEqual([]);
-    expect((await handler.fetch(call('query', { region: 'eu' }, { 'mcp-param-region': 'eu' }))).status).toBe(200);
+    expect(
+      (await handler.fetch(call('query', { region: 'eu' }, { 'mcp-param-region': 'eu' }))).status,
+    ).toBe(200);
   });
 });
 
 test('a browser may send those headers: a preflight allows the ones that it asks for, and no other', async () => {
   const { handler } = world(schema, {}, { allowedOrigins: ['https://app.example.com'] });
   const ask = async (names: string): Promise<string> => {
-    const headers = { Origin: 'https://app.example.com', 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': names };
-    const response = await handler.fetch(new Request('http://127.0.0.1/mcp', { method: 'OPTIONS', headers }));
-    expect([response.status, response.headers.get('vary')]).toEqual([204, 'Origin, Access-Control-Request-Headers']);
+    const headers = {
+      Origin: 'https://app.example.com',
+      'Access-Control-Request-Method': 'POST',
+      'Access-Control-Request-Headers': names,
+    };
+    const response = await handler.fetch(
+      new Request('http://127.0.0.1/mcp', { method: 'OPTIONS', headers }),
+    );
+    expect([response.status, response.headers.get('vary')]).toEqual([
+      204,
+      'Origin, Access-Control-Request-Headers',
+    ]);
     return response.headers.get('access-control-allow-headers') as string;
   };
-  expect(await ask('content-type, mcp-param-region,Mcp-Param-Size')).toMatch(/Mcp-Name, mcp-param-region, Mcp-Param-Size$/);
+  expect(await ask('content-type, mcp-param-region,Mcp-Param-Size')).toMatch(
+    /Mcp-Name, mcp-param-region, Mcp-Param-Size$/,
+  );
   expect(await ask('x-other, mcp-param-, mcp-param-a b')).toMatch(/Mcp-Name$/);
-  expect((await ask(Array.from({ length: 500 }, (_, index) => `mcp-param-${index}`).join(','))).split(', ')).toHaveLength(108);
+  expect(
+    (await ask(Array.from({ length: 500 }, (_, index) => `mcp-param-${index}`).join(','))).split(
+      ', ',
+    ),
+  ).toHaveLength(108);
 });

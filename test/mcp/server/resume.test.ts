@@ -4,8 +4,25 @@ import { getRequestListener } from '@hono/node-server';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { defineTool, type ToolSession } from '../../../src/index.ts';
-import { createMcpHandler, type McpHandler, type McpHandlerOptions, type McpSessionRecord, type McpSessionStore } from '../../../src/mcp/index.ts';
-import { anything, connectClient, initialize, jsonHeaders, listen, type Opened, opened, post, sampleRegistry, sse } from './kit.ts';
+import {
+  createMcpHandler,
+  type McpHandler,
+  type McpHandlerOptions,
+  type McpSessionRecord,
+  type McpSessionStore,
+} from '../../../src/mcp/index.ts';
+import {
+  anything,
+  connectClient,
+  initialize,
+  jsonHeaders,
+  listen,
+  type Opened,
+  opened,
+  post,
+  sampleRegistry,
+  sse,
+} from './kit.ts';
 
 const oddId = 'odd-odd-odd-odd-odd-odd-odd-odd-';
 
@@ -50,20 +67,31 @@ function handlerOf(options: McpHandlerOptions = {}) {
   return { registry, session, handler };
 }
 
-const echo = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'there' } } };
+const echo = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'echo', arguments: { text: 'there' } },
+};
 const call = async (handler: McpHandler, id: string, headers: Record<string, string> = {}) => {
   const response = await handler.fetch(post(echo, { 'mcp-session-id': id, ...headers }));
   return { status: response.status, text: await response.text() };
 };
 const ask = (method: string, id: string, more: Record<string, string> = {}) =>
-  new Request('http://127.0.0.1/mcp', { method, headers: { ...jsonHeaders, Accept: 'text/event-stream', 'mcp-session-id': id, ...more } });
+  new Request('http://127.0.0.1/mcp', {
+    method,
+    headers: { ...jsonHeaders, Accept: 'text/event-stream', 'mcp-session-id': id, ...more },
+  });
 
 describe('a session that another process has begun', () => {
   test('goes on: calls are answered, and nobody begins anew', async () => {
     const store = sessionStore();
     const [one, other] = [handlerOf({ sessionStore: store }), handlerOf({ sessionStore: store })];
     const id = await initialize(one.handler);
-    expect(await call(other.handler, id)).toMatchObject({ status: 200, text: expect.stringContaining('there') });
+    expect(await call(other.handler, id)).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('there'),
+    });
     expect(await call(one.handler, id)).toMatchObject({ status: 200 });
     await one.handler.close();
     expect(await call(other.handler, id)).toMatchObject({ status: 200 });
@@ -79,11 +107,20 @@ describe('a session that another process has begun', () => {
     const one = handlerOf({ sessionStore: store });
     let made = 0;
     const registry = sampleRegistry();
-    const handler = createMcpHandler(() => registry.createSession({ sessionId: `made-${++made}` }), { sessionStore: store });
+    const handler = createMcpHandler(
+      () => registry.createSession({ sessionId: `made-${++made}` }),
+      { sessionStore: store },
+    );
     open.defer(() => handler.close());
     const id = await initialize(one.handler);
-    const answers = await Promise.all([1, 2, 3, 4].map((number) => handler.fetch(post({ ...echo, id: number }, { 'mcp-session-id': id }))));
-    expect(await Promise.all(answers.map(async (answer) => (await answer.text()).includes('there')))).toEqual([true, true, true, true]);
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map((number) =>
+        handler.fetch(post({ ...echo, id: number }, { 'mcp-session-id': id })),
+      ),
+    );
+    expect(
+      await Promise.all(answers.map(async (answer) => (await answer.text()).includes('there'))),
+    ).toEqual([true, true, true, true]);
     expect(made).toBe(1);
   });
 
@@ -102,7 +139,9 @@ describe('a session that another process has begun', () => {
     const [one, other] = [handlerOf({ sessionStore: store }), handlerOf({ sessionStore: store })];
     other.registry.register(look);
     const id = await initialize(one.handler, {}, '2025-03-26', { sampling: {} });
-    const answer = await other.handler.fetch(post([{ ...echo, params: { name: 'look', arguments: {} } }], { 'mcp-session-id': id }));
+    const answer = await other.handler.fetch(
+      post([{ ...echo, params: { name: 'look', arguments: {} } }], { 'mcp-session-id': id }),
+    );
     // Batches are of that version alone.
     expect([answer.status, (await answer.text()).includes('isError')]).toEqual([200, false]);
     expect(seen).toEqual([['function', 'undefined']]);
@@ -111,7 +150,10 @@ describe('a session that another process has begun', () => {
   test('is nobody else’s: a stranger with its id is told that there is none', async () => {
     const store = sessionStore();
     const authenticate = (request: Request) => request.headers.get('authorization') ?? undefined;
-    const [one, other] = [handlerOf({ sessionStore: store, authenticate }), handlerOf({ sessionStore: store, authenticate })];
+    const [one, other] = [
+      handlerOf({ sessionStore: store, authenticate }),
+      handlerOf({ sessionStore: store, authenticate }),
+    ];
     const id = await initialize(one.handler, { Authorization: 'alice' });
     expect((await call(other.handler, id, { Authorization: 'mallory' })).status).toBe(404);
     expect((await call(other.handler, id, { Authorization: 'alice' })).status).toBe(200);
@@ -123,37 +165,54 @@ describe('a session that another process has begun', () => {
     const [one, other] = [handlerOf({ sessionStore: store }), handlerOf({ sessionStore: store })];
     const id = await initialize(one.handler);
     expect((await one.handler.fetch(ask('DELETE', id))).status).toBe(200);
-    expect([(await call(one.handler, id)).status, (await call(other.handler, id)).status, store.kept.size]).toEqual([404, 404, 0]);
+    expect([
+      (await call(one.handler, id)).status,
+      (await call(other.handler, id)).status,
+      store.kept.size,
+    ]).toEqual([404, 404, 0]);
   });
 
-  test('is listened to anew where its streams were elsewhere, and told that the tools may have changed', async () => {
-    const store = sessionStore();
-    const [one, other] = [handlerOf({ sessionStore: store }), handlerOf({ sessionStore: store })];
-    const id = await initialize(one.handler);
-    // Both have events; those of one are not those of the other.
-    let lastId = '';
-    for (const { handler } of [one, other])
-      for await (const { id: eventId, message } of sse(await handler.fetch(post(echo, { 'mcp-session-id': id })))) {
-        if (handler === one.handler) lastId = eventId ?? lastId;
-        if (message?.result !== undefined) break;
-      }
-    const response = await other.handler.fetch(ask('GET', id, { 'Last-Event-ID': lastId }));
-    expect(response.status).toBe(200);
-    for await (const { message } of sse(response)) if (message?.method !== undefined) return expect(message.method).toBe('notifications/tools/list_changed');
-    expect.unreachable();
-  });
-
-  test.each(['', 'x', 'x'.repeat(10_000), '__proto__', 'constructor', '../../../../../../../../etc/passwd', oddId])(
-    'that nobody has begun is 404, and only what can be an id is looked up: %#',
-    async (id) => {
-      const load = vi.fn(async () => undefined);
-      const { handler } = handlerOf({ sessionStore: { ...sessionStore(), load } });
-      expect((await handler.fetch(post(echo, { 'mcp-session-id': id }))).status).toBe(404);
-      expect((await handler.fetch(ask('GET', id))).status).toBe(404);
-      expect((await handler.fetch(ask('DELETE', id))).status).toBe(404);
-      expect(load).toHaveBeenCalledTimes(id === oddId ? 3 : 0);
+  test(
+    'is listened to anew where its streams were elsewhere, and told that the tools may have ' +
+      'changed',
+    async () => {
+      const store = sessionStore();
+      const [one, other] = [handlerOf({ sessionStore: store }), handlerOf({ sessionStore: store })];
+      const id = await initialize(one.handler);
+      // Both have events; those of one are not those of the other.
+      let lastId = '';
+      for (const { handler } of [one, other])
+        for await (const { id: eventId, message } of sse(
+          await handler.fetch(post(echo, { 'mcp-session-id': id })),
+        )) {
+          if (handler === one.handler) lastId = eventId ?? lastId;
+          if (message?.result !== undefined) break;
+        }
+      const response = await other.handler.fetch(ask('GET', id, { 'Last-Event-ID': lastId }));
+      expect(response.status).toBe(200);
+      for await (const { message } of sse(response))
+        if (message?.method !== undefined)
+          return expect(message.method).toBe('notifications/tools/list_changed');
+      expect.unreachable();
     },
   );
+
+  test.each([
+    '',
+    'x',
+    'x'.repeat(10_000),
+    '__proto__',
+    'constructor',
+    '../../../../../../../../etc/passwd',
+    oddId,
+  ])('that nobody has begun is 404, and only what can be an id is looked up: %#', async (id) => {
+    const load = vi.fn(async () => undefined);
+    const { handler } = handlerOf({ sessionStore: { ...sessionStore(), load } });
+    expect((await handler.fetch(post(echo, { 'mcp-session-id': id }))).status).toBe(404);
+    expect((await handler.fetch(ask('GET', id))).status).toBe(404);
+    expect((await handler.fetch(ask('DELETE', id))).status).toBe(404);
+    expect(load).toHaveBeenCalledTimes(id === oddId ? 3 : 0);
+  });
 
   test.each([
     ['null', async () => null],
@@ -164,21 +223,37 @@ describe('a session that another process has begun', () => {
     expect((await call(handler, oddId)).status).toBe(404);
   });
 
-  test('is told to be unknown as well where another server has put classes of its own in the place of the global ones', async () => {
-    const { Request: request, Response: response } = globalThis;
-    getRequestListener(() => new Response('x'));
-    try {
-      const { handler } = handlerOf({ sessionStore: sessionStore() });
-      expect((await call(handler, oddId)).status).toBe(404);
-    } finally {
-      Object.defineProperty(globalThis, 'Request', { value: request, configurable: true, writable: true });
-      Object.defineProperty(globalThis, 'Response', { value: response, configurable: true, writable: true });
-    }
-  });
+  test(
+    'is told to be unknown as well where another server has put classes of its own in the place ' +
+      'of the global ones',
+    async () => {
+      const { Request: request, Response: response } = globalThis;
+      getRequestListener(() => new Response('x'));
+      try {
+        const { handler } = handlerOf({ sessionStore: sessionStore() });
+        expect((await call(handler, oddId)).status).toBe(404);
+      } finally {
+        Object.defineProperty(globalThis, 'Request', {
+          value: request,
+          configurable: true,
+          writable: true,
+        });
+        Object.defineProperty(globalThis, 'Response', {
+          value: response,
+          configurable: true,
+          writable: true,
+        });
+      }
+    },
+  );
 
   test('is ready for nobody before it has been begun again', async () => {
     const store = sessionStore();
-    const slow = { storeEvent: async () => new Promise<string>((resolve) => setTimeout(() => resolve('event'), 5)), replayEventsAfter: async () => 'none' };
+    const slow = {
+      storeEvent: async () =>
+        new Promise<string>((resolve) => setTimeout(() => resolve('event'), 5)),
+      replayEventsAfter: async () => 'none',
+    };
     const one = handlerOf({ sessionStore: store });
     const other = handlerOf({ sessionStore: store, eventStore: slow });
     const seen: unknown[] = [];
@@ -186,11 +261,24 @@ describe('a session that another process has begun', () => {
       seen.push(typeof client?.sample);
       return null;
     };
-    other.registry.register(defineTool({ name: 'look', description: 'Looks.', parameters: anything, handler: handler as never }));
+    other.registry.register(
+      defineTool({
+        name: 'look',
+        description: 'Looks.',
+        parameters: anything,
+        handler: handler as never,
+      }),
+    );
     const id = await initialize(one.handler, {}, '2025-11-25', { sampling: {} });
     const answers = Array.from({ length: 6 }, async (_, number) => {
-      for (let turn = 0; turn < number * 3; turn++) await new Promise((resolve) => setImmediate(resolve));
-      return other.handler.fetch(post({ ...echo, id: number, params: { name: 'look', arguments: {} } }, { 'mcp-session-id': id }));
+      for (let turn = 0; turn < number * 3; turn++)
+        await new Promise((resolve) => setImmediate(resolve));
+      return other.handler.fetch(
+        post(
+          { ...echo, id: number, params: { name: 'look', arguments: {} } },
+          { 'mcp-session-id': id },
+        ),
+      );
     });
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(6).fill(200));
     await expect.poll(() => seen).toEqual(Array(6).fill('function'));
@@ -210,7 +298,9 @@ describe('a session that another process has begun', () => {
     const store = sessionStore();
     const [one, other] = [handlerOf({ sessionStore: store }), handlerOf({ sessionStore: store })];
     const id = await initialize(one.handler);
-    expect([(await other.handler.fetch(ask('DELETE', id))).status, store.kept.size]).toEqual([200, 0]);
+    expect([(await other.handler.fetch(ask('DELETE', id))).status, store.kept.size]).toEqual([
+      200, 0,
+    ]);
   });
 
   test('is not begun again by a handler that closes meanwhile', async () => {
@@ -231,7 +321,9 @@ describe('a session that another process has begun', () => {
     await new Promise((resolve) => setTimeout(resolve, 2));
     await handler.close();
     expect((await asked).status).toBe(503);
-    expect(await Promise.all(made.map((session) => session.call('echo', { text: 'x' })))).toMatchObject([{ error: { code: 'session_closed' } }]);
+    expect(
+      await Promise.all(made.map((session) => session.call('echo', { text: 'x' }))),
+    ).toMatchObject([{ error: { code: 'session_closed' } }]);
   });
 
   test("answers of a client to another process's asks are none to this one's", async () => {
@@ -239,7 +331,12 @@ describe('a session that another process has begun', () => {
     const [one, other] = [handlerOf({ sessionStore: store }), handlerOf({ sessionStore: store })];
     const id = await initialize(one.handler, {}, '2025-11-25', { elicitation: {} });
     const begin = async ({ handler }: typeof one, number: number) => {
-      const response = await handler.fetch(post({ ...echo, id: number, params: { name: 'danger', arguments: {} } }, { 'mcp-session-id': id }));
+      const response = await handler.fetch(
+        post(
+          { ...echo, id: number, params: { name: 'danger', arguments: {} } },
+          { 'mcp-session-id': id },
+        ),
+      );
       const messages = sse(response);
       const next = async () => {
         for (;;) {
@@ -253,8 +350,10 @@ describe('a session that another process has begun', () => {
     const [here, there] = [await begin(one, 1), await begin(other, 2)];
     expect(here.ask.id).not.toEqual(there.ask.id);
     const result = { action: 'accept', content: { decision: 'allow_once' } };
-    const answerTo = (question: { id?: string | number }) => post({ jsonrpc: '2.0', id: question.id, result }, { 'mcp-session-id': id });
-    for (const stray of [there.ask, { id: 0 }, { id: '0' }]) await one.handler.fetch(answerTo(stray));
+    const answerTo = (question: { id?: string | number }) =>
+      post({ jsonrpc: '2.0', id: question.id, result }, { 'mcp-session-id': id });
+    for (const stray of [there.ask, { id: 0 }, { id: '0' }])
+      await one.handler.fetch(answerTo(stray));
     let isOver = false;
     const over = here.next().finally(() => {
       isOver = true;
@@ -263,13 +362,20 @@ describe('a session that another process has begun', () => {
     expect(isOver).toBe(false);
     await one.handler.fetch(answerTo(here.ask));
     expect(await over).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } });
-    await other.handler.fetch(post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } }, { 'mcp-session-id': id }));
+    await other.handler.fetch(
+      post(
+        { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } },
+        { 'mcp-session-id': id },
+      ),
+    );
   });
 
   test('is large in what it says of itself: it stays with its process', async () => {
     const store = sessionStore();
     const { handler } = handlerOf({ sessionStore: store });
-    const id = await initialize(handler, {}, '2025-11-25', { experimental: { large: { text: 'x'.repeat(20_000) } } });
+    const id = await initialize(handler, {}, '2025-11-25', {
+      experimental: { large: { text: 'x'.repeat(20_000) } },
+    });
     expect([store.kept.size, (await call(handler, id)).status]).toEqual([0, 200]);
   });
 
@@ -296,13 +402,26 @@ describe('a store that is away', () => {
   test('lets no session begin, looks none up, ends none: 503, and the host is told', async () => {
     const store = sessionStore();
     const errors: unknown[] = [];
-    const [one, other] = [handlerOf({ sessionStore: store }), handlerOf({ sessionStore: store, onError: (error) => errors.push(error) })];
+    const [one, other] = [
+      handlerOf({ sessionStore: store }),
+      handlerOf({ sessionStore: store, onError: (error) => errors.push(error) }),
+    ];
     const id = await initialize(one.handler);
     const more = await initialize(other.handler);
     store.away = true;
-    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
-    const begun = await other.handler.fetch(post({ jsonrpc: '2.0', id: 0, method: 'initialize', params }));
-    expect([begun.status, begun.headers.get('mcp-session-id'), begun.headers.get('retry-after')]).toEqual([503, null, '1']);
+    const params = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'raw', version: '1' },
+    };
+    const begun = await other.handler.fetch(
+      post({ jsonrpc: '2.0', id: 0, method: 'initialize', params }),
+    );
+    expect([
+      begun.status,
+      begun.headers.get('mcp-session-id'),
+      begun.headers.get('retry-after'),
+    ]).toEqual([503, null, '1']);
     expect((await call(other.handler, id)).status).toBe(503);
     // One that is here needs no store.
     expect((await call(other.handler, more)).status).toBe(200);
@@ -312,9 +431,14 @@ describe('a store that is away', () => {
     expect((await call(other.handler, id)).status).toBe(200);
   });
 
-  test.each([null, 1, {}, { save() {}, load() {} }])('an option that is no store is refused: %j', (given) => {
-    expect(() => handlerOf({ sessionStore: given as never })).toThrow('expected `sessionStore` to be an object with `save`, `load` and `remove`');
-  });
+  test.each([null, 1, {}, { save() {}, load() {} }])(
+    'an option that is no store is refused: %j',
+    (given) => {
+      expect(() => handlerOf({ sessionStore: given as never })).toThrow(
+        'expected `sessionStore` to be an object with `save`, `load` and `remove`',
+      );
+    },
+  );
 });
 
 test('a real client is served by two processes in turn, and by one when the other is gone', async () => {
@@ -328,10 +452,14 @@ test('a real client is served by two processes in turn, and by one when the othe
   }));
   const client = await connectClient(open, url, 'legacy');
   for (let n = 0; n < 6; n++)
-    expect(await client.callTool({ name: 'echo', arguments: { text: `call ${n}` } })).toMatchObject({ content: [{ text: `call ${n}` }] });
+    expect(await client.callTool({ name: 'echo', arguments: { text: `call ${n}` } })).toMatchObject(
+      { content: [{ text: `call ${n}` }] },
+    );
   isGone = true;
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo');
-  const transport = new StreamableHTTPClientTransport(url, { sessionId: (client.transport as StreamableHTTPClientTransport).sessionId as string });
+  const transport = new StreamableHTTPClientTransport(url, {
+    sessionId: (client.transport as StreamableHTTPClientTransport).sessionId as string,
+  });
   await transport.start();
   await transport.terminateSession();
   await transport.close();

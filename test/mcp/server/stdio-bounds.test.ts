@@ -13,10 +13,19 @@ const open = opened();
 afterEach(() => open.close());
 
 const ping = (id: unknown, more: object = {}) => ({ jsonrpc: '2.0', id, method: 'ping', ...more });
-const call = (id: unknown, params: object) => ({ jsonrpc: '2.0', id, method: 'tools/call', params });
+const call = (id: unknown, params: object) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params,
+});
 
 /** A registry whose `waits` ends when it is told to. */
-function waiting(): { readonly registry: HostToolRegistry; readonly release: (value: string) => void; readonly runs: () => number } {
+function waiting(): {
+  readonly registry: HostToolRegistry;
+  readonly release: (value: string) => void;
+  readonly runs: () => number;
+} {
   const registry = sampleRegistry();
   const released = signal<string>();
   let runs = 0;
@@ -24,7 +33,9 @@ function waiting(): { readonly registry: HostToolRegistry; readonly release: (va
     runs++;
     return released.promise;
   };
-  registry.register(defineTool({ name: 'waits', description: 'Waits.', parameters: anything, handler }));
+  registry.register(
+    defineTool({ name: 'waits', description: 'Waits.', parameters: anything, handler }),
+  );
   return { registry, release: released.resolve, runs: () => runs };
 }
 
@@ -33,8 +44,16 @@ describe('every line is answered', () => {
     ['a request with a member that no request has', ping(1, { x: 1 }), 1],
     ['a request that is an answer as well', ping(1, { result: {} }), 1],
     ['a request whose `_meta` is no object', call(1, { name: 'echo', _meta: 5 }), 1],
-    ['a progress token that is no token', call(1, { name: 'echo', _meta: { progressToken: {} } }), 1],
-    ['a related task without an id', call(1, { name: 'echo', _meta: { 'io.modelcontextprotocol/related-task': {} } }), 1],
+    [
+      'a progress token that is no token',
+      call(1, { name: 'echo', _meta: { progressToken: {} } }),
+      1,
+    ],
+    [
+      'a related task without an id',
+      call(1, { name: 'echo', _meta: { 'io.modelcontextprotocol/related-task': {} } }),
+      1,
+    ],
     ['parameters that are no object', ping(1, { params: [] }), 1],
     ['a notification with a member that none has', { jsonrpc: '2.0', method: 'x', x: 1 }, null],
     ['an answer with a member that none has', { jsonrpc: '2.0', id: 1, result: {}, x: 1 }, null],
@@ -51,7 +70,15 @@ describe('every line is answered', () => {
   });
 
   test('whatever requests a client sends, and cancels, the connection ends with its input', async () => {
-    const odd = fc.constantFrom<unknown>(5, null, {}, [], 'x', { progressToken: {} }, { progressToken: 1 });
+    const odd = fc.constantFrom<unknown>(
+      5,
+      null,
+      {},
+      [],
+      'x',
+      { progressToken: {} },
+      { progressToken: 1 },
+    );
     const method = fc.constantFrom(
       'ping',
       'tools/call',
@@ -62,28 +89,50 @@ describe('every line is answered', () => {
       'notifications/cancelled',
       'x',
     );
-    const params = fc.record({ name: fc.constantFrom<unknown>('echo', 'none', 5), _meta: odd, requestId: fc.nat({ max: 3 }), x: odd }, { requiredKeys: [] });
+    const params = fc.record(
+      {
+        name: fc.constantFrom<unknown>('echo', 'none', 5),
+        _meta: odd,
+        requestId: fc.nat({ max: 3 }),
+        x: odd,
+      },
+      { requiredKeys: [] },
+    );
     const one = fc
-      .record({ id: fc.nat({ max: 3 }), method, params, result: odd, x: odd }, { requiredKeys: ['method'] })
+      .record(
+        { id: fc.nat({ max: 3 }), method, params, result: odd, x: odd },
+        { requiredKeys: ['method'] },
+      )
       .map((members) => ({ jsonrpc: '2.0', ...members }));
-    const line = fc.oneof({ weight: 3, arbitrary: one }, fc.array(fc.oneof(one, fc.constant(1)), { maxLength: 4 }));
+    const line = fc.oneof(
+      { weight: 3, arbitrary: one },
+      fc.array(fc.oneof(one, fc.constant(1)), { maxLength: 4 }),
+    );
     await fc.assert(
-      fc.asyncProperty(fc.array(line, { maxLength: 8 }), fc.constantFrom('2025-03-26', '2025-11-25'), async (lines, version) => {
-        // So long that a test which has to wait for it fails.
-        const world = pipedServer(open, sampleRegistry(), { graceMs: 2 ** 31 - 1 });
-        await world.handshake(version);
-        world.send(...lines);
-        world.stdin.end();
-        await world.served.closed;
-      }),
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 8 }),
+        fc.constantFrom('2025-03-26', '2025-11-25'),
+        async (lines, version) => {
+          // So long that a test which has to wait for it fails.
+          const world = pipedServer(open, sampleRegistry(), { graceMs: 2 ** 31 - 1 });
+          await world.handshake(version);
+          world.send(...lines);
+          world.stdin.end();
+          await world.served.closed;
+        },
+      ),
       { numRuns: 150 },
     );
   });
 
   test('a process whose requests nothing answers lives until its connection has ended', async () => {
-    const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('silent-child.ts', import.meta.url))], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
+    const child = spawn(
+      process.execPath,
+      ['--import', 'tsx', fileURLToPath(new URL('silent-child.ts', import.meta.url))],
+      {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      },
+    );
     open.defer(() => child.kill());
     let text = '';
     child.stdout.on('data', (chunk: Buffer) => {
@@ -109,8 +158,13 @@ describe('a line', () => {
   ])('of %s is refused with the id of its request before it is parsed', async (_what, params) => {
     const world = pipedServer(open);
     await world.handshake();
-    world.send(`{"jsonrpc":"2.0","id":"many","method":"tools/call","params":${params}}`, `{"method":"ping","params":${params},"id":"last","jsonrpc":"2.0"}`);
-    expect(await world.next({ id: 'many' })).toMatchObject({ error: { code: -32_600, message: expect.stringContaining('50100 values') } });
+    world.send(
+      `{"jsonrpc":"2.0","id":"many","method":"tools/call","params":${params}}`,
+      `{"method":"ping","params":${params},"id":"last","jsonrpc":"2.0"}`,
+    );
+    expect(await world.next({ id: 'many' })).toMatchObject({
+      error: { code: -32_600, message: expect.stringContaining('50100 values') },
+    });
     expect(await world.next({ id: 'last' })).toMatchObject({ error: { code: -32_600 } });
     world.send(echoCall(2, 'after'));
     expect(await world.next({ id: 2 })).toMatchObject({ result: { content: [{ text: 'after' }] } });
@@ -118,7 +172,14 @@ describe('a line', () => {
 
   test('holds a call with as many values as an input may have', async () => {
     const registry = sampleRegistry();
-    registry.register(defineTool({ name: 'count', description: 'Counts.', parameters: anything, handler: ({ list }) => (list as unknown[]).length }));
+    registry.register(
+      defineTool({
+        name: 'count',
+        description: 'Counts.',
+        parameters: anything,
+        handler: ({ list }) => (list as unknown[]).length,
+      }),
+    );
     const world = pipedServer(open, registry);
     await world.handshake();
     world.send(call(1, { name: 'count', arguments: { list: Array(49_990).fill(1) } }));
@@ -128,20 +189,34 @@ describe('a line', () => {
   test.each<[string, (request: object) => unknown, unknown]>([
     ['a request', (request) => request, 'many'],
     ['a batch', (request) => [echoCall(1, 'x'), request], null],
-  ])('may hold 4 000 values beside the arguments of calls, and %s of more is refused', async (_what, lineOf, id) => {
-    const world = pipedServer(open);
-    await world.handshake('2025-03-26');
-    const listOf = (length: number) => ({ jsonrpc: '2.0', id: 'many', method: 'tools/list', params: { list: Array(length).fill(1) } });
-    world.send(JSON.stringify(lineOf(listOf(4_000))));
-    expect(await world.next({ id })).toMatchObject({ error: { code: -32_600, message: expect.stringContaining('4000 values') } });
-    world.send(listOf(3_990));
-    expect(await world.next({ id: 'many' })).toMatchObject({ result: { tools: expect.any(Array) } });
-  });
+  ])(
+    'may hold 4 000 values beside the arguments of calls, and %s of more is refused',
+    async (_what, lineOf, id) => {
+      const world = pipedServer(open);
+      await world.handshake('2025-03-26');
+      const listOf = (length: number) => ({
+        jsonrpc: '2.0',
+        id: 'many',
+        method: 'tools/list',
+        params: { list: Array(length).fill(1) },
+      });
+      world.send(JSON.stringify(lineOf(listOf(4_000))));
+      expect(await world.next({ id })).toMatchObject({
+        error: { code: -32_600, message: expect.stringContaining('4000 values') },
+      });
+      world.send(listOf(3_990));
+      expect(await world.next({ id: 'many' })).toMatchObject({
+        result: { tools: expect.any(Array) },
+      });
+    },
+  );
 
   test('comes in any chunks, also such as part a character', async () => {
     const world = pipedServer(open);
     await world.handshake();
-    const bytes = new TextEncoder().encode(`${JSON.stringify(echoCall(1, 'ä€😀'))}\n${JSON.stringify(echoCall(2, 'b'))}\n`);
+    const bytes = new TextEncoder().encode(
+      `${JSON.stringify(echoCall(1, 'ä€😀'))}\n${JSON.stringify(echoCall(2, 'b'))}\n`,
+    );
     for (const byte of bytes) world.stdin.write(new Uint8Array([byte]));
     expect(await world.next({ id: 1 })).toMatchObject({ result: { content: [{ text: 'ä€😀' }] } });
     expect(await world.next({ id: 2 })).toMatchObject({ result: { content: [{ text: 'b' }] } });
@@ -154,15 +229,27 @@ describe('a batch', () => {
   test.each([
     ['junk', Array(101).fill(1)],
     ['calls', Array.from({ length: 101 }, (_, id) => call(id, { name: 'waits' }))],
-  ])('of more than 100 messages, %s, is answered once, and nothing of it runs', async (_what, batch) => {
-    const { registry, runs } = waiting();
-    const world = pipedServer(open, registry);
-    await world.handshake(version);
-    world.send(JSON.stringify(batch), ping('after'));
-    await world.next({ id: 'after' });
-    expect(world.lines).toEqual([{ jsonrpc: '2.0', id: null, error: { code: -32_600, message: 'Invalid Request: a batch may have 100 messages at most.' } }]);
-    expect(runs()).toBe(0);
-  });
+  ])(
+    'of more than 100 messages, %s, is answered once, and nothing of it runs',
+    async (_what, batch) => {
+      const { registry, runs } = waiting();
+      const world = pipedServer(open, registry);
+      await world.handshake(version);
+      world.send(JSON.stringify(batch), ping('after'));
+      await world.next({ id: 'after' });
+      expect(world.lines).toEqual([
+        {
+          jsonrpc: '2.0',
+          id: null,
+          error: {
+            code: -32_600,
+            message: 'Invalid Request: a batch may have 100 messages at most.',
+          },
+        },
+      ]);
+      expect(runs()).toBe(0);
+    },
+  );
 
   test('of junk is answered by one line with an error for each', async () => {
     const world = pipedServer(open);
@@ -170,14 +257,22 @@ describe('a batch', () => {
     world.send(JSON.stringify(Array(100).fill(1)), ping('after'));
     await world.next({ id: 'after' });
     expect(world.lines).toHaveLength(1);
-    expect(world.lines[0]).toEqual(Array(100).fill(expect.objectContaining({ id: null, error: expect.objectContaining({ code: -32_600 }) })));
+    expect(world.lines[0]).toEqual(
+      Array(100).fill(
+        expect.objectContaining({ id: null, error: expect.objectContaining({ code: -32_600 }) }),
+      ),
+    );
   });
 
   test('is answered by one line, whether its messages are answered at once, later or not at all', async () => {
     const { registry, release } = waiting();
     const world = pipedServer(open, registry);
     await world.handshake(version);
-    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'cancelled' } };
+    const cancel = {
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: 'cancelled' },
+    };
     world.send(
       JSON.stringify([
         { ...ping('unknown'), method: 'x' },
@@ -194,23 +289,31 @@ describe('a batch', () => {
     expect(world.lines).toEqual([]);
     release('done');
     await expect.poll(() => world.lines).toHaveLength(1);
-    expect((world.lines[0] as { id: unknown }[]).map(({ id }) => id).sort()).toEqual([null, 'twice', 'twice', 'unknown', 'waits'].sort());
+    expect((world.lines[0] as { id: unknown }[]).map(({ id }) => id).sort()).toEqual(
+      [null, 'twice', 'twice', 'unknown', 'waits'].sort(),
+    );
   });
 });
 
-test('beyond 1 000 requests without an answer, each more is refused at once, and the first are answered', async () => {
-  const { registry, release, runs } = waiting();
-  const world = pipedServer(open, registry);
-  await world.handshake();
-  world.send(...Array.from({ length: 1_001 }, (_, id) => call(id, { name: 'waits' })));
-  expect(await world.next({ id: 1_000 })).toMatchObject({ error: { code: -32_000, message: 'Too many requests have no answer yet.' } });
-  release('done');
-  expect(await world.next({ id: 999 })).toMatchObject({ id: 999 });
-  expect(runs()).toBeLessThanOrEqual(1_000);
-  const another = (): Promise<object> => {
-    world.send(echoCall('more', 'room'));
-    return world.next({ id: 'more' });
-  };
-  // The place of an answer is free once it has been handed on.
-  await expect.poll(another).toMatchObject({ result: { content: [{ text: 'room' }] } });
-});
+test(
+  'beyond 1 000 requests without an answer, each more is refused at once, and the first are ' +
+    'answered',
+  async () => {
+    const { registry, release, runs } = waiting();
+    const world = pipedServer(open, registry);
+    await world.handshake();
+    world.send(...Array.from({ length: 1_001 }, (_, id) => call(id, { name: 'waits' })));
+    expect(await world.next({ id: 1_000 })).toMatchObject({
+      error: { code: -32_000, message: 'Too many requests have no answer yet.' },
+    });
+    release('done');
+    expect(await world.next({ id: 999 })).toMatchObject({ id: 999 });
+    expect(runs()).toBeLessThanOrEqual(1_000);
+    const another = (): Promise<object> => {
+      world.send(echoCall('more', 'room'));
+      return world.next({ id: 'more' });
+    };
+    // The place of an answer is free once it has been handed on.
+    await expect.poll(another).toMatchObject({ result: { content: [{ text: 'room' }] } });
+  },
+);

@@ -6,11 +6,22 @@ import { type McpStdioOptions, serveMcpStdio } from '../../../src/mcp/index.ts';
 import { initializeParams, type Opened, sampleRegistry } from './kit.ts';
 
 /** A server over two pipes, spoken to in lines. */
-export function pipedServer(open: Opened, registry: HostToolRegistry = sampleRegistry(), options: McpStdioOptions = {}) {
+export function pipedServer(
+  open: Opened,
+  registry: HostToolRegistry = sampleRegistry(),
+  options: McpStdioOptions = {},
+) {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
   const session = registry.createSession({ sessionId: 's' });
-  const served = serveMcpStdio(session, { name: 'piped', version: '2.0.0', instructions: 'Be kind.', stdin, stdout, ...options });
+  const served = serveMcpStdio(session, {
+    name: 'piped',
+    version: '2.0.0',
+    instructions: 'Be kind.',
+    stdin,
+    stdout,
+    ...options,
+  });
   open.defer(async () => {
     await served.close();
     await registry.close();
@@ -31,7 +42,10 @@ export function pipedServer(open: Opened, registry: HostToolRegistry = sampleReg
     served,
     stdin,
     lines,
-    send: (...messages: unknown[]) => stdin.write(messages.map((one) => `${typeof one === 'string' ? one : JSON.stringify(one)}\n`).join('')),
+    send: (...messages: unknown[]) =>
+      stdin.write(
+        messages.map((one) => `${typeof one === 'string' ? one : JSON.stringify(one)}\n`).join(''),
+      ),
     /** The next line that is like this. */
     async next(like: object): Promise<Record<string, never>> {
       for (;;) {
@@ -48,7 +62,12 @@ export function pipedServer(open: Opened, registry: HostToolRegistry = sampleReg
       }
     },
     async handshake(protocolVersion = '2025-11-25') {
-      this.send({ jsonrpc: '2.0', id: 'init', method: 'initialize', params: { ...initializeParams, protocolVersion } });
+      this.send({
+        jsonrpc: '2.0',
+        id: 'init',
+        method: 'initialize',
+        params: { ...initializeParams, protocolVersion },
+      });
       const answer = await this.next({ id: 'init' });
       this.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
       return answer;
@@ -57,4 +76,9 @@ export function pipedServer(open: Opened, registry: HostToolRegistry = sampleReg
 }
 
 /** A call of `echo`. */
-export const echoCall = (id: unknown, text: string) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'echo', arguments: { text } } });
+export const echoCall = (id: unknown, text: string) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name: 'echo', arguments: { text } },
+});

@@ -5,14 +5,23 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { defineTool, type HostToolRegistry } from '../../../src/index.ts';
 import { type McpStdioOptions, serveMcpStdio } from '../../../src/mcp/index.ts';
 import { redirectPrints } from '../../../src/mcp/server/prints.ts';
-import { anything, eras, initializeParams, newClient, opened, sampleRegistry, signal } from './kit.ts';
+import {
+  anything,
+  eras,
+  initializeParams,
+  newClient,
+  opened,
+  sampleRegistry,
+  signal,
+} from './kit.ts';
 import { echoCall as echo, pipedServer } from './stdio-kit.ts';
 
 const open = opened();
 afterEach(() => open.close());
 
 /** A server over two pipes, spoken to in lines. */
-const pipes = (registry?: HostToolRegistry, options?: McpStdioOptions) => pipedServer(open, registry, options);
+const pipes = (registry?: HostToolRegistry, options?: McpStdioOptions) =>
+  pipedServer(open, registry, options);
 
 describe.each(eras)('stdio, %s era', (era) => {
   test('a child process serves its tools to the real client, and ends when the client goes', async () => {
@@ -25,8 +34,12 @@ describe.each(eras)('stdio, %s era', (era) => {
     await client.connect(transport);
     open.defer(() => client.close());
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['echo', 'danger']);
-    expect(await client.callTool({ name: 'echo', arguments: { text: 'ä€😀' } })).toMatchObject({ content: [{ text: 'ä€😀' }] });
-    expect(client.getNegotiatedProtocolVersion()).toBe(era === 'legacy' ? '2025-11-25' : '2026-07-28');
+    expect(await client.callTool({ name: 'echo', arguments: { text: 'ä€😀' } })).toMatchObject({
+      content: [{ text: 'ä€😀' }],
+    });
+    expect(client.getNegotiatedProtocolVersion()).toBe(
+      era === 'legacy' ? '2025-11-25' : '2026-07-28',
+    );
   });
 });
 
@@ -36,10 +49,16 @@ describe('lines', () => {
     const fails = () => {
       throw new Error('the disk is full');
     };
-    registry.register(defineTool({ name: 'fails', description: 'Fails.', parameters: anything, handler: fails }));
+    registry.register(
+      defineTool({ name: 'fails', description: 'Fails.', parameters: anything, handler: fails }),
+    );
     const world = pipes(registry);
     expect(await world.handshake()).toMatchObject({
-      result: { serverInfo: { name: 'piped', version: '2.0.0' }, instructions: 'Be kind.', capabilities: { tools: { listChanged: true }, logging: {} } },
+      result: {
+        serverInfo: { name: 'piped', version: '2.0.0' },
+        instructions: 'Be kind.',
+        capabilities: { tools: { listChanged: true }, logging: {} },
+      },
     });
     world.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'fails' } });
     expect(JSON.stringify(await world.next({ id: 1 }))).toContain('the disk is full');
@@ -81,7 +100,9 @@ describe('lines', () => {
     world.send(call);
     await started.promise;
     world.send(call);
-    expect(await world.next({ id: 1 })).toMatchObject({ result: { isError: true, _meta: { 'host-tools/error': { code: 'duplicate_call_id' } } } });
+    expect(await world.next({ id: 1 })).toMatchObject({
+      result: { isError: true, _meta: { 'host-tools/error': { code: 'duplicate_call_id' } } },
+    });
     release.resolve('first');
     expect(await world.next({ id: 1 })).toMatchObject({ result: { content: [{ text: 'first' }] } });
   });
@@ -96,7 +117,10 @@ describe('lines', () => {
 
   test('what was asked before the input ended is still answered, and then the connection ends', async () => {
     const world = pipes();
-    world.send({ jsonrpc: '2.0', id: 0, method: 'initialize', params: initializeParams }, echo(1, 'last'));
+    world.send(
+      { jsonrpc: '2.0', id: 0, method: 'initialize', params: initializeParams },
+      echo(1, 'last'),
+    );
     world.stdin.end();
     expect(await world.next({ id: 1 })).toMatchObject({ result: { content: [{ text: 'last' }] } });
     await world.served.closed;
@@ -111,39 +135,63 @@ describe('lines', () => {
   });
 
   test('what is no session throws at once', () => {
-    expect(() => serveMcpStdio({} as never)).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+    expect(() => serveMcpStdio({} as never)).toThrow(
+      expect.objectContaining({ code: 'invalid_option' }),
+    );
   });
 
   test.each([
-    ['before its arguments', (pad: string) => `{"jsonrpc":"2.0","id":"big","method":"tools/call","params":{"name":"echo","arguments":{"text":"${pad}"}}}`],
+    [
+      'before its arguments',
+      (pad: string) =>
+        `{"jsonrpc":"2.0","id":"big","method":"tools/call","params":{"name":"echo","arguments":{"text":"${pad}"}}}`,
+    ],
     [
       'after its arguments',
-      (pad: string) => `{"method":"tools/call","params":{"name":"echo","arguments":{"text":"${pad}","id":7}},"jsonrpc":"2.0","id":"big"}`,
+      (pad: string) =>
+        `{"method":"tools/call","params":{"name":"echo","arguments":{"text":"${pad}","id":7}},"jsonrpc":"2.0","id":"big"}`,
     ],
-  ])('a request of more than 4 MB is answered with its id, which stands %s', async (_where, line) => {
-    const world = pipes();
-    await world.handshake();
-    for (const pad of ['y'.repeat(5_000_000), `","id":7}`.replaceAll('"', '\\"').repeat(600_000)]) {
-      world.send(line(pad));
-      expect(await world.next({ id: 'big' })).toMatchObject({ error: { code: -32_600 } });
-    }
-    world.send(echo(2, 'after'));
-    expect(await world.next({ id: 2 })).toMatchObject({ result: { content: [{ text: 'after' }] } });
-  });
+  ])(
+    'a request of more than 4 MB is answered with its id, which stands %s',
+    async (_where, line) => {
+      const world = pipes();
+      await world.handshake();
+      for (const pad of [
+        'y'.repeat(5_000_000),
+        `","id":7}`.replaceAll('"', '\\"').repeat(600_000),
+      ]) {
+        world.send(line(pad));
+        expect(await world.next({ id: 'big' })).toMatchObject({ error: { code: -32_600 } });
+      }
+      world.send(echo(2, 'after'));
+      expect(await world.next({ id: 2 })).toMatchObject({
+        result: { content: [{ text: 'after' }] },
+      });
+    },
+  );
 
   test.each([
     ['an answer', `{"jsonrpc":"2.0","id":"init","result":{"text":"${'y'.repeat(5_000_000)}"}}`],
-    ['a notification', `{"jsonrpc":"2.0","method":"x","params":{"id":"init","text":"${'y'.repeat(5_000_000)}"}}`],
+    [
+      'a notification',
+      `{"jsonrpc":"2.0","method":"x","params":{"id":"init","text":"${'y'.repeat(5_000_000)}"}}`,
+    ],
     ['what is no JSON', `{"id":"init","method":"a\\q",${'y'.repeat(5_000_000)}`],
-  ])('%s of more than 4 MB is answered without an id: it could be taken for the answer to another request', async (_what, line) => {
-    const world = pipes();
-    world.send(line);
-    expect(await world.next({ id: null })).toMatchObject({ error: { code: -32_600 } });
-  });
+  ])(
+    '%s of more than 4 MB is answered without an id: it could be taken for the answer to ' +
+      'another request',
+    async (_what, line) => {
+      const world = pipes();
+      world.send(line);
+      expect(await world.next({ id: null })).toMatchObject({ error: { code: -32_600 } });
+    },
+  );
 
   test('nesting beyond 256 levels is -32600 with the id of the request', async () => {
     const world = pipes();
-    world.send(`{"jsonrpc":"2.0","id":5,"method":"initialize","params":{"capabilities":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}}`);
+    world.send(
+      `{"jsonrpc":"2.0","id":5,"method":"initialize","params":{"capabilities":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}}`,
+    );
     expect(await world.next({ id: 5 })).toMatchObject({ error: { code: -32_600 } });
   });
 
@@ -172,21 +220,34 @@ describe('lines', () => {
   });
 
   test.each<[string, object, RegExp]>([
-    ['an unknown option', { nam: 'x' }, /serveMcpStdio: unknown option `nam`; did you mean `name`\?/],
+    [
+      'an unknown option',
+      { nam: 'x' },
+      /serveMcpStdio: unknown option `nam`; did you mean `name`\?/,
+    ],
     ['a grace that is no time', { graceMs: -1 }, /`graceMs`/],
     ['a stream that cannot be read', { stdin: {} }, /`stdin`/],
-    ['prints to redirect beside a stream of its own', { redirectPrints: true, stdout: new PassThrough() }, /`redirectPrints`/],
+    [
+      'prints to redirect beside a stream of its own',
+      { redirectPrints: true, stdout: new PassThrough() },
+      /`redirectPrints`/,
+    ],
     ['an empty name', { name: '' }, /`name`/],
   ])('%s throws at once', (_what, options, message) => {
     const registry = sampleRegistry();
     open.defer(() => registry.close());
-    expect(() => serveMcpStdio(registry.createSession({ sessionId: 's' }), options)).toThrow(message);
+    expect(() => serveMcpStdio(registry.createSession({ sessionId: 's' }), options)).toThrow(
+      message,
+    );
   });
 });
 
 test('prints go to standard error while they are redirected, and messages to standard output', () => {
   const written: string[] = [];
-  const host = { stdout: { write: (text: string) => void written.push(`out ${text}`) }, stderr: { write: (text: string) => void written.push(`err ${text}`) } };
+  const host = {
+    stdout: { write: (text: string) => void written.push(`out ${text}`) },
+    stderr: { write: (text: string) => void written.push(`err ${text}`) },
+  };
   const { stdout, restore } = redirectPrints(host);
   host.stdout.write('print');
   stdout.write('message');

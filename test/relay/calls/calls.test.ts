@@ -1,7 +1,11 @@
 /** Calls on their way to the application: written down, waited for, given up. */
 import { describe, expect, test, vi } from 'vitest';
 import type { ToolContext } from '../../../src/index.ts';
-import { type CallDocument, keys, type SessionDocument } from '../../../src/relay/ports/documents.ts';
+import {
+  type CallDocument,
+  keys,
+  type SessionDocument,
+} from '../../../src/relay/ports/documents.ts';
 import { leaseMs, nodeOf, pass, streamWorld } from '../events/stream-world.ts';
 import { listen, type Node } from '../relay-world.ts';
 
@@ -14,15 +18,31 @@ interface Asked {
 }
 
 /** Runs a call as the spine does. */
-const ask = (node: Node, { code }: SessionDocument, id = 'c', { idempotent = false, deadline = Date.now() + 60_000 } = {}): Asked => {
+const ask = (
+  node: Node,
+  { code }: SessionDocument,
+  id = 'c',
+  { idempotent = false, deadline = Date.now() + 60_000 } = {},
+): Asked => {
   const controller = new AbortController();
-  const context = { idempotencyKey: id, callId: id, toolName: 'act', signal: controller.signal, deadline } as unknown as ToolContext;
+  const context = {
+    idempotencyKey: id,
+    callId: id,
+    toolName: 'act',
+    signal: controller.signal,
+    deadline,
+  } as unknown as ToolContext;
   const settled: unknown[] = [];
-  const outcome = node.calls.run(code, { n: 1 }, context, idempotent).catch((error: unknown) => error);
+  const outcome = node.calls
+    .run(code, { n: 1 }, context, idempotent)
+    .catch((error: unknown) => error);
   void outcome.then((value) => settled.push(value));
   return { outcome, settled, abort: (reason) => controller.abort(reason) };
 };
-const documentOf = async ({ code }: SessionDocument, id = 'c'): Promise<CallDocument | undefined> => {
+const documentOf = async (
+  { code }: SessionDocument,
+  id = 'c',
+): Promise<CallDocument | undefined> => {
   const [stored] = await now.world.store.get(code, [keys.call(id)]);
   return stored && (JSON.parse(stored.value) as CallDocument);
 };
@@ -36,8 +56,12 @@ describe('a call', () => {
     const asked = ask(one, session);
     await pass(10);
     expect(asked.settled).toEqual([{ n: 1 }]);
-    expect(application.of('tool-request')).toMatchObject([{ data: { tool: 'act', args: { n: 1 }, attempt: 1 } }]);
-    expect(await documentOf(session)).toEqual(expect.not.objectContaining({ args: expect.anything(), answer: expect.anything() }));
+    expect(application.of('tool-request')).toMatchObject([
+      { data: { tool: 'act', args: { n: 1 }, attempt: 1 } },
+    ]);
+    expect(await documentOf(session)).toEqual(
+      expect.not.objectContaining({ args: expect.anything(), answer: expect.anything() }),
+    );
     expect(now.wires.listening).toBe(1);
   });
 
@@ -104,7 +128,9 @@ describe('a call', () => {
     await pass(leaseMs - 1);
     expect(asked.settled).toEqual([]);
     await pass(leaseMs / 2);
-    expect(asked.settled).toMatchObject([{ message: 'No application is connected to the session.' }]);
+    expect(asked.settled).toMatchObject([
+      { message: 'No application is connected to the session.' },
+    ]);
   });
 
   test('is not given up for leases that ran out while the store was away', async () => {
@@ -123,16 +149,20 @@ describe('a call', () => {
     expect(asked.settled).toEqual(['still']);
   });
 
-  test.each(['set', 'append', 'get'] as const)('fails at once where the store is away when it begins (%s), or waits', async (operation) => {
-    const one = nodeOf(now);
-    const session = await now.world.session();
-    now.ports.holdUp(operation, () => Promise.reject(new Error('away')));
-    const asked = ask(one, session);
-    await pass(leaseMs * 3);
-    expect(asked.settled).toHaveLength(1);
-    if (operation !== 'get') expect(asked.settled).toMatchObject([{ reason: 'store_unavailable' }]);
-    expect(now.wires.listening).toBe(0);
-  });
+  test.each(['set', 'append', 'get'] as const)(
+    'fails at once where the store is away when it begins (%s), or waits',
+    async (operation) => {
+      const one = nodeOf(now);
+      const session = await now.world.session();
+      now.ports.holdUp(operation, () => Promise.reject(new Error('away')));
+      const asked = ask(one, session);
+      await pass(leaseMs * 3);
+      expect(asked.settled).toHaveLength(1);
+      if (operation !== 'get')
+        expect(asked.settled).toMatchObject([{ reason: 'store_unavailable' }]);
+      expect(now.wires.listening).toBe(0);
+    },
+  );
 
   test('whose session is deleted ends', async () => {
     const one = nodeOf(now);
@@ -182,7 +212,9 @@ describe('a call', () => {
     await heir.calls.answer(session.code, 'c', { result: 'kept' });
     await pass(10);
     expect(asked.settled).toEqual(['kept']);
-    expect(new Set(application.of('tool-request').map(({ data }) => data.requestId))).toEqual(new Set(['c']));
+    expect(new Set(application.of('tool-request').map(({ data }) => data.requestId))).toEqual(
+      new Set(['c']),
+    );
   });
 });
 

@@ -11,7 +11,10 @@ const leaseMs = 100;
 const start = async () => {
   const watched = watchedStore();
   await watched.store.create('s', keys.session, '{}', Date.now() + 10_000);
-  const take = async () => (await takeLease(watched.store, 's', leaseMs)) as NonNullable<Awaited<ReturnType<typeof takeLease>>>;
+  const take = async () =>
+    (await takeLease(watched.store, 's', leaseMs)) as NonNullable<
+      Awaited<ReturnType<typeof takeLease>>
+    >;
   const holder = async () => (await watched.store.holder('s', keys.applicationLease))?.epoch;
   return { ...watched, watched, take, holder };
 };
@@ -67,20 +70,23 @@ describe('the lease', () => {
     expect(await lease.renew()).toBe(true);
   });
 
-  test.each(['renew', 'acquire'] as const)('given back during a renewal (%s) is nobody’s', async (operation) => {
-    const { take, holder, holdUp } = await start();
-    const lease = await take();
-    vi.advanceTimersByTime(leaseMs * 5);
-    let released: Promise<void> | undefined;
-    holdUp(operation, () => {
-      released = lease.release();
-    });
-    await lease.renew();
-    await released;
-    expect(await holder()).toBeUndefined();
-    expect(await lease.renew()).toBe(false);
-    expect(await holder()).toBeUndefined();
-  });
+  test.each(['renew', 'acquire'] as const)(
+    'given back during a renewal (%s) is nobody’s',
+    async (operation) => {
+      const { take, holder, holdUp } = await start();
+      const lease = await take();
+      vi.advanceTimersByTime(leaseMs * 5);
+      let released: Promise<void> | undefined;
+      holdUp(operation, () => {
+        released = lease.release();
+      });
+      await lease.renew();
+      await released;
+      expect(await holder()).toBeUndefined();
+      expect(await lease.renew()).toBe(false);
+      expect(await holder()).toBeUndefined();
+    },
+  );
 
   test('asks the store anew for a renewal that began before the newer connection came', async () => {
     const { take, holdUp } = await start();

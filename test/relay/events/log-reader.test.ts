@@ -1,10 +1,21 @@
 /** Reading a side's log from a place. */
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { type LogReader, type LogReading, openLogReader } from '../../../src/relay/events/log-reader.ts';
+import {
+  type LogReader,
+  type LogReading,
+  openLogReader,
+} from '../../../src/relay/events/log-reader.ts';
 import type { StreamEvent } from '../../../src/relay/events/ports.ts';
 import { memoryStore } from '../../../src/relay/memory/store.ts';
-import { keys, type LogRecord, logKeep, type RequestDocument, type Side, type ToolsDocument } from '../../../src/relay/ports/documents.ts';
+import {
+  keys,
+  type LogRecord,
+  logKeep,
+  type RequestDocument,
+  type Side,
+  type ToolsDocument,
+} from '../../../src/relay/ports/documents.ts';
 import { writeTools } from '../../../src/relay/tools/tools-document.ts';
 import { type WatchedStore, watchedStore } from '../watched-ports.ts';
 
@@ -23,18 +34,32 @@ const append = async (record: LogRecord, side: Side = 'agent'): Promise<void> =>
       hash: '',
       status: 'done',
       createdAt: 0,
-      result: { success: true, output: record.id, metadata: {} } as unknown as NonNullable<RequestDocument['result']>,
+      result: { success: true, output: record.id, metadata: {} } as unknown as NonNullable<
+        RequestDocument['result']
+      >,
     };
     await watched.store.set(code, keys.request(record.id), JSON.stringify(document));
   }
   await watched.store.append(code, side, JSON.stringify(record), logKeep);
 };
-const added = (name: string): LogRecord => ({ kind: 'tools', added: [name], removed: [], modified: [], reason: 'update', at: 0 });
+const added = (name: string): LogRecord => ({
+  kind: 'tools',
+  added: [name],
+  removed: [],
+  modified: [],
+  reason: 'update',
+  at: 0,
+});
 const result = (id: string): LogRecord => ({ kind: 'result', id });
 const call = (id: string, attempt = 1): LogRecord => ({ kind: 'call', id, attempt });
 const tools = async (...names: string[]): Promise<void> => {
   const definitions = names.map((name) => ({ name, description: name, parameters: {} }));
-  await writeTools(watched.store, code, { revision: 1, definitions } as unknown as ToolsDocument, undefined);
+  await writeTools(
+    watched.store,
+    code,
+    { revision: 1, definitions } as unknown as ToolsDocument,
+    undefined,
+  );
 };
 const open = (side: Side, after?: number, more: Partial<LogReading> = {}): Promise<LogReader> =>
   openLogReader({
@@ -76,16 +101,19 @@ describe('a place of the client’s own', () => {
     expect(await take(await open('agent', 1))).toEqual([]);
   });
 
-  test.each([4, 1_000_000, Number.MAX_SAFE_INTEGER])('that is none of this log (%i) gets one full update, and then what comes', async (after) => {
-    await tools('x', 'y');
-    for (const id of ['a', 'b', 'c']) await append(result(id));
-    const reader = await open('agent', after);
-    const events = await take(reader);
-    expect(events.map(shown)).toEqual(['3 resync:x,y']);
-    expect(events[0]?.data).toMatchObject({ resync: true, sessionCode: code });
-    await append(result('d'));
-    expect((await take(reader)).map(shown)).toEqual(['4 d']);
-  });
+  test.each([4, 1_000_000, Number.MAX_SAFE_INTEGER])(
+    'that is none of this log (%i) gets one full update, and then what comes',
+    async (after) => {
+      await tools('x', 'y');
+      for (const id of ['a', 'b', 'c']) await append(result(id));
+      const reader = await open('agent', after);
+      const events = await take(reader);
+      expect(events.map(shown)).toEqual(['3 resync:x,y']);
+      expect(events[0]?.data).toMatchObject({ resync: true, sessionCode: code });
+      await append(result('d'));
+      expect((await take(reader)).map(shown)).toEqual(['4 d']);
+    },
+  );
 
   test('in an empty log that it cannot be in gets one full update', async () => {
     const reader = await open('agent', 7);
@@ -94,14 +122,20 @@ describe('a place of the client’s own', () => {
     expect((await take(reader)).map(shown)).toEqual(['1 a']);
   });
 
-  test.each([0, 5])('%i, whose followers were dropped, gets one full update and what is left', async (after) => {
-    await tools('x');
-    for (let index = 0; index < logKeep + 10; index++) await append(index % 500 === 499 ? added('x') : result(`r${index}`));
-    const events = await take(await open('agent', after));
-    expect(events[0] && shown(events[0])).toBe('10 resync:x');
-    expect(events.filter(({ event }) => event === 'tool-availability-update')).toHaveLength(1);
-    expect(events.slice(1).map(({ id }) => id)).toEqual(Array.from({ length: logKeep }, (_, index) => index + 11).filter((id) => id % 500 !== 0));
-  });
+  test.each([0, 5])(
+    '%i, whose followers were dropped, gets one full update and what is left',
+    async (after) => {
+      await tools('x');
+      for (let index = 0; index < logKeep + 10; index++)
+        await append(index % 500 === 499 ? added('x') : result(`r${index}`));
+      const events = await take(await open('agent', after));
+      expect(events[0] && shown(events[0])).toBe('10 resync:x');
+      expect(events.filter(({ event }) => event === 'tool-availability-update')).toHaveLength(1);
+      expect(events.slice(1).map(({ id }) => id)).toEqual(
+        Array.from({ length: logKeep }, (_, index) => index + 11).filter((id) => id % 500 !== 0),
+      );
+    },
+  );
 
   test('in a session that is gone gets nothing', async () => {
     await append(result('a'));
@@ -113,54 +147,72 @@ describe('a place of the client’s own', () => {
 });
 
 describe('without a place', () => {
-  test('an application gets calls that are open again, what it was not told, and no cancellation of before', async () => {
-    const calls = new Map([
-      ['open', 'open'],
-      ['done', 'answered'],
-    ]);
-    for (const [id, state] of calls) await watched.store.set(code, keys.call(id), JSON.stringify({ state }));
-    await append(added('x'), 'application');
-    await append(call('open'), 'application');
-    await append(call('done'), 'application');
-    await append({ kind: 'cancel', id: 'done', reason: 'timeout' }, 'application');
-    const first = await open('application');
-    expect((await take(first)).map(({ id, event }) => `${id} ${event}`)).toEqual(['1 tool-availability-update', '2 tool-request']);
-    await append(added('y'), 'application');
-    const second = await open('application');
-    expect((await take(second)).map(({ id, event }) => `${id} ${event}`)).toEqual(['2 tool-request', '5 tool-availability-update']);
-    await append({ kind: 'cancel', id: 'open', reason: 'timeout' }, 'application');
-    expect((await take(second)).map(({ event }) => event)).toEqual(['tool-cancel']);
-  });
+  test(
+    'an application gets calls that are open again, what it was not told, and no cancellation ' +
+      'of before',
+    async () => {
+      const calls = new Map([
+        ['open', 'open'],
+        ['done', 'answered'],
+      ]);
+      for (const [id, state] of calls)
+        await watched.store.set(code, keys.call(id), JSON.stringify({ state }));
+      await append(added('x'), 'application');
+      await append(call('open'), 'application');
+      await append(call('done'), 'application');
+      await append({ kind: 'cancel', id: 'done', reason: 'timeout' }, 'application');
+      const first = await open('application');
+      expect((await take(first)).map(({ id, event }) => `${id} ${event}`)).toEqual([
+        '1 tool-availability-update',
+        '2 tool-request',
+      ]);
+      await append(added('y'), 'application');
+      const second = await open('application');
+      expect((await take(second)).map(({ id, event }) => `${id} ${event}`)).toEqual([
+        '2 tool-request',
+        '5 tool-availability-update',
+      ]);
+      await append({ kind: 'cancel', id: 'open', reason: 'timeout' }, 'application');
+      expect((await take(second)).map(({ event }) => event)).toEqual(['tool-cancel']);
+    },
+  );
 
   test.each([
     [100, 100],
     [101, 1],
     [700, 1],
-  ])('%i changes that nobody heard are told as %i, once, also when the telling is cut', async (changes, told) => {
-    await tools('x');
-    for (let index = 0; index < changes; index++) await append(added(index % 2 === 0 ? 'x' : 'y'));
-    await append(result('r'));
-    const cut = await open('agent');
-    expect(await take(cut, told - 1)).toHaveLength(told - 1);
-    const rest = await take(cut);
-    expect(rest.map(({ event }) => event)).toEqual(['tool-availability-update', 'tool-result']);
-    expect(await take(await open('agent'))).toEqual([]);
-  });
+  ])(
+    '%i changes that nobody heard are told as %i, once, also when the telling is cut',
+    async (changes, told) => {
+      await tools('x');
+      for (let index = 0; index < changes; index++)
+        await append(added(index % 2 === 0 ? 'x' : 'y'));
+      await append(result('r'));
+      const cut = await open('agent');
+      expect(await take(cut, told - 1)).toHaveLength(told - 1);
+      const rest = await take(cut);
+      expect(rest.map(({ event }) => event)).toEqual(['tool-availability-update', 'tool-result']);
+      expect(await take(await open('agent'))).toEqual([]);
+    },
+  );
 
   test('changes of which some were dropped are told as everything there is', async () => {
     await tools('x', 'y');
     for (let index = 0; index < logKeep + 5; index++) await append(added('x'));
     for (const side of ['agent', 'application'] as const) {
-      if (side === 'application') for (let index = 0; index < logKeep + 5; index++) await append(added('x'), side);
+      if (side === 'application')
+        for (let index = 0; index < logKeep + 5; index++) await append(added('x'), side);
       expect((await take(await open(side))).map(shown)).toEqual(['5 resync:x,y']);
     }
   });
 
   test('an application that was told what was dropped since gets no update', async () => {
     await append(added('x'), 'application');
-    for (let index = 1; index < logKeep; index++) await append({ kind: 'cancel', id: 'c', reason: 'timeout' }, 'application');
+    for (let index = 1; index < logKeep; index++)
+      await append({ kind: 'cancel', id: 'c', reason: 'timeout' }, 'application');
     await (await open('application')).remember(logKeep);
-    for (let index = 0; index < 10; index++) await append({ kind: 'cancel', id: 'c', reason: 'timeout' }, 'application');
+    for (let index = 0; index < 10; index++)
+      await append({ kind: 'cancel', id: 'c', reason: 'timeout' }, 'application');
     expect(await take(await open('application'))).toEqual([]);
   });
 });
@@ -190,7 +242,8 @@ test('several listeners each get everything', async () => {
   const readers = await Promise.all([open('agent'), open('agent'), open('agent', 0)]);
   for (const id of ['a', 'b', 'c']) {
     await append(result(id));
-    for (const reader of readers) expect((await take(reader)).map(({ data }) => data.requestId)).toEqual([id]);
+    for (const reader of readers)
+      expect((await take(reader)).map(({ data }) => data.requestId)).toEqual([id]);
   }
 });
 

@@ -1,7 +1,12 @@
 /** Polls of a session, over one store and one bus, on a faked clock. */
 import { describe, expect, test } from 'vitest';
 import type { StreamEvent } from '../../../src/relay/events/ports.ts';
-import { keys, type LogRecord, type SessionDocument, type Side } from '../../../src/relay/ports/documents.ts';
+import {
+  keys,
+  type LogRecord,
+  type SessionDocument,
+  type Side,
+} from '../../../src/relay/ports/documents.ts';
 import { listen, type Node } from '../relay-world.ts';
 import { append, call, ids, leaseMs, nodeOf, pass, result, streamWorld } from './stream-world.ts';
 
@@ -50,7 +55,9 @@ describe('a poll', () => {
     await pass(490);
     expect(events).toBeUndefined();
     await pass(10);
-    expect(events).toEqual([{ event: 'goodbye', data: { reason: 'session_expired', reconnect: false } }]);
+    expect(events).toEqual([
+      { event: 'goodbye', data: { reason: 'session_expired', reconnect: false } },
+    ]);
   });
 
   test('has by its end what a bus lost', async () => {
@@ -79,15 +86,21 @@ describe('a poll', () => {
     const first = poll(one, session);
     await pass(10);
     const second = poll(other, session);
-    expect(await first).toMatchObject([{ event: 'goodbye', data: { reason: 'replaced', reconnect: false } }]);
+    expect(await first).toMatchObject([
+      { event: 'goodbye', data: { reason: 'replaced', reconnect: false } },
+    ]);
     await pass(10);
     other.streams.close();
-    expect(await second).toMatchObject([{ event: 'goodbye', data: { reason: 'shutting_down', reconnect: true } }]);
+    expect(await second).toMatchObject([
+      { event: 'goodbye', data: { reason: 'shutting_down', reconnect: true } },
+    ]);
     const third = poll(one, session);
     await pass(10);
     await now.world.store.drop(session.code);
     one.hub.wake(session.code, 'closed');
-    expect(await third).toMatchObject([{ event: 'goodbye', data: { reason: 'session_closed', reconnect: false } }]);
+    expect(await third).toMatchObject([
+      { event: 'goodbye', data: { reason: 'session_closed', reconnect: false } },
+    ]);
     await expect(poll(one, session)).rejects.toMatchObject({ status: 404 });
   });
 
@@ -122,7 +135,9 @@ describe('a poll', () => {
     const session = await now.world.session();
     const one = nodeOf(now);
     const id = await call(now, session, 'call-1');
-    expect(await poll(one, session, { after: 0, client: 'c' })).toMatchObject([{ data: { requestId: id, attempt: 1 } }]);
+    expect(await poll(one, session, { after: 0, client: 'c' })).toMatchObject([
+      { data: { requestId: id, attempt: 1 } },
+    ]);
     const [again] = await poll(one, session, { after: 0, client: 'c' });
     expect(again).toMatchObject({ data: { requestId: id, attempt: 2 } });
     expect(await poll(one, session, { after: again?.id as number, client: 'c' }, 0)).toEqual([]);
@@ -131,10 +146,16 @@ describe('a poll', () => {
   test('leaves what is more than 1 MB to the next one', async () => {
     const session = await now.world.session();
     const one = nodeOf(now);
-    const record: LogRecord = { kind: 'approval', approvalId: 'a', id: 'r', title: 'x'.repeat(600_000) };
+    const record: LogRecord = {
+      kind: 'approval',
+      approvalId: 'a',
+      id: 'r',
+      title: 'x'.repeat(600_000),
+    };
     for (let index = 0; index < 5; index++) await append(now, session, record);
     const lengths: number[] = [];
-    for (let round = 0; round < 4; round++) lengths.push((await poll(one, session, { side: 'agent' }, 0)).length);
+    for (let round = 0; round < 4; round++)
+      lengths.push((await poll(one, session, { side: 'agent' }, 0)).length);
     expect(lengths).toEqual([2, 2, 1, 0]);
   });
 

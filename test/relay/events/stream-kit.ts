@@ -1,7 +1,15 @@
-/** What tests of transports share: streams of events that a test feeds, a relay that answers as it is told, and raw sockets. */
+/**
+ * What tests of transports share: streams of events that a test feeds, a relay that answers as it
+ * is told, and raw sockets.
+ */
 import { connect, type Socket } from 'node:net';
 import type { EventSink, EventStreams, StreamRequest } from '../../../src/relay/events/ports.ts';
-import { listen, type NodeServer, type NodeServerSettings, type Served } from '../../../src/relay/server/node-server.ts';
+import {
+  listen,
+  type NodeServer,
+  type NodeServerSettings,
+  type Served,
+} from '../../../src/relay/server/node-server.ts';
 import type { SocketAdmission } from '../../../src/relay/server/socket-port.ts';
 
 /** A stream that was opened, held by the test. */
@@ -16,7 +24,11 @@ export interface FakeStreams extends EventStreams {
   fault: unknown;
 }
 
-export const application: StreamRequest = { code: 'ABCDEFGH', side: 'application', expiresAt: 4_102_444_800_000 };
+export const application: StreamRequest = {
+  code: 'ABCDEFGH',
+  side: 'application',
+  expiresAt: 4_102_444_800_000,
+};
 
 export function fakeStreams(): FakeStreams {
   const opened: FedStream[] = [];
@@ -26,7 +38,13 @@ export function fakeStreams(): FakeStreams {
     async open(request, sink) {
       await Promise.resolve();
       if (this.fault !== undefined) throw this.fault;
-      const stream: FedStream = { request, closed: 0, send: (event) => sink.send(event), end: () => sink.end(), ready: () => sink.ready?.() };
+      const stream: FedStream = {
+        request,
+        closed: 0,
+        send: (event) => sink.send(event),
+        end: () => sink.end(),
+        ready: () => sink.ready?.(),
+      };
       opened.push(stream);
       sink.send({ event: 'connected', data: { sessionCode: request.code } });
       return {
@@ -76,10 +94,29 @@ export function opened(): Opened {
   const servers: NodeServer[] = [];
   const sockets: Socket[] = [];
   return {
-    async serve({ answer = async () => new Response('none', { status: 404 }), logger = silent, close = async () => {}, sockets: port } = {}, settings = {}) {
-      const refuse = async (): Promise<Response | SocketAdmission> => new Response('none', { status: 404 });
-      const served: Served = { answer, logger, close, sockets: port ?? { open: refuse, heartbeatMs: 30_000, logger } };
-      const server = await listen(served, { host: '127.0.0.1', port: 0, maxConnections: 100, ...settings });
+    async serve(
+      {
+        answer = async () => new Response('none', { status: 404 }),
+        logger = silent,
+        close = async () => {},
+        sockets: port,
+      } = {},
+      settings = {},
+    ) {
+      const refuse = async (): Promise<Response | SocketAdmission> =>
+        new Response('none', { status: 404 });
+      const served: Served = {
+        answer,
+        logger,
+        close,
+        sockets: port ?? { open: refuse, heartbeatMs: 30_000, logger },
+      };
+      const server = await listen(served, {
+        host: '127.0.0.1',
+        port: 0,
+        maxConnections: 100,
+        ...settings,
+      });
       servers.push(server);
       return server;
     },

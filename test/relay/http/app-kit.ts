@@ -1,4 +1,7 @@
-/** A relay's front over the memory store, with the domain behind it faked: what the tests of the HTTP layer need. */
+/**
+ * A relay's front over the memory store, with the domain behind it faked: what the tests of the
+ * HTTP layer need.
+ */
 import { vi } from 'vitest';
 import type { JsonObject, ToolResult } from '../../../src/index.ts';
 import type { LiveSession } from '../../../src/relay/calls/live-sessions.ts';
@@ -83,7 +86,11 @@ export function frontKit(options: RelayOptions = {}) {
   const lines: JsonObject[] = [];
   const faults: unknown[] = [];
   const clock = { now: Date.parse('2026-01-02T03:04:05.000Z') };
-  const logger = { info: (data: object) => void lines.push(data as JsonObject), warn: vi.fn(), error: vi.fn() };
+  const logger = {
+    info: (data: object) => void lines.push(data as JsonObject),
+    warn: vi.fn(),
+    error: vi.fn(),
+  };
   const read = readRelayOptions({ now: () => clock.now, logger, ...options });
   const { settings, origins: door } = read;
   const draining = new AbortController();
@@ -91,18 +98,28 @@ export function frontKit(options: RelayOptions = {}) {
   const wakes: string[] = [];
   const opened: StreamRequest[] = [];
   const known = new Map<string, unknown>();
-  const streams: EventStreams = { open: vi.fn(), poll: vi.fn(async () => []), count: 0, close: vi.fn() };
+  const streams: EventStreams = {
+    open: vi.fn(),
+    poll: vi.fn(async () => []),
+    count: 0,
+    close: vi.fn(),
+  };
   const live = {
-    get: vi.fn(async () => ({ session: { tools: () => [] }, onClose() {} }) as unknown as LiveSession),
+    get: vi.fn(
+      async () => ({ session: { tools: () => [] }, onClose() {} }) as unknown as LiveSession,
+    ),
     close: vi.fn(async () => {}),
     taken: (name: string) => (name === 'host_tool' ? name : undefined),
     count: 0,
   };
   const requests = {
-    submit: vi.fn<NodeParts['requests']['submit']>(async (_document, { requestId = 'made', wait }) =>
-      wait ? { requestId, result: success } : { requestId, status: 'queued' },
+    submit: vi.fn<NodeParts['requests']['submit']>(
+      async (_document, { requestId = 'made', wait }) =>
+        wait ? { requestId, result: success } : { requestId, status: 'queued' },
     ),
-    status: vi.fn<NodeParts['requests']['status']>(async (_code, requestId) => (requestId === 'r-1' ? { requestId, status: 'running' } : undefined)),
+    status: vi.fn<NodeParts['requests']['status']>(async (_code, requestId) =>
+      requestId === 'r-1' ? { requestId, status: 'running' } : undefined,
+    ),
     decide: vi.fn<NodeParts['requests']['decide']>(async (_document, approvalId) =>
       approvalId === 'a-1' ? { approvalId, requestId: 'r-1', status: 'running' } : undefined,
     ),
@@ -125,7 +142,12 @@ export function frontKit(options: RelayOptions = {}) {
     respond: {
       sse: async (_streams, request) => {
         opened.push(request);
-        return new Response('event: connected\n\n', { headers: { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache, no-transform' } });
+        return new Response('event: connected\n\n', {
+          headers: {
+            'Content-Type': 'text/event-stream',
+            'Cache-Control': 'no-cache, no-transform',
+          },
+        });
       },
       poll: async (_streams, request) => {
         opened.push(request);
@@ -140,14 +162,39 @@ export function frontKit(options: RelayOptions = {}) {
   };
   const front: App = createApp(parts);
   const ask = (method: string, path: string, what: Ask = {}): Promise<Told> =>
-    askOf(async (request, info) => toResponse(await front.fetch(request, info)), method, path.startsWith('http') ? path : `${base}${path}`, what);
-  const create = async (): Promise<Made> => (await ask('POST', '', { body: {} })).body as unknown as Made;
-  return { parts, front, ask, create, clock, lines, faults, wakes, opened, known, draining, closed, store: settings.store, live, requests, calls, logger };
+    askOf(
+      async (request, info) => toResponse(await front.fetch(request, info)),
+      method,
+      path.startsWith('http') ? path : `${base}${path}`,
+      what,
+    );
+  const create = async (): Promise<Made> =>
+    (await ask('POST', '', { body: {} })).body as unknown as Made;
+  return {
+    parts,
+    front,
+    ask,
+    create,
+    clock,
+    lines,
+    faults,
+    wakes,
+    opened,
+    known,
+    draining,
+    closed,
+    store: settings.store,
+    live,
+    requests,
+    calls,
+    logger,
+  };
 }
 
 /** A store that fails whatever it is asked. */
 export function brokenStore(): RelayStore {
-  const fail = (): Promise<never> => Promise.reject(new Error('ECONNREFUSED redis://user:a-secret-of-the-host@10.0.0.1'));
+  const fail = (): Promise<never> =>
+    Promise.reject(new Error('ECONNREFUSED redis://user:a-secret-of-the-host@10.0.0.1'));
   return new Proxy({} as RelayStore, { get: () => fail });
 }
 
@@ -158,6 +205,10 @@ export function registration(...names: string[]) {
     pluginVersion: '1.0.0',
     capabilities: [],
     environment: {},
-    availableTools: names.map((name) => ({ name, description: `The tool ${name}.`, parameters: { type: 'object', properties: {} } })),
+    availableTools: names.map((name) => ({
+      name,
+      description: `The tool ${name}.`,
+      parameters: { type: 'object', properties: {} },
+    })),
   };
 }

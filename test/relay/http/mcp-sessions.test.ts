@@ -3,7 +3,13 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterEach, describe, expect, test } from 'vitest';
 import { defineTool } from '../../../src/index.ts';
 import { mcpSessionStore } from '../../../src/relay/http/mcp-sessions.ts';
-import { createRelay, memoryBus, memoryStore, type Relay, type RelayStore } from '../../../src/relay/index.ts';
+import {
+  createRelay,
+  memoryBus,
+  memoryStore,
+  type Relay,
+  type RelayStore,
+} from '../../../src/relay/index.ts';
 import { askOf, base, type Made } from './app-kit.ts';
 
 const open: (() => unknown)[] = [];
@@ -14,8 +20,15 @@ afterEach(async () => {
 /** Nodes with one store, and a session. */
 async function world(count: number, store: RelayStore = memoryStore()) {
   const bus = memoryBus();
-  const time = defineTool({ name: 'time', description: 'Tells it.', parameters: { type: 'object' }, handler: () => 'noon' });
-  const nodes = Array.from({ length: count }, () => createRelay({ store, bus, session: { tools: [time] } }));
+  const time = defineTool({
+    name: 'time',
+    description: 'Tells it.',
+    parameters: { type: 'object' },
+    handler: () => 'noon',
+  });
+  const nodes = Array.from({ length: count }, () =>
+    createRelay({ store, bus, session: { tools: [time] } }),
+  );
   open.push(() => Promise.all(nodes.map((node) => node.close())));
   const [first] = nodes as [Relay];
   const { body } = await askOf(first.fetch, 'POST', base, { body: {} });
@@ -34,7 +47,8 @@ async function clientOf({ code, agentToken }: Made, pick: () => Relay): Promise<
   return client;
 }
 
-const timeOf = async (client: Client): Promise<unknown> => ((await client.callTool({ name: 'time', arguments: {} })).content as { text: string }[])[0]?.text;
+const timeOf = async (client: Client): Promise<unknown> =>
+  ((await client.callTool({ name: 'time', arguments: {} })).content as { text: string }[])[0]?.text;
 
 describe('a client of the 2025 era', () => {
   test('is served by whichever node its requests meet', async () => {
@@ -63,13 +77,27 @@ describe('a client of the 2025 era', () => {
     const other = (await askOf(node.fetch, 'POST', base, { body: {} })).body as unknown as Made;
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     const headers = { Accept: 'application/json, text/event-stream', 'Mcp-Session-Id': id };
-    expect((await askOf(node.fetch, 'POST', `${base}/${other.code}/mcp`, { token: other.agentToken, body: call, headers })).status).toBe(404);
+    expect(
+      (
+        await askOf(node.fetch, 'POST', `${base}/${other.code}/mcp`, {
+          token: other.agentToken,
+          body: call,
+          headers,
+        })
+      ).status,
+    ).toBe(404);
     expect(await mcpSessionStore(store, other.code).load(id)).toBeUndefined();
   });
 });
 
 describe('what is kept', () => {
-  const record = { initialize: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' } } };
+  const record = {
+    initialize: {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'a', version: '1' },
+    },
+  };
 
   test('is under a hash of the id, and goes with the session or when its client ends it', async () => {
     const { store, made } = await world(1);
@@ -93,7 +121,11 @@ describe('what is kept', () => {
     for (let n = 0; n < 99; n++) await sessions.save(`id-${n}`, record);
     expect(await sessions.load('used')).toEqual(record);
     await sessions.save('one more', record);
-    expect([await sessions.load('id-0'), await sessions.load('id-1'), await sessions.load('used')]).toEqual([undefined, record, record]);
+    expect([
+      await sessions.load('id-0'),
+      await sessions.load('id-1'),
+      await sessions.load('used'),
+    ]).toEqual([undefined, record, record]);
   });
 
   test('counts none that its client has ended', async () => {

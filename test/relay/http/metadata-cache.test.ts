@@ -1,4 +1,7 @@
-/** Metadata is written once for as long as the tools are the same, and asking for it again builds nothing. */
+/**
+ * Metadata is written once for as long as the tools are the same, and asking for it again builds
+ * nothing.
+ */
 import { describe, expect, test } from 'vitest';
 import { defineTool, type HostTool, HostToolRegistry } from '../../../src/index.ts';
 import type { LiveSession } from '../../../src/relay/calls/live-sessions.ts';
@@ -39,7 +42,10 @@ function world(mostChars?: number) {
   const open = (tools: readonly HostTool[] = [tool('one')]) => {
     const closers: (() => void | Promise<void>)[] = [];
     const shown = { tools };
-    const live = { session: { tools: () => shown.tools }, onClose: (run: () => void) => void closers.push(run) } as unknown as LiveSession;
+    const live = {
+      session: { tools: () => shown.tools },
+      onClose: (run: () => void) => void closers.push(run),
+    } as unknown as LiveSession;
     return { live, shown, close: () => closers.forEach((run) => void run()) };
   };
   return { cache: createMetadataCache(store, mostChars), counted, open, tool, store };
@@ -51,14 +57,17 @@ describe('metadata', () => {
     const { live } = open();
     const first = await cache.read(live, document('A'), '2.0.0', never);
     expect(counted).toEqual({ reads: 1, built: 1 });
-    for (const isKnown of [never, always]) expect(await cache.read(live, document('A'), '2.0.0', isKnown)).toEqual(first);
+    for (const isKnown of [never, always])
+      expect(await cache.read(live, document('A'), '2.0.0', isKnown)).toEqual(first);
     expect(counted).toEqual({ reads: 1, built: 1 });
   });
 
   test('is written once for all who ask at the same time', async () => {
     const { cache, counted, open } = world();
     const { live } = open();
-    const all = await Promise.all(Array.from({ length: 32 }, () => cache.read(live, document('A'), '2.0.0', never)));
+    const all = await Promise.all(
+      Array.from({ length: 32 }, () => cache.read(live, document('A'), '2.0.0', never)),
+    );
     expect(new Set(all.map(({ text }) => text)).size).toBe(1);
     expect(counted).toEqual({ reads: 1, built: 1 });
   });
@@ -66,7 +75,8 @@ describe('metadata', () => {
   test('is written anew for other tools, another revision and another version', async () => {
     const { cache, counted, open, tool } = world();
     const { live, shown } = open();
-    const read = async (revision = 1, version: '1.0.0' | '2.0.0' = '2.0.0') => (await cache.read(live, document('A', revision), version, never)).headers.ETag;
+    const read = async (revision = 1, version: '1.0.0' | '2.0.0' = '2.0.0') =>
+      (await cache.read(live, document('A', revision), version, never)).headers.ETag;
     const first = await read();
     shown.tools = [tool('two')];
     const second = await read();
@@ -89,29 +99,41 @@ describe('metadata', () => {
     expect(second.headers.ETag).not.toBe(first.headers.ETag);
   });
 
-  test('keeps so much text, then the longest unread goes; its ETag still answers, and its text is written anew', async () => {
-    const { cache, counted, open } = world(3_000);
-    const lives = ['A', 'B', 'C'].map((code) => ({ ...open(), code }));
-    const read = (at: number, isKnown = never) => cache.read(lives[at]?.live as LiveSession, document(lives[at]?.code as string), '2.0.0', isKnown);
-    const first = await read(0);
-    await read(1);
-    await read(0);
-    await read(2);
-    expect(counted.built).toBe(3);
-    await read(0);
-    expect(counted.built).toBe(3);
-    expect(await read(1, always)).toMatchObject({ text: undefined });
-    expect(counted.built).toBe(3);
-    expect((await read(1)).text).toContain('"sessionId":"B"');
-    expect(counted.built).toBe(4);
-    expect((await read(0)).headers).toEqual(first.headers);
-  });
+  test(
+    'keeps so much text, then the longest unread goes; its ETag still answers, and its text is ' +
+      'written anew',
+    async () => {
+      const { cache, counted, open } = world(3_000);
+      const lives = ['A', 'B', 'C'].map((code) => ({ ...open(), code }));
+      const read = (at: number, isKnown = never) =>
+        cache.read(
+          lives[at]?.live as LiveSession,
+          document(lives[at]?.code as string),
+          '2.0.0',
+          isKnown,
+        );
+      const first = await read(0);
+      await read(1);
+      await read(0);
+      await read(2);
+      expect(counted.built).toBe(3);
+      await read(0);
+      expect(counted.built).toBe(3);
+      expect(await read(1, always)).toMatchObject({ text: undefined });
+      expect(counted.built).toBe(3);
+      expect((await read(1)).text).toContain('"sessionId":"B"');
+      expect(counted.built).toBe(4);
+      expect((await read(0)).headers).toEqual(first.headers);
+    },
+  );
 
   test('that is larger than all the room is given, and not kept', async () => {
     const { cache, counted, open } = world(10);
     const { live } = open();
     for (const built of [1, 2]) {
-      expect((await cache.read(live, document('A'), '2.0.0', never)).text).toContain('"sessionId":"A"');
+      expect((await cache.read(live, document('A'), '2.0.0', never)).text).toContain(
+        '"sessionId":"A"',
+      );
       expect(counted.built).toBe(built);
     }
     await cache.read(live, document('A'), '2.0.0', always);
@@ -121,7 +143,8 @@ describe('metadata', () => {
   test('of a session that has closed here takes no room', async () => {
     const { cache, counted, open } = world(3_000);
     const [one, two, three] = [open(), open(), open()];
-    const read = (of: typeof one, code: string) => cache.read(of.live, document(code), '2.0.0', never);
+    const read = (of: typeof one, code: string) =>
+      cache.read(of.live, document(code), '2.0.0', never);
     await read(one, 'A');
     await read(two, 'B');
     two.close();
@@ -137,34 +160,52 @@ describe('metadata', () => {
     store.get = () => Promise.reject(new Error('away'));
     await expect(cache.read(live, document('A'), '2.0.0', never)).rejects.toThrow('away');
     store.get = get;
-    expect((await cache.read(live, document('A'), '2.0.0', never)).text).toContain('"sessionId":"A"');
+    expect((await cache.read(live, document('A'), '2.0.0', never)).text).toContain(
+      '"sessionId":"A"',
+    );
   });
 });
 
 describe('the ETag of a relay', () => {
-  const hostTool = (description: string) => defineTool({ name: 'host_tool', description, parameters: { type: 'object' }, handler: () => 1 });
+  const hostTool = (description: string) =>
+    defineTool({
+      name: 'host_tool',
+      description,
+      parameters: { type: 'object' },
+      handler: () => 1,
+    });
   const nodeOf = (description: string, shared = { store: memoryStore(), bus: memoryBus() }) => {
     const registry = new HostToolRegistry();
     const registered = registry.register(hostTool(description));
     const { fetch } = createRelay({ ...shared, session: { registry } });
-    const ask: (...given: Parameters<typeof askOf> extends [unknown, ...infer Rest] ? Rest : never) => ReturnType<typeof askOf> = (...given) =>
-      askOf(fetch, ...given);
+    const ask: (
+      ...given: Parameters<typeof askOf> extends [unknown, ...infer Rest] ? Rest : never
+    ) => ReturnType<typeof askOf> = (...given) => askOf(fetch, ...given);
     return { shared, registered, ask };
   };
-  const etagOf = async ({ ask }: ReturnType<typeof nodeOf>, { code, agentToken: token }: Made): Promise<string> =>
+  const etagOf = async (
+    { ask }: ReturnType<typeof nodeOf>,
+    { code, agentToken: token }: Made,
+  ): Promise<string> =>
     (await ask('GET', `${base}/${code}/metadata`, { token })).headers.get('etag') ?? '';
 
   test('follows what the application registers and what the host changes', async () => {
     const node = nodeOf('A.');
     const made = (await node.ask('POST', base, { body: {} })).body as unknown as Made;
     const before = await etagOf(node, made);
-    await node.ask('POST', `${base}/${made.code}/register-tools`, { token: made.sessionToken, body: registration('draw') });
+    await node.ask('POST', `${base}/${made.code}/register-tools`, {
+      token: made.sessionToken,
+      body: registration('draw'),
+    });
     const registered = await etagOf(node, made);
     expect(registered).not.toBe(before);
     node.registered.update({ description: 'B.' });
     const updated = await etagOf(node, made);
     expect(updated).not.toBe(registered);
-    const { headers, status } = await node.ask('GET', `${base}/${made.code}/metadata`, { token: made.agentToken, headers: { 'If-None-Match': updated } });
+    const { headers, status } = await node.ask('GET', `${base}/${made.code}/metadata`, {
+      token: made.agentToken,
+      headers: { 'If-None-Match': updated },
+    });
     expect([status, headers.get('etag')]).toEqual([304, updated]);
   });
 

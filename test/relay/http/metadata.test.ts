@@ -1,6 +1,11 @@
 /** The metadata of a session, in both versions. */
 import { describe, expect, test } from 'vitest';
-import { describeSession, isNamed, negotiateVersion, type ShownTool } from '../../../src/relay/http/metadata.ts';
+import {
+  describeSession,
+  isNamed,
+  negotiateVersion,
+  type ShownTool,
+} from '../../../src/relay/http/metadata.ts';
 import type { SessionDocument, ToolsDocument } from '../../../src/relay/ports/documents.ts';
 
 const session: SessionDocument = {
@@ -13,7 +18,13 @@ const session: SessionDocument = {
 };
 const shown: readonly ShownTool[] = [
   { name: 'bash', description: 'Runs.', parameters: { type: 'object' }, annotations: {} },
-  { name: 'draw', description: 'Draws.', parameters: { type: 'object' }, title: 'Draw', annotations: { destructive: true } },
+  {
+    name: 'draw',
+    description: 'Draws.',
+    parameters: { type: 'object' },
+    title: 'Draw',
+    annotations: { destructive: true },
+  },
 ];
 const [{ annotations: _, ...bash }, draw] = shown as [ShownTool, ShownTool];
 const describeAs = (...given: Parameters<typeof describeSession>) => {
@@ -46,18 +57,23 @@ describe('a version', () => {
     expect(negotiateVersion(asked)).toBe(version);
   });
 
-  test.each(['3.0.0', '1.0.0.0', '1.0.1', '20', 'v2', ',', '__proto__', '2.'])('that there is not is not acceptable: %s', (asked) => {
-    expect(() => negotiateVersion(asked)).toThrow(
-      expect.objectContaining({
-        status: 406,
-        error: 'version_not_acceptable',
-        message: `Requested version ${asked} not supported. Supported versions: 1.0.0, 2.0.0`,
-      }),
-    );
-  });
+  test.each(['3.0.0', '1.0.0.0', '1.0.1', '20', 'v2', ',', '__proto__', '2.'])(
+    'that there is not is not acceptable: %s',
+    (asked) => {
+      expect(() => negotiateVersion(asked)).toThrow(
+        expect.objectContaining({
+          status: 406,
+          error: 'version_not_acceptable',
+          message: `Requested version ${asked} not supported. Supported versions: 1.0.0, 2.0.0`,
+        }),
+      );
+    },
+  );
 
   test('is repeated in one bounded line', () => {
-    expect(() => negotiateVersion(`x\u202e\n${'y'.repeat(10_000)}`)).toThrow(/^Requested version x y{59}… not supported/);
+    expect(() => negotiateVersion(`x\u202e\n${'y'.repeat(10_000)}`)).toThrow(
+      /^Requested version x y{59}… not supported/,
+    );
   });
 });
 
@@ -75,7 +91,13 @@ describe('a session that has tools', () => {
       environment: { version: '1' },
       toolCount: 2,
       lastUpdated: '1970-01-01T00:00:02.000Z',
-      supportedOperations: ['register-tools', 'update-tools', 'request', 'tool-availability-update', 'mcp'],
+      supportedOperations: [
+        'register-tools',
+        'update-tools',
+        'request',
+        'tool-availability-update',
+        'mcp',
+      ],
     });
   });
 
@@ -91,13 +113,16 @@ describe('a session that has tools', () => {
   });
 
   test('keeps its ETag as long as it is the same, and no longer', () => {
-    const etag = (...given: Parameters<typeof describeSession>): string | undefined => describeSession(...given).headers.ETag;
+    const etag = (...given: Parameters<typeof describeSession>): string | undefined =>
+      describeSession(...given).headers.ETag;
     expect(etag(session, { ...tools }, [...shown])).toBe(headers.ETag);
     expect(etag(session, tools, shown.slice(1))).not.toBe(headers.ETag);
     expect(etag(session, { ...tools, environment: {} }, shown)).not.toBe(headers.ETag);
     expect(etag(session, tools, shown, '1.0.0')).not.toBe(headers.ETag);
     expect(etag({ ...session, code: 'ABCD2346' }, tools, shown)).not.toBe(headers.ETag);
-    expect(etag({ ...session, code: 'ABCD2346' }, tools, shown, '1.0.0')).not.toBe(etag(session, tools, shown, '1.0.0'));
+    expect(etag({ ...session, code: 'ABCD2346' }, tools, shown, '1.0.0')).not.toBe(
+      etag(session, tools, shown, '1.0.0'),
+    );
   });
 
   test.each<[string | null, boolean]>([

@@ -25,22 +25,41 @@ const metaSchema = {
       type: 'object',
       required: ['title', 'version'],
       additionalProperties: false,
-      properties: { title: { type: 'string' }, version: { type: 'string' }, description: { type: 'string' } },
+      properties: {
+        title: { type: 'string' },
+        version: { type: 'string' },
+        description: { type: 'string' },
+      },
     },
     servers: { type: 'array', items: { type: 'object', required: ['url'] } },
     paths: {
       type: 'object',
       additionalProperties: false,
       patternProperties: {
-        '^/': { type: 'object', additionalProperties: false, patternProperties: { '^(get|post|delete)$': { $ref: '#/$defs/operation' } } },
+        '^/': {
+          type: 'object',
+          additionalProperties: false,
+          patternProperties: { '^(get|post|delete)$': { $ref: '#/$defs/operation' } },
+        },
       },
     },
     components: {
       type: 'object',
       additionalProperties: false,
       properties: {
-        schemas: { type: 'object', propertyNames: { pattern: '^[A-Za-z0-9._-]+$' }, additionalProperties: { type: 'object' } },
-        securitySchemes: { type: 'object', additionalProperties: { type: 'object', required: ['type'], properties: { type: { enum: ['http', 'apiKey'] } } } },
+        schemas: {
+          type: 'object',
+          propertyNames: { pattern: '^[A-Za-z0-9._-]+$' },
+          additionalProperties: { type: 'object' },
+        },
+        securitySchemes: {
+          type: 'object',
+          additionalProperties: {
+            type: 'object',
+            required: ['type'],
+            properties: { type: { enum: ['http', 'apiKey'] } },
+          },
+        },
       },
     },
   },
@@ -48,7 +67,12 @@ const metaSchema = {
     content: {
       type: 'object',
       minProperties: 1,
-      additionalProperties: { type: 'object', required: ['schema'], additionalProperties: false, properties: { schema: { type: 'object' } } },
+      additionalProperties: {
+        type: 'object',
+        required: ['schema'],
+        additionalProperties: false,
+        properties: { schema: { type: 'object' } },
+      },
     },
     operation: {
       type: 'object',
@@ -90,11 +114,18 @@ const metaSchema = {
               type: 'object',
               required: ['description'],
               additionalProperties: false,
-              properties: { description: { type: 'string', minLength: 1 }, headers: { type: 'object' }, content: { $ref: '#/$defs/content' } },
+              properties: {
+                description: { type: 'string', minLength: 1 },
+                headers: { type: 'object' },
+                content: { $ref: '#/$defs/content' },
+              },
             },
           },
         },
-        security: { type: 'array', items: { type: 'object', additionalProperties: { type: 'array' } } },
+        security: {
+          type: 'array',
+          items: { type: 'object', additionalProperties: { type: 'array' } },
+        },
       },
     },
   },
@@ -107,7 +138,12 @@ function checker(): Ajv2020 {
 }
 
 /** The faults of an answer by the document. */
-function faultsOf(ajv: Ajv2020, path: string, method: string, { status, headers, text, body }: Told): unknown {
+function faultsOf(
+  ajv: Ajv2020,
+  path: string,
+  method: string,
+  { status, headers, text, body }: Told,
+): unknown {
   const operation = document.paths[path]?.[method];
   const answer = operation?.responses[String(status)];
   if (answer === undefined) return `${method} ${path} says nothing of ${status}: ${text}`;
@@ -116,9 +152,16 @@ function faultsOf(ajv: Ajv2020, path: string, method: string, { status, headers,
   const content = answer.content?.[type];
   if (content === undefined) return `${status} says nothing of ${type}`;
   if (type !== 'application/json') return [];
-  const pointer = ['paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema'].map((part) =>
-    encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')),
-  );
+  const pointer = [
+    'paths',
+    path,
+    method,
+    'responses',
+    String(status),
+    'content',
+    'application/json',
+    'schema',
+  ].map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));
   const validate = ajv.compile({ $ref: `openapi#/${pointer.join('/')}` });
   return validate(body) ? [] : validate.errors;
 }
@@ -132,28 +175,43 @@ describe('the document', () => {
 
   test('refers to what there is, and each of its schemas is used and valid', () => {
     const text = JSON.stringify(document);
-    const used = new Set([...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name));
+    const used = new Set(
+      [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name),
+    );
     expect([...used].sort()).toEqual(Object.keys(document.components.schemas).sort());
     const ajv = checker();
-    for (const name of used) expect(() => ajv.compile({ $ref: `openapi#/components/schemas/${name}` })).not.toThrow();
+    for (const name of used)
+      expect(() => ajv.compile({ $ref: `openapi#/components/schemas/${name}` })).not.toThrow();
     const schemes = operations.flatMap(({ operation }) => operation.security.flatMap(Object.keys));
-    expect([...new Set(schemes)].sort()).toEqual(Object.keys(document.components.securitySchemes).sort());
+    expect([...new Set(schemes)].sort()).toEqual(
+      Object.keys(document.components.securitySchemes).sort(),
+    );
   });
 
   test('has the routes of the table, each id once', () => {
     expect(operations.map(({ path, method }) => `${method} ${path}`).sort()).toEqual(
-      routes.map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`).sort(),
+      routes
+        .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`)
+        .sort(),
     );
-    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(routes.length);
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(
+      routes.length,
+    );
     for (const { path, operation } of operations) {
-      const named = (operation.parameters ?? []).filter((one: { in: string }) => one.in === 'path').map(({ name }: { name: string }) => `{${name}}`);
+      const named = (operation.parameters ?? [])
+        .filter((one: { in: string }) => one.in === 'path')
+        .map(({ name }: { name: string }) => `{${name}}`);
       expect(named).toEqual(path.match(/\{\w+\}/g) ?? []);
     }
   });
 
   test('knows a body where the table has one', () => {
     for (const { path, method, body } of routes)
-      expect(document.paths[path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()].requestBody !== undefined, `${method} ${path}`).toBe(body !== undefined);
+      expect(
+        document.paths[path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()].requestBody !==
+          undefined,
+        `${method} ${path}`,
+      ).toBe(body !== undefined);
   });
 
   test('knows every error that the source can answer with, under its status, at some route', () => {
@@ -161,24 +219,30 @@ describe('the document', () => {
     const thrown = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .flatMap((file) =>
-        [...readFileSync(new URL(file, folder), 'utf8').matchAll(/relayError\(\s*(\d{3}),\s*'(\w+)'/g)].map(
-          ([, status, error]) => [error!, Number(status)] as const,
-        ),
+        [
+          ...readFileSync(new URL(file, folder), 'utf8').matchAll(
+            /relayError\(\s*(\d{3}),\s*'(\w+)'/g,
+          ),
+        ].map(([, status, error]) => [error!, Number(status)] as const),
       );
     expect(thrown.length).toBeGreaterThan(20);
     expect(Object.fromEntries(thrown)).toEqual(expect.objectContaining({}));
-    for (const [error, status] of thrown) expect([error, errorStatus[error]]).toEqual([error, status]);
+    for (const [error, status] of thrown)
+      expect([error, errorStatus[error]]).toEqual([error, status]);
     const named = new Set(thrown.map(([error]) => error));
     for (const error of ['invalid_json']) named.add(error);
     const documented = new Set([...routes.flatMap(errorsOf), 'not_found']);
     expect([...documented].filter((error) => errorStatus[error] === undefined)).toEqual([]);
-    expect(Object.keys(errorStatus).filter((error) => !documented.has(error) || !named.has(error))).toEqual([]);
+    expect(
+      Object.keys(errorStatus).filter((error) => !documented.has(error) || !named.has(error)),
+    ).toEqual([]);
     expect(new Set(rateLimitCodes).size).toBe(rateLimitCodes.length);
   });
 
   test('is served at both places', async () => {
     const { ask } = frontKit();
-    for (const url of ['http://relay.test/openapi.json', '/openapi.json']) expect((await ask('GET', url)).body).toEqual(openApiDocument);
+    for (const url of ['http://relay.test/openapi.json', '/openapi.json'])
+      expect((await ask('GET', url)).body).toEqual(openApiDocument);
   });
 });
 
@@ -186,38 +250,73 @@ test('real answers are as the document says', async () => {
   const hostKey = 'a-key-of-the-host';
   const kit = frontKit({ hostKey, pairing: true });
   const ajv = checker();
-  const { code, sessionToken, agentToken } = (await kit.ask('POST', '', { token: hostKey, body: {} })).body as unknown as Made;
-  const of: Record<string, string | undefined> = { host: hostKey, application: sessionToken, agent: agentToken };
+  const { code, sessionToken, agentToken } = (
+    await kit.ask('POST', '', { token: hostKey, body: {} })
+  ).body as unknown as Made;
+  const of: Record<string, string | undefined> = {
+    host: hostKey,
+    application: sessionToken,
+    agent: agentToken,
+  };
   const seen: string[] = [];
-  const check = async (method: string, to: string, who: string, body?: unknown, headers: Record<string, string> = {}): Promise<void> => {
+  const check = async (
+    method: string,
+    to: string,
+    who: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<void> => {
     const [path = '', query] = to.split('?');
     const template = path
       .replace(code, '{code}')
       .replace(/(?<=requests\/)[^/]+/, '{requestId}')
       .replace(/(?<=approvals\/)[^/]+/, '{approvalId}');
-    const told = await kit.ask(method, `http://relay.test${path}${query === undefined ? '' : `?${query}`}`, { token: of[who], body, headers });
+    const told = await kit.ask(
+      method,
+      `http://relay.test${path}${query === undefined ? '' : `?${query}`}`,
+      { token: of[who], body, headers },
+    );
     seen.push(`${method} ${template} ${told.status}`);
-    expect(faultsOf(ajv, template, method.toLowerCase(), told), `${method} ${template} ${told.status} ${told.text}`).toEqual([]);
+    expect(
+      faultsOf(ajv, template, method.toLowerCase(), told),
+      `${method} ${template} ${told.status} ${told.text}`,
+    ).toEqual([]);
   };
   await check('GET', '/healthz', '');
   await check('GET', '/readyz', '');
   await check('POST', '/api/sessions', 'host', {});
   await check('POST', '/api/sessions', '', {});
   await check('POST', '/api/sessions', 'host', { a: 1 });
-  await check('POST', `/api/sessions/${code}/register-tools`, 'application', registration('add', 'host_tool'));
-  await check('POST', `/api/sessions/${code}/register-tools`, 'application', registration('host_tool'));
+  await check(
+    'POST',
+    `/api/sessions/${code}/register-tools`,
+    'application',
+    registration('add', 'host_tool'),
+  );
+  await check(
+    'POST',
+    `/api/sessions/${code}/register-tools`,
+    'application',
+    registration('host_tool'),
+  );
   await check('POST', `/api/sessions/${code}/register-tools`, 'application', { pluginType: 5 });
   await check('POST', `/api/sessions/${code}/register-tools`, 'agent', registration('add'));
   await check('POST', `/api/sessions/${code}/register-tools`, 'application', '{');
-  await check('POST', `/api/sessions/${code}/register-tools`, 'application', '{}', { 'Content-Type': 'text/plain' });
+  await check('POST', `/api/sessions/${code}/register-tools`, 'application', '{}', {
+    'Content-Type': 'text/plain',
+  });
   await check('POST', `/api/sessions/${code}/update-tools`, 'application', {
     added: registration('more').availableTools,
     removed: ['add', 'nothing'],
     reason: 'x',
   });
   await check('GET', `/api/sessions/${code}/metadata`, 'agent');
-  await check('GET', `/api/sessions/${code}/metadata`, 'agent', undefined, { 'Accept-Version': '1.0.0' });
-  await check('GET', `/api/sessions/${code}/metadata`, 'agent', undefined, { 'Accept-Version': '7' });
+  await check('GET', `/api/sessions/${code}/metadata`, 'agent', undefined, {
+    'Accept-Version': '1.0.0',
+  });
+  await check('GET', `/api/sessions/${code}/metadata`, 'agent', undefined, {
+    'Accept-Version': '7',
+  });
   await check('GET', `/api/sessions/${code}/metadata`, '');
   await check('POST', `/api/sessions/${code}/ticket`, 'agent');
   await check('POST', `/api/sessions/${code}/pair`, '', { side: 'agent' });
@@ -226,8 +325,14 @@ test('real answers are as the document says', async () => {
   await check('GET', `/api/sessions/${code}/events`, 'agent');
   await check('GET', `/api/sessions/${code}/stream?mode=poll`, 'application');
   await check('GET', `/api/sessions/${code}/stream?after=x`, 'application');
-  await check('POST', `/api/sessions/${code}/response`, 'application', { requestId: 'call-1', result: 0 });
-  await check('POST', `/api/sessions/${code}/response`, 'application', { requestId: 'call-2', result: 0 });
+  await check('POST', `/api/sessions/${code}/response`, 'application', {
+    requestId: 'call-1',
+    result: 0,
+  });
+  await check('POST', `/api/sessions/${code}/response`, 'application', {
+    requestId: 'call-2',
+    result: 0,
+  });
   await check('POST', `/api/sessions/${code}/response`, 'application', { requestId: 'call-2' });
   await check('POST', `/api/sessions/${code}/request`, 'agent', { tool: 'add' });
   await check('POST', `/api/sessions/${code}/request`, 'agent', { tool: 'add', wait: false });
@@ -237,7 +342,8 @@ test('real answers are as the document says', async () => {
   await check('POST', `/api/sessions/${code}/approvals/a-1`, 'host', { decision: 'allow_once' });
   await check('POST', `/api/sessions/${code}/approvals/a-2`, 'host', { decision: 'allow_once' });
   await check('POST', `/api/sessions/${code}/approvals/a-1`, 'agent', { decision: 'allow_once' });
-  for (let time = 0; time < 10; time++) await check('POST', `/api/sessions/${code}/update-tools`, 'application', { removed: ['x'] });
+  for (let time = 0; time < 10; time++)
+    await check('POST', `/api/sessions/${code}/update-tools`, 'application', { removed: ['x'] });
   await check('DELETE', `/api/sessions/${code}`, '');
   await check('DELETE', `/api/sessions/${code}`, 'application');
   await check('DELETE', `/api/sessions/${code}`, 'application');

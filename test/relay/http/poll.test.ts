@@ -11,7 +11,11 @@ describe('a poll', () => {
     ]);
     const { signal } = new AbortController();
     const response = await pollResponse({ ...fakeStreams(), poll }, application, 1_000, signal);
-    expect([response.status, response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual([200, 'application/json', 'no-store']);
+    expect([
+      response.status,
+      response.headers.get('content-type'),
+      response.headers.get('cache-control'),
+    ]).toEqual([200, 'application/json', 'no-store']);
     expect(await response.json()).toEqual({
       events: [
         { id: 3, event: 'tool-request', data: { requestId: 'r' } },
@@ -22,11 +26,18 @@ describe('a poll', () => {
   });
 
   test('that nothing came for is an empty list', async () => {
-    expect(await (await pollResponse(fakeStreams(), application, 0, new AbortController().signal)).json()).toEqual({ events: [] });
+    expect(
+      await (
+        await pollResponse(fakeStreams(), application, 0, new AbortController().signal)
+      ).json(),
+    ).toEqual({ events: [] });
   });
 
   test('fails as its streams do', async () => {
-    const poll = () => Promise.reject(relayError(503, 'store_unavailable', 'The relay cannot reach its store.'));
-    await expect(pollResponse({ ...fakeStreams(), poll }, application, 0, new AbortController().signal)).rejects.toMatchObject({ status: 503 });
+    const poll = () =>
+      Promise.reject(relayError(503, 'store_unavailable', 'The relay cannot reach its store.'));
+    await expect(
+      pollResponse({ ...fakeStreams(), poll }, application, 0, new AbortController().signal),
+    ).rejects.toMatchObject({ status: 503 });
   });
 });

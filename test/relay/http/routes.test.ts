@@ -57,13 +57,22 @@ describe('creating a session', () => {
     ['{', 400, 'invalid_json'],
     ['', 400, 'invalid_json'],
   ])('refuses the body %j', async (body, status, error) => {
-    expect(await frontKit().ask('POST', '', { body })).toMatchObject({ status, body: { error, code: error } });
+    expect(await frontKit().ask('POST', '', { body })).toMatchObject({
+      status,
+      body: { error, code: error },
+    });
   });
 
   test('under the key of the host alone, where one is set', async () => {
     const { ask } = frontKit({ hostKey: 'a-key-of-the-host' });
-    expect(await ask('POST', '', { body: {} })).toMatchObject({ status: 401, body: { error: 'unauthorized' } });
-    expect(await ask('POST', '', { body: {}, token: 'another' })).toMatchObject({ status: 403, body: { error: 'forbidden' } });
+    expect(await ask('POST', '', { body: {} })).toMatchObject({
+      status: 401,
+      body: { error: 'unauthorized' },
+    });
+    expect(await ask('POST', '', { body: {}, token: 'another' })).toMatchObject({
+      status: 403,
+      body: { error: 'forbidden' },
+    });
     expect((await ask('POST', '', { body: {}, token: 'a-key-of-the-host' })).status).toBe(201);
   });
 });
@@ -72,7 +81,10 @@ describe('registering', () => {
   test('writes the tools, then the revision, then tells both sides and all nodes', async () => {
     const kit = await started();
     const { ask, code, sessionToken: token } = kit;
-    const { status, body } = await ask('POST', `/${code}/register-tools`, { token, body: { sessionCode: code, ...registration('add', 'host_tool') } });
+    const { status, body } = await ask('POST', `/${code}/register-tools`, {
+      token,
+      body: { sessionCode: code, ...registration('add', 'host_tool') },
+    });
     expect(status).toBe(201);
     expect(body).toEqual({
       success: true,
@@ -85,7 +97,14 @@ describe('registering', () => {
     for (const side of ['application', 'agent']) {
       const { entries } = await kit.store.read(code, side, 0, 10);
       expect(entries.map(({ value }) => JSON.parse(value))).toEqual([
-        { kind: 'tools', added: ['add'], removed: [], modified: [], reason: 'plugin-registration', at: kit.clock.now },
+        {
+          kind: 'tools',
+          added: ['add'],
+          removed: [],
+          modified: [],
+          reason: 'plugin-registration',
+          at: kit.clock.now,
+        },
       ]);
     }
     expect(kit.wakes).toEqual([`${code} log:application`, `${code} log:agent`, `${code} tools`]);
@@ -95,7 +114,10 @@ describe('registering', () => {
     const { ask, code, sessionToken: token, wakes } = await started();
     await ask('POST', `/${code}/register-tools`, { token, body: registration('add') });
     wakes.length = 0;
-    expect((await ask('POST', `/${code}/register-tools`, { token, body: registration('add') })).body.toolsRevision).toBe(1);
+    expect(
+      (await ask('POST', `/${code}/register-tools`, { token, body: registration('add') })).body
+        .toolsRevision,
+    ).toBe(1);
     expect(wakes).toEqual([]);
   });
 
@@ -103,8 +125,14 @@ describe('registering', () => {
     const kit = await started({ limits: { updatesPerMinute: 100 } });
     const { ask, code, sessionToken: token, store } = kit;
     await ask('POST', `/${code}/register-tools`, { token, body: registration('first') });
-    const add = (name: string) => ask('POST', `/${code}/update-tools`, { token, body: { added: registration(name).availableTools, reason: 'more' } });
-    const told = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => add(`tool_${letter}`)));
+    const add = (name: string) =>
+      ask('POST', `/${code}/update-tools`, {
+        token,
+        body: { added: registration(name).availableTools, reason: 'more' },
+      });
+    const told = await Promise.all(
+      ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => add(`tool_${letter}`)),
+    );
     expect(told.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
     const [tools] = await store.get(code, [keys.tools]);
     expect(JSON.parse(tools!.value)).toMatchObject({ revision: 7 });
@@ -116,7 +144,11 @@ describe('registering', () => {
     const kit = await started();
     const { ask, code, sessionToken: token, store } = kit;
     await ask('POST', `/${code}/register-tools`, { token, body: registration('add') });
-    await store.set(code, keys.session, JSON.stringify({ ...(await documentOf(kit)), toolsRevision: 0 }));
+    await store.set(
+      code,
+      keys.session,
+      JSON.stringify({ ...(await documentOf(kit)), toolsRevision: 0 }),
+    );
     await ask('POST', `/${code}/register-tools`, { token, body: registration('add') });
     expect((await documentOf(kit)).toolsRevision).toBe(1);
   });
@@ -126,10 +158,18 @@ describe('registering', () => {
     ['update-tools', { removed: ['add'], reason: 'x' }, 409, 'no_tools_registered'],
     ['register-tools', { ...registration() }, 422, 'registration_failed'],
     ['register-tools', { ...registration('host_tool') }, 422, 'registration_failed'],
-    ['register-tools', registration(...Array.from({ length: 1_001 }, (_, index) => `tool_${index}`)), 413, 'too_many_tools'],
+    [
+      'register-tools',
+      registration(...Array.from({ length: 1_001 }, (_, index) => `tool_${index}`)),
+      413,
+      'too_many_tools',
+    ],
   ])('%s refuses %#', async (route, body, status, error) => {
     const { ask, code, sessionToken: token } = await started();
-    expect(await ask('POST', `/${code}/${route}`, { token, body })).toMatchObject({ status, body: { error } });
+    expect(await ask('POST', `/${code}/${route}`, { token, body })).toMatchObject({
+      status,
+      body: { error },
+    });
   });
 });
 
@@ -137,7 +177,10 @@ describe('metadata', () => {
   test('for both sides, with headers, unchanged while nothing changes', async () => {
     const { ask, code, sessionToken, agentToken } = await started();
     const first = await ask('GET', `/${code}/metadata`, { token: agentToken });
-    expect(first).toMatchObject({ status: 200, body: { apiVersion: '2.0.0', sessionId: code, toolCount: 0 } });
+    expect(first).toMatchObject({
+      status: 200,
+      body: { apiVersion: '2.0.0', sessionId: code, toolCount: 0 },
+    });
     expect([...first.headers]).toEqual(
       expect.arrayContaining([
         ['api-version', '2.0.0'],
@@ -145,15 +188,26 @@ describe('metadata', () => {
         ['cache-control', 'no-store'],
       ]),
     );
-    const again = await ask('GET', `/${code}/metadata`, { token: sessionToken, headers: { 'If-None-Match': first.headers.get('etag')! } });
+    const again = await ask('GET', `/${code}/metadata`, {
+      token: sessionToken,
+      headers: { 'If-None-Match': first.headers.get('etag')! },
+    });
     expect(again).toMatchObject({ status: 304, text: '' });
-    expect(await ask('HEAD', `/${code}/metadata`, { token: sessionToken })).toMatchObject({ status: 200, text: '' });
+    expect(await ask('HEAD', `/${code}/metadata`, { token: sessionToken })).toMatchObject({
+      status: 200,
+      text: '',
+    });
   });
 
   test('in a version that there is', async () => {
     const { ask, code, agentToken: token } = await started();
-    expect((await ask('GET', `/${code}/metadata`, { token, headers: { 'Accept-Version': '1.0.0' } })).body.apiVersion).toBe('1.0.0');
-    expect(await ask('GET', `/${code}/metadata`, { token, headers: { 'Accept-Version': '9' } })).toMatchObject({
+    expect(
+      (await ask('GET', `/${code}/metadata`, { token, headers: { 'Accept-Version': '1.0.0' } }))
+        .body.apiVersion,
+    ).toBe('1.0.0');
+    expect(
+      await ask('GET', `/${code}/metadata`, { token, headers: { 'Accept-Version': '9' } }),
+    ).toMatchObject({
       status: 406,
       body: { error: 'version_not_acceptable' },
     });
@@ -166,7 +220,12 @@ describe('streams', () => {
     ['stream', {}, '?after=0&client=tab-1', { side: 'application', after: 0, client: 'tab-1' }],
     ['stream', { 'Last-Event-ID': '7' }, '?after=3', { side: 'application', after: 7 }],
     ['stream', { 'Last-Event-ID': '' }, '', { side: 'application' }],
-    ['events', {}, '?mode=poll&after=9007199254740991', { side: 'agent', after: 9_007_199_254_740_991 }],
+    [
+      'events',
+      {},
+      '?mode=poll&after=9007199254740991',
+      { side: 'agent', after: 9_007_199_254_740_991 },
+    ],
   ])('%s with %j%s', async (route, headers, query, wanted) => {
     const { ask, code, sessionToken, agentToken, opened, clock } = await started();
     const token = route === 'stream' ? sessionToken : agentToken;
@@ -176,7 +235,9 @@ describe('streams', () => {
 
   test('say themselves how they are cached', async () => {
     const { ask, code, agentToken: token } = await started();
-    expect((await ask('GET', `/${code}/events`, { token })).headers.get('cache-control')).toBe('no-cache, no-transform');
+    expect((await ask('GET', `/${code}/events`, { token })).headers.get('cache-control')).toBe(
+      'no-cache, no-transform',
+    );
   });
 
   test.each([
@@ -193,7 +254,9 @@ describe('streams', () => {
   ])('refuse %s %j', async (query, headers, error) => {
     const { ask, code, sessionToken: token } = await started();
     const told = await ask('GET', `/${code}/stream${query}`, { token, headers });
-    expect(told).toMatchObject(error === undefined ? { status: 200 } : { status: 400, body: { error } });
+    expect(told).toMatchObject(
+      error === undefined ? { status: 200 } : { status: 400, body: { error } },
+    );
   });
 });
 
@@ -212,7 +275,10 @@ describe('an answer of the application', () => {
     [{ requestId: 'call-1', result: null, error: 'It broke.' }, { error: 'It broke.' }],
   ])('%j is taken as %j', async (body, taken) => {
     const { ask, code, sessionToken: token, known } = await started();
-    expect(await ask('POST', `/${code}/response`, { token, body })).toMatchObject({ status: 200, body: { success: true, requestId: 'call-1' } });
+    expect(await ask('POST', `/${code}/response`, { token, body })).toMatchObject({
+      status: 200,
+      body: { success: true, requestId: 'call-1' },
+    });
     expect(known.get(`${code} call-1`)).toEqual(taken);
   });
 
@@ -226,15 +292,27 @@ describe('an answer of the application', () => {
     [{ requestId: 'x'.repeat(2_000), result: 1 }, 404, 'request_not_found'],
   ])('%j is refused', async (body, status, error) => {
     const { ask, code, sessionToken: token } = await started();
-    expect(await ask('POST', `/${code}/response`, { token, body })).toMatchObject({ status, body: { error } });
+    expect(await ask('POST', `/${code}/response`, { token, body })).toMatchObject({
+      status,
+      body: { error },
+    });
   });
 
   test('may have 4 MB and no more', async () => {
     const { ask, code, sessionToken: token } = await started();
     const most = 'x'.repeat(4 * 1_048_576 - 2);
-    expect((await ask('POST', `/${code}/response`, { token, body: { requestId: 'call-1', result: most } })).status).toBe(200);
+    expect(
+      (
+        await ask('POST', `/${code}/response`, {
+          token,
+          body: { requestId: 'call-1', result: most },
+        })
+      ).status,
+    ).toBe(200);
     for (const result of [`${most}x`, 'x'.repeat(5 * 1_048_576)])
-      expect(await ask('POST', `/${code}/response`, { token, body: { requestId: 'call-1', result } })).toMatchObject({
+      expect(
+        await ask('POST', `/${code}/response`, { token, body: { requestId: 'call-1', result } }),
+      ).toMatchObject({
         status: 413,
         body: { error: 'payload_too_large' },
       });
@@ -265,12 +343,18 @@ describe('a request of the agent', () => {
     const { status, body: told } = await ask('POST', `/${code}/request`, { token, body });
     expect(status).toBe(200);
     expect(told).toEqual({ requestId: expect.any(String), result: success });
-    expect(requests.submit).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code }), call);
+    expect(requests.submit).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ code }),
+      call,
+    );
   });
 
   test('that does not wait is 202 once it is queued', async () => {
     const { ask, code, agentToken: token } = await started();
-    const told = await ask('POST', `/${code}/request`, { token, body: { requestId: 'r-9', tool: 'add', wait: false } });
+    const told = await ask('POST', `/${code}/request`, {
+      token,
+      body: { requestId: 'r-9', tool: 'add', wait: false },
+    });
     expect(told).toMatchObject({ status: 202, body: { requestId: 'r-9', status: 'queued' } });
   });
 
@@ -287,20 +371,32 @@ describe('a request of the agent', () => {
     [{ tool: 'add', requestId: 5 }, 'invalid_request_id'],
   ])('%j is refused', async (body, error) => {
     const { ask, code, agentToken: token } = await started();
-    expect(await ask('POST', `/${code}/request`, { token, body })).toMatchObject({ status: 400, body: { error, code: error } });
+    expect(await ask('POST', `/${code}/request`, { token, body })).toMatchObject({
+      status: 400,
+      body: { error, code: error },
+    });
   });
 
   test('whose id stands for another call is a conflict', async () => {
     const { ask, code, agentToken: token, requests } = await started();
     requests.submit.mockRejectedValueOnce(relayError(409, 'request_id_conflict', 'Taken.'));
-    expect(await ask('POST', `/${code}/request`, { token, body: { tool: 'add' } })).toMatchObject({ status: 409, body: { error: 'request_id_conflict' } });
+    expect(await ask('POST', `/${code}/request`, { token, body: { tool: 'add' } })).toMatchObject({
+      status: 409,
+      body: { error: 'request_id_conflict' },
+    });
   });
 
   test('can be looked up', async () => {
     const { ask, code, agentToken: token } = await started();
-    expect(await ask('GET', `/${code}/requests/r-1`, { token })).toMatchObject({ status: 200, body: { requestId: 'r-1', status: 'running' } });
+    expect(await ask('GET', `/${code}/requests/r-1`, { token })).toMatchObject({
+      status: 200,
+      body: { requestId: 'r-1', status: 'running' },
+    });
     for (const id of ['r-2', '%ff', 'a%20b', '..%2f'])
-      expect(await ask('GET', `/${code}/requests/${id}`, { token })).toMatchObject({ status: 404, body: { error: 'request_not_found' } });
+      expect(await ask('GET', `/${code}/requests/${id}`, { token })).toMatchObject({
+        status: 404,
+        body: { error: 'request_not_found' },
+      });
   });
 });
 
@@ -309,24 +405,42 @@ describe('an approval', () => {
 
   test("is the host's to give", async () => {
     const { ask, requests, ...kit } = frontKit({ hostKey });
-    const { code, agentToken } = (await ask('POST', '', { token: hostKey, body: {} })).body as unknown as Made;
+    const { code, agentToken } = (await ask('POST', '', { token: hostKey, body: {} }))
+      .body as unknown as Made;
     const body = { decision: 'allow_always', by: 'ann', grant: { match: 'tool', uses: 2 } };
     expect(await ask('POST', `/${code}/approvals/a-1`, { token: hostKey, body })).toMatchObject({
       status: 200,
       body: { approvalId: 'a-1', requestId: 'r-1', status: 'running' },
     });
-    expect(requests.decide).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code }), 'a-1', body);
-    expect(await ask('POST', `/${code}/approvals/a-2`, { token: hostKey, body })).toMatchObject({ status: 404, body: { error: 'approval_not_found' } });
-    expect(await ask('POST', `/${code}/approvals/a-1`, { token: agentToken, body })).toMatchObject({ status: 403, body: { error: 'forbidden' } });
+    expect(requests.decide).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ code }),
+      'a-1',
+      body,
+    );
+    expect(await ask('POST', `/${code}/approvals/a-2`, { token: hostKey, body })).toMatchObject({
+      status: 404,
+      body: { error: 'approval_not_found' },
+    });
+    expect(await ask('POST', `/${code}/approvals/a-1`, { token: agentToken, body })).toMatchObject({
+      status: 403,
+      body: { error: 'forbidden' },
+    });
     expect(await ask('POST', `/${code}/approvals/a-1`, { body })).toMatchObject({ status: 401 });
-    expect(await ask('POST', '/AAAAAAAA/approvals/a-1', { token: hostKey, body })).toMatchObject({ status: 404, body: { error: 'session_not_found' } });
+    expect(await ask('POST', '/AAAAAAAA/approvals/a-1', { token: hostKey, body })).toMatchObject({
+      status: 404,
+      body: { error: 'session_not_found' },
+    });
     kit.clock.now += 3_600_000;
-    expect(await ask('POST', `/${code}/approvals/a-1`, { token: hostKey, body })).toMatchObject({ status: 410 });
+    expect(await ask('POST', `/${code}/approvals/a-1`, { token: hostKey, body })).toMatchObject({
+      status: 410,
+    });
   });
 
   test('without a key of the host has no route', async () => {
     const { ask, code, agentToken: token } = await started();
-    expect(await ask('POST', `/${code}/approvals/a-1`, { token, body: { decision: 'allow_once' } })).toMatchObject({
+    expect(
+      await ask('POST', `/${code}/approvals/a-1`, { token, body: { decision: 'allow_once' } }),
+    ).toMatchObject({
       status: 404,
       body: { error: 'not_found' },
     });
@@ -345,7 +459,10 @@ describe('an approval', () => {
   ])('is not %j', async (body, error) => {
     const { ask, requests } = frontKit({ hostKey });
     const { code } = (await ask('POST', '', { token: hostKey, body: {} })).body as unknown as Made;
-    expect(await ask('POST', `/${code}/approvals/a-1`, { token: hostKey, body })).toMatchObject({ status: 400, body: { error } });
+    expect(await ask('POST', `/${code}/approvals/a-1`, { token: hostKey, body })).toMatchObject({
+      status: 400,
+      body: { error },
+    });
     expect(requests.decide).not.toHaveBeenCalled();
   });
 });
@@ -353,11 +470,20 @@ describe('an approval', () => {
 describe('deleting', () => {
   test('ends the session for everybody', async () => {
     const { ask, code, sessionToken, agentToken, wakes, live } = await started();
-    expect(await ask('DELETE', `/${code}`, { token: agentToken })).toMatchObject({ status: 403, body: { error: 'wrong_side' } });
-    expect(await ask('DELETE', `/${code}`, { token: sessionToken })).toMatchObject({ status: 204, text: '' });
+    expect(await ask('DELETE', `/${code}`, { token: agentToken })).toMatchObject({
+      status: 403,
+      body: { error: 'wrong_side' },
+    });
+    expect(await ask('DELETE', `/${code}`, { token: sessionToken })).toMatchObject({
+      status: 204,
+      text: '',
+    });
     expect(wakes).toEqual([`${code} closed`]);
     expect(live.close).toHaveBeenCalledWith(code);
-    expect(await ask('DELETE', `/${code}`, { token: sessionToken })).toMatchObject({ status: 404, body: { error: 'session_not_found' } });
+    expect(await ask('DELETE', `/${code}`, { token: sessionToken })).toMatchObject({
+      status: 404,
+      body: { error: 'session_not_found' },
+    });
   });
 });
 
@@ -368,10 +494,17 @@ describe('what is logged and counted', () => {
     await ask('GET', `/${code}/requests/r-1`, { token: 'wrong-token' });
     expect(lines).toEqual([
       { method: 'POST', route: '/api/sessions', status: 201, ms: expect.any(Number) },
-      { method: 'GET', route: '/api/sessions/:code/requests/:requestId', status: 200, ms: expect.any(Number), session: expect.stringMatching(/^[0-9a-f]{6}$/) },
+      {
+        method: 'GET',
+        route: '/api/sessions/:code/requests/:requestId',
+        status: 200,
+        ms: expect.any(Number),
+        session: expect.stringMatching(/^[0-9a-f]{6}$/),
+      },
       expect.objectContaining({ status: 404, error: 'session_not_found' }),
     ]);
-    for (const secret of [code, agentToken, 'wrong-token', 'abc?']) expect(JSON.stringify(lines)).not.toContain(secret);
+    for (const secret of [code, agentToken, 'wrong-token', 'abc?'])
+      expect(JSON.stringify(lines)).not.toContain(secret);
   });
 
   test('counts by route, error and outcome', async () => {

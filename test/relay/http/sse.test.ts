@@ -24,18 +24,22 @@ afterEach(() => {
 describe('a stream as server-sent events', () => {
   test('is a response that nobody may keep or gather', async () => {
     const { response, reader } = await open();
-    expect([response.status, ...['content-type', 'cache-control', 'x-accel-buffering'].map((name) => response.headers.get(name))]).toEqual([
-      200,
-      'text/event-stream; charset=utf-8',
-      'no-cache, no-transform',
-      'no',
-    ]);
+    expect([
+      response.status,
+      ...['content-type', 'cache-control', 'x-accel-buffering'].map((name) =>
+        response.headers.get(name),
+      ),
+    ]).toEqual([200, 'text/event-stream; charset=utf-8', 'no-cache, no-transform', 'no']);
     await reader.cancel();
   });
 
   test('has each event in a frame: its id where it has one, its name, and its data in a line', async () => {
     const { stream, next } = await open();
-    stream.send({ id: 7, event: 'tool-request', data: { text: 'one\ntwo\r\n\u2028three', args: null } });
+    stream.send({
+      id: 7,
+      event: 'tool-request',
+      data: { text: 'one\ntwo\r\n\u2028three', args: null },
+    });
     stream.send({ event: 'heartbeat', data: {} });
     stream.end();
     expect([await next(), await next(), await next(), await next()]).toEqual([
@@ -63,7 +67,11 @@ describe('a stream as server-sent events', () => {
     const { stream, next } = await open();
     stream.end();
     stream.end();
-    expect([stream.send(bulk(1)), await next(), await next()]).toEqual([false, 'event: connected\ndata: {"sessionCode":"ABCDEFGH"}\n\n', undefined]);
+    expect([stream.send(bulk(1)), await next(), await next()]).toEqual([
+      false,
+      'event: connected\ndata: {"sessionCode":"ABCDEFGH"}\n\n',
+      undefined,
+    ]);
   });
 });
 
@@ -73,7 +81,11 @@ describe('a client that does not read', () => {
     const { stream, reader } = await open(dropped);
     let taken = 0;
     while (stream.send(bulk(100_000))) taken++;
-    expect([taken, stream.send(bulk(1)), dropped.mock.calls]).toEqual([10, false, [['The client reads too slowly: more than 1 MB was waiting for it.']]]);
+    expect([taken, stream.send(bulk(1)), dropped.mock.calls]).toEqual([
+      10,
+      false,
+      [['The client reads too slowly: more than 1 MB was waiting for it.']],
+    ]);
     await expect(reader.read()).rejects.toThrow('reads too slowly');
     stream.end();
   });
@@ -89,10 +101,10 @@ describe('a client that does not read', () => {
 
   test('is counted in bytes, not in characters', async () => {
     const { stream, reader } = await open();
-    expect([stream.send({ event: 'a', data: { text: '€'.repeat(200_000) } }), stream.send({ event: 'a', data: { text: '€'.repeat(200_000) } })]).toEqual([
-      true,
-      false,
-    ]);
+    expect([
+      stream.send({ event: 'a', data: { text: '€'.repeat(200_000) } }),
+      stream.send({ event: 'a', data: { text: '€'.repeat(200_000) } }),
+    ]).toEqual([true, false]);
     await expect(reader.read()).rejects.toThrow();
   });
 
@@ -133,17 +145,20 @@ describe('room', () => {
     await reader.cancel();
   });
 
-  test.each(['end', 'cancel', 'drop'])('is not waited for after an end by %s, which leaves no timer', async (way) => {
-    vi.useFakeTimers();
-    const { stream, reader } = await open();
-    stream.send(bulk(700_000));
-    const room = stream.ready?.();
-    if (way === 'end') stream.end();
-    else if (way === 'cancel') await reader.cancel();
-    else stream.send(bulk(700_000));
-    await room;
-    expect([stream.ready?.(), vi.getTimerCount()]).toEqual([undefined, 0]);
-    if (way === 'end') await reader.cancel();
-    if (way === 'drop') await expect(reader.read()).rejects.toThrow();
-  });
+  test.each(['end', 'cancel', 'drop'])(
+    'is not waited for after an end by %s, which leaves no timer',
+    async (way) => {
+      vi.useFakeTimers();
+      const { stream, reader } = await open();
+      stream.send(bulk(700_000));
+      const room = stream.ready?.();
+      if (way === 'end') stream.end();
+      else if (way === 'cancel') await reader.cancel();
+      else stream.send(bulk(700_000));
+      await room;
+      expect([stream.ready?.(), vi.getTimerCount()]).toEqual([undefined, 0]);
+      if (way === 'end') await reader.cancel();
+      if (way === 'drop') await expect(reader.read()).rejects.toThrow();
+    },
+  );
 });

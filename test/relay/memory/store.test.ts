@@ -47,22 +47,26 @@ describe('time', () => {
     expect(await store.due(10, 1_000)).toEqual([{ session: 's', key: 'k' }]);
   });
 
-  test('a window ends by the clock that was given, or in its own time where that stands or is set back', async () => {
-    let now = 10_000;
-    const store = memoryStore({ now: () => now });
-    await store.count('k', 1, 10_000);
-    vi.advanceTimersByTime(1_000);
-    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 9_000 });
-    now = 19_999;
-    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 1 });
-    now = 20_000;
-    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: true, retryAfterMs: 0 });
-    now = 0;
-    vi.advanceTimersByTime(9_999);
-    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 1 });
-    vi.advanceTimersByTime(1);
-    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: true, retryAfterMs: 0 });
-  });
+  test(
+    'a window ends by the clock that was given, or in its own time where that stands or is set ' +
+      'back',
+    async () => {
+      let now = 10_000;
+      const store = memoryStore({ now: () => now });
+      await store.count('k', 1, 10_000);
+      vi.advanceTimersByTime(1_000);
+      expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 9_000 });
+      now = 19_999;
+      expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 1 });
+      now = 20_000;
+      expect(await store.count('k', 1, 10_000)).toEqual({ allowed: true, retryAfterMs: 0 });
+      now = 0;
+      vi.advanceTimersByTime(9_999);
+      expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 1 });
+      vi.advanceTimersByTime(1);
+      expect(await store.count('k', 1, 10_000)).toEqual({ allowed: true, retryAfterMs: 0 });
+    },
+  );
 
   test('what is due at one time comes in the order in which it was scheduled', async () => {
     const store = memoryStore();
@@ -85,26 +89,31 @@ describe('memory', () => {
   /** Keeps an eye on how many sessions, by the strings that they share: each has one of its own. */
   const large = (index: number): string => `${index} `.padEnd(20_000, 'x');
 
-  test.each(['create', 'count', 'schedule', 'due'] as const)('expired sessions that nobody asks for go with %s, some at a time', async (operation) => {
-    let now = 0;
-    const strings = vi.spyOn(Map.prototype, 'delete');
-    const store = memoryStore({ now: () => now });
-    for (let index = 0; index < 1_200; index++) await store.create(`s${index}`, 'k', large(index), 1_000);
-    now = 1_000;
-    const operate = {
-      create: () => store.create('new', 'k', 'v', 5_000),
-      count: () => store.count('k', 1, 1_000),
-      schedule: () => store.schedule('new', 'k', 1_000),
-      due: () => store.due(10, 1_000),
-    }[operation];
-    const gone = (): number => strings.mock.calls.filter(([key]) => typeof key === 'string' && /^s\d+$/.test(key)).length;
-    const counts: number[] = [];
-    for (let ask = 0; ask < 4; ask++) {
-      await operate();
-      counts.push(gone());
-    }
-    expect(counts).toEqual([500, 1_000, 1_200, 1_200]);
-  });
+  test.each(['create', 'count', 'schedule', 'due'] as const)(
+    'expired sessions that nobody asks for go with %s, some at a time',
+    async (operation) => {
+      let now = 0;
+      const strings = vi.spyOn(Map.prototype, 'delete');
+      const store = memoryStore({ now: () => now });
+      for (let index = 0; index < 1_200; index++)
+        await store.create(`s${index}`, 'k', large(index), 1_000);
+      now = 1_000;
+      const operate = {
+        create: () => store.create('new', 'k', 'v', 5_000),
+        count: () => store.count('k', 1, 1_000),
+        schedule: () => store.schedule('new', 'k', 1_000),
+        due: () => store.due(10, 1_000),
+      }[operation];
+      const gone = (): number =>
+        strings.mock.calls.filter(([key]) => typeof key === 'string' && /^s\d+$/.test(key)).length;
+      const counts: number[] = [];
+      for (let ask = 0; ask < 4; ask++) {
+        await operate();
+        counts.push(gone());
+      }
+      expect(counts).toEqual([500, 1_000, 1_200, 1_200]);
+    },
+  );
 
   test('windows that have ended go, and take no window with them that began after', () => {
     vi.useFakeTimers();
@@ -120,7 +129,10 @@ describe('memory', () => {
     expect(windows.size()).toBeGreaterThan(50);
     windows.sweep(1_000);
     expect(windows.size()).toBe(2);
-    expect([windows.count('k0', 1, 1_000).allowed, windows.count('later', 1, 1_000).allowed]).toEqual([false, false]);
+    expect([
+      windows.count('k0', 1, 1_000).allowed,
+      windows.count('later', 1, 1_000).allowed,
+    ]).toEqual([false, false]);
   });
 
   test('refused uses of ever new keys keep nothing', () => {
@@ -133,22 +145,25 @@ describe('memory', () => {
 describe('shared strings', () => {
   const copy = (text: string): string => Buffer.from(text).toString();
 
-  test.each([1_024, 8_192, 8_193, 100_000, 1_048_576])('of %d characters are kept once, for as long as anybody has them', (length) => {
-    const strings = sharedStrings(createSizeBudget(1e9));
-    const text = 'x'.repeat(length);
-    const [one, two] = [strings.take(copy(text)), strings.take(copy(text))];
-    const other = strings.take(`${copy(text).slice(1)}y`);
-    expect(one).toBeDefined();
-    expect(two).toBe(one);
-    expect(other).not.toBe(one);
-    expect([one?.count, other?.count, strings.size()]).toEqual([2, 1, 2]);
-    if (one === undefined || other === undefined) return;
-    strings.give(one);
-    expect(strings.size()).toBe(2);
-    strings.give(one);
-    strings.give(other);
-    expect(strings.size()).toBe(0);
-  });
+  test.each([1_024, 8_192, 8_193, 100_000, 1_048_576])(
+    'of %d characters are kept once, for as long as anybody has them',
+    (length) => {
+      const strings = sharedStrings(createSizeBudget(1e9));
+      const text = 'x'.repeat(length);
+      const [one, two] = [strings.take(copy(text)), strings.take(copy(text))];
+      const other = strings.take(`${copy(text).slice(1)}y`);
+      expect(one).toBeDefined();
+      expect(two).toBe(one);
+      expect(other).not.toBe(one);
+      expect([one?.count, other?.count, strings.size()]).toEqual([2, 1, 2]);
+      if (one === undefined || other === undefined) return;
+      strings.give(one);
+      expect(strings.size()).toBe(2);
+      strings.give(one);
+      strings.give(other);
+      expect(strings.size()).toBe(0);
+    },
+  );
 
   test.each([0, 1_023, 1_048_577])('are not made of %d characters', (length) => {
     const strings = sharedStrings(createSizeBudget(1e9));
@@ -158,7 +173,10 @@ describe('shared strings', () => {
 
   test('are never mixed up, also where the digest cannot tell them apart', () => {
     const strings = sharedStrings(createSizeBudget(1e9));
-    const [one, other] = ['\uD800', '\uD801'].map((lone) => `${lone}${'x'.repeat(20_000)}`) as [string, string];
+    const [one, other] = ['\uD800', '\uD801'].map((lone) => `${lone}${'x'.repeat(20_000)}`) as [
+      string,
+      string,
+    ];
     expect(strings.take(one)?.value).toBe(one);
     expect(strings.take(other)).toBeUndefined();
   });
@@ -170,7 +188,8 @@ describe('shared strings', () => {
     const freed = (text: string): number => maps.mock.calls.filter(([key]) => key === text).length;
     let now = 0;
     const store = memoryStore({ now: () => now });
-    for (const session of ['dropped', 'expired', 'changed', 'deleted']) await store.create(session, 'k', copy(one), session === 'expired' ? 1_000 : 9_000);
+    for (const session of ['dropped', 'expired', 'changed', 'deleted'])
+      await store.create(session, 'k', copy(one), session === 'expired' ? 1_000 : 9_000);
     await store.drop('dropped');
     await store.set('changed', 'k', copy(one));
     await store.set('changed', 'k', other);
@@ -206,7 +225,9 @@ describe('the queue by time', () => {
             queue.remove(gone.entry);
           } else {
             const first = all[0];
-            expect(queue.first(next.take)).toBe(first !== undefined && first.at <= next.take ? first.entry : undefined);
+            expect(queue.first(next.take)).toBe(
+              first !== undefined && first.at <= next.take ? first.entry : undefined,
+            );
           }
           expect(queue.size()).toBe(all.length);
         }
@@ -219,19 +240,28 @@ describe('room', () => {
   const later = Number.MAX_SAFE_INTEGER;
   const text = (length: number): string => 'x'.repeat(length);
 
-  test('what does not fit is rejected and changes nothing; what is smaller, deleted or ended gives room', async () => {
-    const store = memoryStore({ maxChars: 10_000 });
-    await store.create('s', 'k', 'v', later);
-    await store.set('s', 'big', text(900).repeat(7));
-    await expect(store.set('s', 'more', text(900).repeat(4))).rejects.toThrow(/full \(10000 characters\)/);
-    await expect(store.set('s', 'big', text(900).repeat(11))).rejects.toThrow(/full/);
-    await expect(store.append('s', 'log', text(900).repeat(4), 10)).rejects.toThrow(/full/);
-    expect(await store.get('s', ['more', 'big'])).toEqual([undefined, { value: text(6_300), version: 1 }]);
-    expect(await store.read('s', 'log', 0, 10)).toEqual({ entries: [], first: 0, last: 0 });
-    expect(await store.set('s', 'big', 'small')).toBe(2);
-    expect(await store.append('s', 'log', text(3_600), 10)).toMatchObject({ id: 1 });
-    expect(await store.set('s', 'more', text(800))).toBe(1);
-  });
+  test(
+    'what does not fit is rejected and changes nothing; what is smaller, deleted or ended gives ' +
+      'room',
+    async () => {
+      const store = memoryStore({ maxChars: 10_000 });
+      await store.create('s', 'k', 'v', later);
+      await store.set('s', 'big', text(900).repeat(7));
+      await expect(store.set('s', 'more', text(900).repeat(4))).rejects.toThrow(
+        /full \(10000 characters\)/,
+      );
+      await expect(store.set('s', 'big', text(900).repeat(11))).rejects.toThrow(/full/);
+      await expect(store.append('s', 'log', text(900).repeat(4), 10)).rejects.toThrow(/full/);
+      expect(await store.get('s', ['more', 'big'])).toEqual([
+        undefined,
+        { value: text(6_300), version: 1 },
+      ]);
+      expect(await store.read('s', 'log', 0, 10)).toEqual({ entries: [], first: 0, last: 0 });
+      expect(await store.set('s', 'big', 'small')).toBe(2);
+      expect(await store.append('s', 'log', text(3_600), 10)).toMatchObject({ id: 1 });
+      expect(await store.set('s', 'more', text(800))).toBe(1);
+    },
+  );
 
   test('no session begins in the last quarter, and those that are there go on', async () => {
     const store = memoryStore({ maxChars: 10_000 });
@@ -244,7 +274,8 @@ describe('room', () => {
 
   test('what many sessions share counts once', async () => {
     const store = memoryStore({ maxChars: 100_000 });
-    for (let n = 0; n < 50; n++) expect(await store.create(`s${n}`, 'tools', text(20_000), later)).toBe(true);
+    for (let n = 0; n < 50; n++)
+      expect(await store.create(`s${n}`, 'tools', text(20_000), later)).toBe(true);
   });
 
   test('a full store takes what gives room', async () => {
@@ -260,7 +291,9 @@ describe('room', () => {
   });
 
   test.each([0, -1, Number.NaN, '9'])('%j characters are no room', (maxChars) => {
-    expect(() => memoryStore({ maxChars: maxChars as number })).toThrow('expected `maxChars` to be a number from 1');
+    expect(() => memoryStore({ maxChars: maxChars as number })).toThrow(
+      'expected `maxChars` to be a number from 1',
+    );
   });
 
   test('whatever is done, all of it is free again when the sessions are gone', async () => {
@@ -292,7 +325,9 @@ describe('room', () => {
         for (const name of names) await store.drop(name);
         // To the last character but those of a session and a document.
         now = 0;
-        await expect(store.create('all', 'k', text(12_000 - 500 - 101 + 1), later)).rejects.toThrow(/full/);
+        await expect(store.create('all', 'k', text(12_000 - 500 - 101 + 1), later)).rejects.toThrow(
+          /full/,
+        );
         expect(await store.create('all', 'k', text(12_000 - 500 - 101), later)).toBe(true);
       }),
       { numRuns: 300 },

@@ -14,60 +14,111 @@ const quick = { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInt
 
 function streaming(streams: FakeStreams, dropped?: (reason: string) => void) {
   return async (request: Request): Promise<Response> =>
-    request.url.endsWith('/stream') ? sseResponse(streams, application, dropped) : Response.json({ alive: true });
+    request.url.endsWith('/stream')
+      ? sseResponse(streams, application, dropped)
+      : Response.json({ alive: true });
 }
 
 describe('a request on node:http', () => {
   test('is a web-standard one: method, path, headers, address', async () => {
     const seen = vi.fn(async (request: Request, { address }: { address?: string }) =>
-      Response.json([String(request), request.method, request.url, request.headers.get('x-two'), request.mode, address]),
+      Response.json([
+        String(request),
+        request.method,
+        request.url,
+        request.headers.get('x-two'),
+        request.mode,
+        address,
+      ]),
     );
     const { port } = await open.serve({ answer: seen });
-    const response = await fetch(`http://127.0.0.1:${port}/a%20b?c=d`, { method: 'DELETE', headers: { 'X-Two': 'yes' } });
-    expect(await response.json()).toEqual(['[object Request]', 'DELETE', 'http://localhost/a%20b?c=d', 'yes', 'cors', '127.0.0.1']);
+    const response = await fetch(`http://127.0.0.1:${port}/a%20b?c=d`, {
+      method: 'DELETE',
+      headers: { 'X-Two': 'yes' },
+    });
+    expect(await response.json()).toEqual([
+      '[object Request]',
+      'DELETE',
+      'http://localhost/a%20b?c=d',
+      'yes',
+      'cors',
+      '127.0.0.1',
+    ]);
   });
 
-  test.each(['http://evil.example/path', '*'])('for %s, which is no path, is one for the root', async (target) => {
-    const { port } = await open.serve({ answer: async ({ url }) => Response.json(url) });
-    const client = await open.raw(port, `OPTIONS ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    await expect.poll(client.text).toContain('"http://localhost/"');
-  });
+  test.each(['http://evil.example/path', '*'])(
+    'for %s, which is no path, is one for the root',
+    async (target) => {
+      const { port } = await open.serve({ answer: async ({ url }) => Response.json(url) });
+      const client = await open.raw(port, `OPTIONS ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      await expect.poll(client.text).toContain('"http://localhost/"');
+    },
+  );
 
   test.each([
     ['json', async (request: Request) => request.json()],
     ['stream', async (request: Request) => JSON.parse(await new Response(request.body).text())],
     ['clone', async (request: Request) => request.clone().json()],
-    ['direct', async (request: Request) => JSON.parse(new TextDecoder().decode(await directBody(request)?.(1_000)))],
+    [
+      'direct',
+      async (request: Request) =>
+        JSON.parse(new TextDecoder().decode(await directBody(request)?.(1_000))),
+    ],
   ])('has its body: %s', async (_, read) => {
-    const { port } = await open.serve({ answer: async (request) => Response.json(await read(request)) });
-    const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{"text":"€"}' });
+    const { port } = await open.serve({
+      answer: async (request) => Response.json(await read(request)),
+    });
+    const response = await fetch(`http://127.0.0.1:${port}/`, {
+      method: 'POST',
+      body: '{"text":"€"}',
+    });
     expect(await response.json()).toEqual({ text: '€' });
   });
 
-  test.each(['declared', 'chunked'])('whose %s body is too large is not read, and its client reads the answer', async (way) => {
-    const answer = async (request: Request) =>
-      new Response(null, { status: (await directBody(request)?.(1_000)) === undefined ? 413 : 200, headers: { Connection: 'close' } });
-    const { port } = await open.serve({ answer });
-    const text = 'x'.repeat(3_000_000);
-    const body = way === 'declared' ? text : new Blob([text]).stream();
-    expect((await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, duplex: 'half' } as RequestInit)).status).toBe(413);
-  });
+  test.each(['declared', 'chunked'])(
+    'whose %s body is too large is not read, and its client reads the answer',
+    async (way) => {
+      const answer = async (request: Request) =>
+        new Response(null, {
+          status: (await directBody(request)?.(1_000)) === undefined ? 413 : 200,
+          headers: { Connection: 'close' },
+        });
+      const { port } = await open.serve({ answer });
+      const text = 'x'.repeat(3_000_000);
+      const body = way === 'declared' ? text : new Blob([text]).stream();
+      expect(
+        (
+          await fetch(`http://127.0.0.1:${port}/`, {
+            method: 'POST',
+            body,
+            duplex: 'half',
+          } as RequestInit)
+        ).status,
+      ).toBe(413);
+    },
+  );
 
   test('whose body is read twice is a fault of who reads it', async () => {
     const { port } = await open.serve({
       answer: async (request) => {
         await directBody(request)?.(10);
-        return Response.json(await directBody(request)?.(10).catch((error: Error) => error.message));
+        return Response.json(
+          await directBody(request)?.(10).catch((error: Error) => error.message),
+        );
       },
     });
-    expect(await (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'a' })).json()).toContain('was read before');
+    expect(
+      await (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'a' })).json(),
+    ).toContain('was read before');
   });
 
   test('says by its signal that its client has gone', async () => {
     const signals: AbortSignal[] = [];
     const answer = (request: Request): Promise<Response> => {
       signals.push(request.signal);
-      return new Promise((resolve) => request.signal.addEventListener('abort', () => resolve(new Response())));
+      return new Promise((resolve) =>
+        request.signal.addEventListener('abort', () => resolve(new Response())),
+      );
     };
     const { port } = await open.serve({ answer });
     const client = await open.raw(port, get('/'));
@@ -83,7 +134,10 @@ describe('a request on node:http', () => {
       return new Response();
     };
     const { port } = await open.serve({ answer });
-    const client = await open.raw(port, 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf');
+    const client = await open.raw(
+      port,
+      'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf',
+    );
     client.socket.destroy();
     await expect.poll(() => failed.mock.calls.length).toBe(1);
   });
@@ -92,28 +146,40 @@ describe('a request on node:http', () => {
 describe('an answer', () => {
   test.each([
     ['JSON', () => Response.json({ a: '€' })],
-    ['a text at hand', () => ({ status: 200, headers: { 'Content-Type': 'application/json' }, text: '{"a":"€"}' })],
+    [
+      'a text at hand',
+      () => ({ status: 200, headers: { 'Content-Type': 'application/json' }, text: '{"a":"€"}' }),
+    ],
   ])('of %s says how long it is', async (_, make) => {
     const { port } = await open.serve({ answer: async () => make() });
     const response = await fetch(`http://127.0.0.1:${port}/`);
-    expect([response.headers.get('content-length'), response.headers.get('content-type'), await response.json()]).toEqual([
-      '11',
-      'application/json',
-      { a: '€' },
-    ]);
+    expect([
+      response.headers.get('content-length'),
+      response.headers.get('content-type'),
+      await response.json(),
+    ]).toEqual(['11', 'application/json', { a: '€' }]);
   });
 
   test('of 204 has no body and no length', async () => {
     const { port } = await open.serve({ answer: async () => new Response(null, { status: 204 }) });
     const client = await open.raw(port, get('/'));
-    await expect.poll(client.text).toMatch(/^HTTP\/1.1 204 No Content\r\n(?!.*content-length).*\r\n\r\n$/is);
+    await expect
+      .poll(client.text)
+      .toMatch(/^HTTP\/1.1 204 No Content\r\n(?!.*content-length).*\r\n\r\n$/is);
   });
 
   test('that fails is 500 with nothing of why, which the logger is told', async () => {
     const error = vi.fn();
-    const { port } = await open.serve({ answer: () => Promise.reject(new TypeError('secret')), logger: { info() {}, warn() {}, error } });
+    const { port } = await open.serve({
+      answer: () => Promise.reject(new TypeError('secret')),
+      logger: { info() {}, warn() {}, error },
+    });
     const response = await fetch(`http://127.0.0.1:${port}/`);
-    expect([response.status, await response.json(), error.mock.calls.length]).toMatchObject([500, { error: 'internal_server_error' }, 1]);
+    expect([response.status, await response.json(), error.mock.calls.length]).toMatchObject([
+      500,
+      { error: 'internal_server_error' },
+      1,
+    ]);
     expect(JSON.stringify(error.mock.calls)).not.toContain('secret');
   });
 });
@@ -167,7 +233,8 @@ describe('a slow client', () => {
     await expect
       .poll(
         () => {
-          for (let more = 0; more < 20; more++) if (streams.opened[0]?.send(bulk(100_000)) === true) sent += 100_000;
+          for (let more = 0; more < 20; more++)
+            if (streams.opened[0]?.send(bulk(100_000)) === true) sent += 100_000;
           return dropped.mock.calls.length;
         },
         { timeout: 10_000, interval: 5 },
@@ -202,7 +269,10 @@ describe('a slow client', () => {
 
   test('beyond the most connections is not let in', async () => {
     const warn = vi.fn();
-    const { port } = await open.serve({ logger: { info() {}, warn, error() {} } }, { maxConnections: 2 });
+    const { port } = await open.serve(
+      { logger: { info() {}, warn, error() {} } },
+      { maxConnections: 2 },
+    );
     await open.raw(port);
     await open.raw(port);
     const third = await open.raw(port, get('/'));
@@ -226,12 +296,17 @@ describe('a slow client', () => {
 describe('closing', () => {
   test('says goodbye to streams and ends them', async () => {
     const streams = fakeStreams();
-    const server = await open.serve({ answer: streaming(streams), close: async () => streams.close() });
+    const server = await open.serve({
+      answer: streaming(streams),
+      close: async () => streams.close(),
+    });
     const client = await open.raw(server.port, get('/stream'));
     await expect.poll(client.text).toContain('event: connected');
     await server.close();
     await expect.poll(client.over).toBe(true);
-    expect(client.text()).toMatch(/event: goodbye\r?\ndata: \{"reason":"shutting_down"\}\n\n\r\n0\r\n\r\n$/);
+    expect(client.text()).toMatch(
+      /event: goodbye\r?\ndata: \{"reason":"shutting_down"\}\n\n\r\n0\r\n\r\n$/,
+    );
   });
 
   test('waits for requests that run, takes no new ones, and is done once', async () => {
@@ -252,17 +327,20 @@ describe('closing', () => {
     await closing;
     await expect.poll(client.over).toBe(true);
     await expect.poll(idle.over).toBe(true);
-    expect([client.text().includes('{"done":true}'), client.text().toLowerCase().includes('connection: close'), closes.mock.calls.length]).toEqual([
-      true,
-      true,
-      1,
-    ]);
+    expect([
+      client.text().includes('{"done":true}'),
+      client.text().toLowerCase().includes('connection: close'),
+      closes.mock.calls.length,
+    ]).toEqual([true, true, 1]);
   });
 
   test('does not wait for ever: what runs on, or does not read, is cut', async () => {
     const streams = fakeStreams();
     const server = await open.serve(
-      { answer: (request) => (request.url.endsWith('/hang') ? new Promise(() => {}) : streaming(streams)(request)) },
+      {
+        answer: (request) =>
+          request.url.endsWith('/hang') ? new Promise(() => {}) : streaming(streams)(request),
+      },
       { closingMs: 100 },
     );
     const hanging = await open.raw(server.port, get('/hang'));
@@ -289,8 +367,12 @@ test('a server that replaces the global Request and Response leaves ours as they
     console.log(created.status, stream.status, first.includes('connected'));
     await relay.close();
     process.exit(0);`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', code], {
-    cwd: join(import.meta.dirname, '../../..'),
-  });
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '--eval', code],
+    {
+      cwd: join(import.meta.dirname, '../../..'),
+    },
+  );
   expect(stdout.trim()).toBe('201 200 true');
 });

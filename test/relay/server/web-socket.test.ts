@@ -3,7 +3,14 @@ import { type ClientOptions, WebSocket } from 'ws';
 import type { StreamRequest } from '../../../src/relay/events/ports.ts';
 import { relayError } from '../../../src/relay/relay-error.ts';
 import type { SocketAdmission } from '../../../src/relay/server/socket-port.ts';
-import { application, bulk, type FedStream, fakeStreams, opened, silent } from '../events/stream-kit.ts';
+import {
+  application,
+  bulk,
+  type FedStream,
+  fakeStreams,
+  opened,
+  silent,
+} from '../events/stream-kit.ts';
 
 const open = opened();
 const clients: WebSocket[] = [];
@@ -13,7 +20,10 @@ afterEach(async () => {
 });
 
 type Respond = SocketAdmission['respond'];
-const stored: Respond = async (data) => ({ status: 200, body: { success: true, requestId: (data as { requestId: string }).requestId } });
+const stored: Respond = async (data) => ({
+  status: 200,
+  body: { success: true, requestId: (data as { requestId: string }).requestId },
+});
 
 interface World {
   readonly stream?: StreamRequest;
@@ -41,13 +51,19 @@ async function world({
   const server = await open.serve(
     {
       logger,
-      sockets: { open: async (request) => admit?.(request) ?? { stream, streams, respond }, heartbeatMs, logger },
+      sockets: {
+        open: async (request) => admit?.(request) ?? { stream, streams, respond },
+        heartbeatMs,
+        logger,
+      },
       close: async () => streams.close(),
     },
     { closingMs, ...(loadWs && { loadWs }) },
   );
-  const connect = (options: ClientOptions = {}, path = '/api/sessions/ABCDEFGH/stream') => client(`ws://127.0.0.1:${server.port}${path}`, options);
-  const fed = (): Promise<FedStream> => vi.waitFor(() => streams.opened[0] ?? Promise.reject(new Error('not yet')), { timeout: 5_000 });
+  const connect = (options: ClientOptions = {}, path = '/api/sessions/ABCDEFGH/stream') =>
+    client(`ws://127.0.0.1:${server.port}${path}`, options);
+  const fed = (): Promise<FedStream> =>
+    vi.waitFor(() => streams.opened[0] ?? Promise.reject(new Error('not yet')), { timeout: 5_000 });
   return { server, streams, connect, fed };
 }
 
@@ -56,18 +72,24 @@ function client(url: string, options: ClientOptions) {
   clients.push(socket);
   const frames: { event: string; id?: number; data: Record<string, unknown> }[] = [];
   socket.on('message', (data) => frames.push(JSON.parse(String(data))));
-  const closed = new Promise<[number, string]>((resolve) => socket.once('close', (code, reason) => resolve([code, String(reason)])));
-  const refused = new Promise<{ status: number | undefined; body: string; headers: object }>((resolve) =>
-    socket.once('unexpected-response', (_, response) => {
-      let body = '';
-      response.on('data', (chunk) => {
-        body += chunk;
-      });
-      response.on('end', () => resolve({ status: response.statusCode, body, headers: response.headers }));
-    }),
+  const closed = new Promise<[number, string]>((resolve) =>
+    socket.once('close', (code, reason) => resolve([code, String(reason)])),
+  );
+  const refused = new Promise<{ status: number | undefined; body: string; headers: object }>(
+    (resolve) =>
+      socket.once('unexpected-response', (_, response) => {
+        let body = '';
+        response.on('data', (chunk) => {
+          body += chunk;
+        });
+        response.on('end', () =>
+          resolve({ status: response.statusCode, body, headers: response.headers }),
+        );
+      }),
   );
   socket.on('error', () => {});
-  const say = (frame: unknown): void => socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  const say = (frame: unknown): void =>
+    socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
   return { socket, frames, closed, refused, say };
 }
 
@@ -92,10 +114,20 @@ describe('a WebSocket of a session', () => {
         return undefined;
       },
     });
-    const { socket } = connect({ headers: { Authorization: 'Bearer x', Origin: 'https://a.example' } }, '/api/sessions/ABCDEFGH/stream?after=3&client=c');
+    const { socket } = connect(
+      { headers: { Authorization: 'Bearer x', Origin: 'https://a.example' } },
+      '/api/sessions/ABCDEFGH/stream?after=3&client=c',
+    );
     await expect.poll(() => socket.readyState).toBe(WebSocket.OPEN);
     const [request] = seen as [Request];
-    expect([request.method, request.url, request.headers.get('authorization'), request.headers.get('origin'), socket.extensions, socket.protocol]).toEqual([
+    expect([
+      request.method,
+      request.url,
+      request.headers.get('authorization'),
+      request.headers.get('origin'),
+      socket.extensions,
+      socket.protocol,
+    ]).toEqual([
       'GET',
       'http://localhost/api/sessions/ABCDEFGH/stream?after=3&client=c',
       'Bearer x',
@@ -106,7 +138,13 @@ describe('a WebSocket of a session', () => {
   });
 
   test('that the relay refuses has its answer', async () => {
-    const { connect } = await world({ admit: () => Response.json({ error: 'origin_not_allowed' }, { status: 403, headers: { Vary: 'Origin' } }) });
+    const { connect } = await world({
+      admit: () =>
+        Response.json(
+          { error: 'origin_not_allowed' },
+          { status: 403, headers: { Vary: 'Origin' } },
+        ),
+    });
     expect(await connect().refused).toMatchObject({
       status: 403,
       body: '{"error":"origin_not_allowed"}',
@@ -114,16 +152,28 @@ describe('a WebSocket of a session', () => {
     });
   });
 
-  test('is 501 with what to install where the package is not there, and with nothing of why, which the log has once', async () => {
-    const error = vi.fn();
-    const { connect } = await world({ loadWs: () => Promise.reject(new Error('Cannot find package')), error });
-    const { status, body } = await connect().refused;
-    expect([status, JSON.parse(body)]).toMatchObject([501, { error: 'web_sockets_unavailable', message: expect.stringContaining('npm install ws') }]);
-    expect(body).not.toContain('Cannot find');
-    expect((await connect().refused).status).toBe(501);
-    const err = expect.objectContaining({ message: expect.stringContaining('failed to load: Cannot find package') });
-    expect(error.mock.calls).toEqual([[{ err }, 'relay: WebSockets are not available']]);
-  });
+  test(
+    'is 501 with what to install where the package is not there, and with nothing of why, which ' +
+      'the log has once',
+    async () => {
+      const error = vi.fn();
+      const { connect } = await world({
+        loadWs: () => Promise.reject(new Error('Cannot find package')),
+        error,
+      });
+      const { status, body } = await connect().refused;
+      expect([status, JSON.parse(body)]).toMatchObject([
+        501,
+        { error: 'web_sockets_unavailable', message: expect.stringContaining('npm install ws') },
+      ]);
+      expect(body).not.toContain('Cannot find');
+      expect((await connect().refused).status).toBe(501);
+      const err = expect.objectContaining({
+        message: expect.stringContaining('failed to load: Cannot find package'),
+      });
+      expect(error.mock.calls).toEqual([[{ err }, 'relay: WebSockets are not available']]);
+    },
+  );
 
   test('is 500 with nothing of why when the relay fails', async () => {
     const { connect } = await world({
@@ -176,7 +226,9 @@ describe('an answer over a WebSocket', () => {
     const { frames, say } = connect();
     await fed();
     say({ event: 'response', data: { requestId: 'r1', result: 0 } });
-    await expect.poll(() => frames.at(-1)).toEqual({ event: 'response-stored', data: { requestId: 'r1' } });
+    await expect
+      .poll(() => frames.at(-1))
+      .toEqual({ event: 'response-stored', data: { requestId: 'r1' } });
     expect(respond.mock.calls).toEqual([[{ requestId: 'r1', result: 0 }]]);
   });
 
@@ -185,20 +237,28 @@ describe('an answer over a WebSocket', () => {
     const { frames, say, closed } = connect();
     await fed();
     say({ event: 'response', data: { requestId: 'large', result: 'x'.repeat(4 * 1_048_576) } });
-    await expect.poll(() => frames.at(-1), { timeout: 5_000 }).toEqual({ event: 'response-stored', data: { requestId: 'large' } });
+    await expect
+      .poll(() => frames.at(-1), { timeout: 5_000 })
+      .toEqual({ event: 'response-stored', data: { requestId: 'large' } });
     say({ event: 'response', data: { requestId: 'larger', result: 'x'.repeat(5 * 1_048_576) } });
     expect((await closed)[0]).toBe(1009);
   });
 
   test('that is refused says so', async () => {
-    const respond: Respond = async () => ({ status: 429, body: { error: 'rate_limit_exceeded', message: 'Too many.', code: 'RESPONSE_RATE_LIMIT' } });
+    const respond: Respond = async () => ({
+      status: 429,
+      body: { error: 'rate_limit_exceeded', message: 'Too many.', code: 'RESPONSE_RATE_LIMIT' },
+    });
     const { connect, fed } = await world({ respond });
     const { frames, say } = connect();
     await fed();
     say({ event: 'response', data: { requestId: 'r1', error: 'no' } });
     await expect
       .poll(() => frames.at(-1))
-      .toEqual({ event: 'response-refused', data: { requestId: 'r1', status: 429, error: 'rate_limit_exceeded', message: 'Too many.' } });
+      .toEqual({
+        event: 'response-refused',
+        data: { requestId: 'r1', status: 429, error: 'rate_limit_exceeded', message: 'Too many.' },
+      });
   });
 
   test('that comes with many others waits: few are stored at a time, and all are', async () => {
@@ -213,8 +273,13 @@ describe('an answer over a WebSocket', () => {
     const { connect, fed } = await world({ respond });
     const { frames, say } = connect();
     await fed();
-    for (let index = 0; index < 300; index++) say({ event: 'response', data: { requestId: `r${index}`, result: index } });
-    await expect.poll(() => frames.filter(({ event }) => event === 'response-stored').length, { timeout: 10_000 }).toBe(300);
+    for (let index = 0; index < 300; index++)
+      say({ event: 'response', data: { requestId: `r${index}`, result: index } });
+    await expect
+      .poll(() => frames.filter(({ event }) => event === 'response-stored').length, {
+        timeout: 10_000,
+      })
+      .toBe(300);
     expect(most).toBe(16);
   });
 
@@ -232,7 +297,9 @@ describe('an answer over a WebSocket', () => {
     const { frames, say } = connect();
     await fed();
     say({ event: 'response', data: { requestId: 'r', result: 1 } });
-    await expect.poll(() => frames.at(-1)).toMatchObject({ event: 'error', data: { error: 'wrong_side' } });
+    await expect
+      .poll(() => frames.at(-1))
+      .toMatchObject({ event: 'error', data: { error: 'wrong_side' } });
     expect(respond).not.toHaveBeenCalled();
   });
 });
@@ -241,25 +308,48 @@ describe('a hostile client', () => {
   test.each([
     ['nested too deep', '['.repeat(100) + ']'.repeat(100), 'nested at most 100 levels'],
     ['of too many values', `[${'0,'.repeat(125_050)}0]`, 'at most 125000 values'],
-  ])('that sends five frames %s is closed, and none of them is taken', async (_, result, message) => {
-    const respond = vi.fn(stored);
-    const { connect, fed } = await world({ respond });
-    const { frames: came, say, closed } = connect();
-    await fed();
-    for (let count = 0; count < 5; count++) say(`{"event":"response","data":{"requestId":"r","result":${result}}}`);
-    expect(await closed).toEqual([1008, 'Too many frames that cannot be read.']);
-    expect(came.filter(({ event }) => event === 'error')).toHaveLength(5);
-    expect(came.at(-1)?.data).toEqual({ error: 'invalid_frame', message: expect.stringContaining(message) });
-    expect(respond).not.toHaveBeenCalled();
-  });
+  ])(
+    'that sends five frames %s is closed, and none of them is taken',
+    async (_, result, message) => {
+      const respond = vi.fn(stored);
+      const { connect, fed } = await world({ respond });
+      const { frames: came, say, closed } = connect();
+      await fed();
+      for (let count = 0; count < 5; count++)
+        say(`{"event":"response","data":{"requestId":"r","result":${result}}}`);
+      expect(await closed).toEqual([1008, 'Too many frames that cannot be read.']);
+      expect(came.filter(({ event }) => event === 'error')).toHaveLength(5);
+      expect(came.at(-1)?.data).toEqual({
+        error: 'invalid_frame',
+        message: expect.stringContaining(message),
+      });
+      expect(respond).not.toHaveBeenCalled();
+    },
+  );
 
-  const frames = ['', 'no JSON', 'null', '[]', '7', '{}', '{"event":7}', '{"event":"__proto__"}', '{"event":"tool-request","data":{}}', '['.repeat(100_000)];
+  const frames = [
+    '',
+    'no JSON',
+    'null',
+    '[]',
+    '7',
+    '{}',
+    '{"event":7}',
+    '{"event":"__proto__"}',
+    '{"event":"tool-request","data":{}}',
+    '['.repeat(100_000),
+  ];
   test.each(frames)('that sends what is no frame (%#) is told so', async (frame) => {
     const { connect, fed } = await world();
     const { frames: came, say } = connect();
     await fed();
     say(frame);
-    await expect.poll(() => came.at(-1)).toMatchObject({ event: 'error', data: { error: expect.stringMatching(/^invalid_frame$|^unknown_event$/) } });
+    await expect
+      .poll(() => came.at(-1))
+      .toMatchObject({
+        event: 'error',
+        data: { error: expect.stringMatching(/^invalid_frame$|^unknown_event$/) },
+      });
   });
 
   test('is closed after the fifth', async () => {
@@ -267,7 +357,11 @@ describe('a hostile client', () => {
     const { frames: came, say, closed } = connect();
     const stream = await fed();
     for (let index = 0; index < 20; index++) say('no JSON');
-    expect([await closed, came.filter(({ event }) => event === 'error').length, stream.closed]).toEqual([[1008, 'Too many frames that cannot be read.'], 5, 1]);
+    expect([
+      await closed,
+      came.filter(({ event }) => event === 'error').length,
+      stream.closed,
+    ]).toEqual([[1008, 'Too many frames that cannot be read.'], 5, 1]);
   });
 
   test('that sends a binary frame is closed', async () => {
@@ -282,7 +376,9 @@ describe('a hostile client', () => {
     const { connect, fed } = await world();
     const { socket } = connect();
     const stream = await fed();
-    (socket as unknown as { _socket: { write(data: string): void } })._socket.write('\xff'.repeat(1_000));
+    (socket as unknown as { _socket: { write(data: string): void } })._socket.write(
+      '\xff'.repeat(1_000),
+    );
     await expect.poll(() => stream.closed).toBe(1);
   });
 
@@ -291,36 +387,46 @@ describe('a hostile client', () => {
     ['websocket', 400],
   ])('that upgrades to %s without a handshake is answered %d', async (upgrade, status) => {
     const { server } = await world();
-    const raw = await open.raw(server.port, `GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`);
+    const raw = await open.raw(
+      server.port,
+      `GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`,
+    );
     await expect.poll(raw.over).toBe(true);
     expect(raw.text()).toContain(`HTTP/1.1 ${status} `);
   });
 
-  test('that reads nothing is closed with 1013 before more than 1 MB waits, and cut when it does not close', async () => {
-    const warn = vi.fn();
-    const { connect, fed, streams } = await world({ warn });
-    const { socket, closed } = connect();
-    const other = connect();
-    const stream = await fed();
-    await expect.poll(() => streams.opened.length).toBe(2);
-    (socket as unknown as { _socket: { pause(): void } })._socket.pause();
-    let sent = 0;
-    await expect
-      .poll(
-        () => {
-          for (let more = 0; more < 20; more++) if (stream.send(bulk(100_000))) sent += 100_000;
-          return warn.mock.calls.length;
-        },
-        { timeout: 10_000, interval: 5 },
-      )
-      .toBe(1);
-    expect(sent).toBeLessThan(30_000_000);
-    expect([stream.closed, stream.send(bulk(1))]).toEqual([1, false]);
-    streams.opened[1]?.send({ id: 1, event: 'still', data: {} });
-    await expect.poll(() => [...other.frames].pop()?.event).toBe('still');
-    (socket as unknown as { _socket: { resume(): void } })._socket.resume();
-    expect(await closed).toEqual([1013, 'The client reads too slowly: more than 1 MB was waiting for it.']);
-  });
+  test(
+    'that reads nothing is closed with 1013 before more than 1 MB waits, and cut when it does ' +
+      'not close',
+    async () => {
+      const warn = vi.fn();
+      const { connect, fed, streams } = await world({ warn });
+      const { socket, closed } = connect();
+      const other = connect();
+      const stream = await fed();
+      await expect.poll(() => streams.opened.length).toBe(2);
+      (socket as unknown as { _socket: { pause(): void } })._socket.pause();
+      let sent = 0;
+      await expect
+        .poll(
+          () => {
+            for (let more = 0; more < 20; more++) if (stream.send(bulk(100_000))) sent += 100_000;
+            return warn.mock.calls.length;
+          },
+          { timeout: 10_000, interval: 5 },
+        )
+        .toBe(1);
+      expect(sent).toBeLessThan(30_000_000);
+      expect([stream.closed, stream.send(bulk(1))]).toEqual([1, false]);
+      streams.opened[1]?.send({ id: 1, event: 'still', data: {} });
+      await expect.poll(() => [...other.frames].pop()?.event).toBe('still');
+      (socket as unknown as { _socket: { resume(): void } })._socket.resume();
+      expect(await closed).toEqual([
+        1013,
+        'The client reads too slowly: more than 1 MB was waiting for it.',
+      ]);
+    },
+  );
 
   test('that pings and reads nothing does not fill the memory', async () => {
     const warn = vi.fn();
@@ -360,7 +466,9 @@ describe('a large event', () => {
     await expect.poll(() => came.length).toBe(1);
     await stream.ready?.();
     expect([stream.send(bulk(4_000_000, 1)), stream.send(bulk(10, 2))]).toEqual([true, true]);
-    await expect.poll(() => came.map(({ id }) => id), { timeout: 5_000 }).toEqual([undefined, 1, 2]);
+    await expect
+      .poll(() => came.map(({ id }) => id), { timeout: 5_000 })
+      .toEqual([undefined, 1, 2]);
   });
 
   test('after another waits for room', async () => {

@@ -14,7 +14,10 @@ const definition: RelayedDefinition = {
 };
 const executor: Executor = { kind: 'remote', execute: async () => 7 };
 const make = (more: Partial<RelayedDefinition> = {}) =>
-  defineRelayedTool({ ...definition, ...more }, { source: 'relay:ABCD2345', pluginType: 'codap', timeoutMs: 1_000, executor }) as AnyTool<unknown>;
+  defineRelayedTool(
+    { ...definition, ...more },
+    { source: 'relay:ABCD2345', pluginType: 'codap', timeoutMs: 1_000, executor },
+  ) as AnyTool<unknown>;
 
 describe('a relayed tool', () => {
   test('shows what the application said of it, and that it is a stranger', () => {
@@ -35,21 +38,33 @@ describe('a relayed tool', () => {
   });
 
   test('stays the same to approvals when only the word about its delivery changes', () => {
-    expect(make({ annotations: { ...definition.annotations, idempotent: false } }).fingerprint).toBe(make().fingerprint);
+    expect(
+      make({ annotations: { ...definition.annotations, idempotent: false } }).fingerprint,
+    ).toBe(make().fingerprint);
     expect(make({ description: 'Draws another.' }).fingerprint).not.toBe(make().fingerprint);
   });
 
   test('has no category without a plugin type', () => {
-    expect(defineRelayedTool(definition, { source: 'relay:ABCD2345', timeoutMs: 1_000, executor })).not.toHaveProperty('category');
+    expect(
+      defineRelayedTool(definition, { source: 'relay:ABCD2345', timeoutMs: 1_000, executor }),
+    ).not.toHaveProperty('category');
   });
 
   test('passes the gates of its session under its source', async () => {
-    await using registry = new HostToolRegistry({ rules: [{ effect: 'deny', source: 'relay:*', when: { x: 'no' } }] });
+    await using registry = new HostToolRegistry({
+      rules: [{ effect: 'deny', source: 'relay:*', when: { x: 'no' } }],
+    });
     const session = registry.createSession({ sessionId: 's' });
     session.register(make());
     expect(await session.call('draw', { x: 'yes' })).toMatchObject({ success: true, output: 7 });
-    expect(await session.call('draw', { x: 'no' })).toMatchObject({ success: false, error: { code: 'policy_denied' } });
-    expect(await session.call('draw', { x: 1 })).toMatchObject({ success: false, error: { code: 'invalid_input' } });
+    expect(await session.call('draw', { x: 'no' })).toMatchObject({
+      success: false,
+      error: { code: 'policy_denied' },
+    });
+    expect(await session.call('draw', { x: 1 })).toMatchObject({
+      success: false,
+      error: { code: 'invalid_input' },
+    });
   });
 
   test('is gone when it is taken away, and not before', async () => {
@@ -58,6 +73,9 @@ describe('a relayed tool', () => {
     const registration = session.register(make());
     expect(session.effectiveTools().names).toEqual(['draw']);
     registration.unregister();
-    expect(await session.call('draw', { x: 'a' })).toMatchObject({ success: false, error: { code: 'tool_not_available' } });
+    expect(await session.call('draw', { x: 'a' })).toMatchObject({
+      success: false,
+      error: { code: 'tool_not_available' },
+    });
   });
 });

@@ -5,7 +5,12 @@ import type { RelayedDefinition, ToolsDocument } from '../../../src/relay/ports/
 import { createRelayedTools } from '../../../src/relay/tools/relayed-tools.ts';
 import { relayed } from '../relay-world.ts';
 
-const properties = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`p${index}`, { type: 'string', description: 'x'.repeat(50) }]));
+const properties = Object.fromEntries(
+  Array.from({ length: 40 }, (_, index) => [
+    `p${index}`,
+    { type: 'string', description: 'x'.repeat(50) },
+  ]),
+);
 const document = (definitions: readonly RelayedDefinition[]): ToolsDocument => ({
   revision: 1,
   pluginType: 'custom',
@@ -19,13 +24,24 @@ const document = (definitions: readonly RelayedDefinition[]): ToolsDocument => (
 const toolsOf = () => {
   const session = new HostToolRegistry().createSession({ sessionId: 'ABCDEFGH' });
   const logger = { info: () => {}, warn: () => expect.unreachable(), error: () => {} };
-  return { session, tools: createRelayedTools({ code: 'ABCDEFGH', session, requestTimeoutMs: 1_000, logger, run: async () => null }) };
+  return {
+    session,
+    tools: createRelayedTools({
+      code: 'ABCDEFGH',
+      session,
+      requestTimeoutMs: 1_000,
+      logger,
+      run: async () => null,
+    }),
+  };
 };
 
 test('a thousand large tools leave the node its turns, and are all there in their order', async () => {
   const { session, tools } = toolsOf();
   const definitions = Array.from({ length: 1_000 }, (_, index) =>
-    relayed(`tool_${String(index).padStart(4, '0')}`, { parameters: { type: 'object', properties } }),
+    relayed(`tool_${String(index).padStart(4, '0')}`, {
+      parameters: { type: 'object', properties },
+    }),
   );
   let turns = 0;
   let over = false;
@@ -37,14 +53,18 @@ test('a thousand large tools leave the node its turns, and are all there in thei
   await tools.show(document(definitions));
   over = true;
   expect(turns).toBeGreaterThan(1);
-  expect((await session.effectiveTools()).tools.map(({ name }) => name)).toEqual(definitions.map(({ name }) => name));
+  expect((await session.effectiveTools()).tools.map(({ name }) => name)).toEqual(
+    definitions.map(({ name }) => name),
+  );
 });
 
 test('what is registered again is replaced in its place, what is missing goes', async () => {
   const { session, tools } = toolsOf();
   await tools.show(document([relayed('a'), relayed('b'), relayed('c')]));
   await tools.show(document([relayed('c'), relayed('a', { description: 'Another.' })]));
-  expect((await session.effectiveTools()).tools.map(({ name, description }) => [name, description])).toEqual([
+  expect(
+    (await session.effectiveTools()).tools.map(({ name, description }) => [name, description]),
+  ).toEqual([
     ['a', 'Another.'],
     ['c', 'Does c.'],
   ]);

@@ -1,10 +1,22 @@
-/** Tools that are typed by their definitions, failures as errors, and preliminary results, in both versions of the AI SDK. */
+/**
+ * Tools that are typed by their definitions, failures as errors, and preliminary results, in both
+ * versions of the AI SDK.
+ */
 import type { InferUITools, ToolSet, TypedToolResult } from 'ai';
-import type { InferUITools as InferUITools7, ToolSet as ToolSet7, TypedToolResult as TypedToolResult7 } from 'ai7';
+import type {
+  InferUITools as InferUITools7,
+  ToolSet as ToolSet7,
+  TypedToolResult as TypedToolResult7,
+} from 'ai7';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, fail, jsonSchema } from '../../../src/index.ts';
-import { type AiSdkFailure, type AiSdkPreliminary, type AiSdkResult, toAiSdkTools } from '../../../src/surfaces/ai-sdk/index.ts';
+import {
+  type AiSdkFailure,
+  type AiSdkPreliminary,
+  type AiSdkResult,
+  toAiSdkTools,
+} from '../../../src/surfaces/ai-sdk/index.ts';
 import { createTestSession, mockTool, recordEvents } from '../../../src/testing/index.ts';
 import { answersTo, versions } from './versions.ts';
 
@@ -32,7 +44,10 @@ const count = defineTool({
     return { counted: to };
   },
 });
-const broken = mockTool({ name: 'broken', handler: () => fail({ message: 'no disk', reason: 'disk_full' }) });
+const broken = mockTool({
+  name: 'broken',
+  handler: () => fail({ message: 'no disk', reason: 'disk_full' }),
+});
 
 type Outcome<O> = AiSdkResult<O> | AiSdkPreliminary;
 
@@ -53,22 +68,47 @@ describe('typed tools', () => {
     const six: ToolSet = tools;
     const seven: ToolSet7 = tools;
     expect(six).toBe(seven);
-    expectTypeOf<InferUITools<typeof tools>['add']>().toEqualTypeOf<{ input: { a: number; b?: number | undefined }; output: Outcome<{ sum: number }> }>();
-    expectTypeOf<InferUITools7<typeof tools>['add']>().toEqualTypeOf<{ input: { a: number; b?: number | undefined }; output: Outcome<{ sum: number }> }>();
-    expectTypeOf<InferUITools<typeof tools>['text_echo']['output']>().toEqualTypeOf<Outcome<string>>();
-    type Result = Extract<TypedToolResult<typeof tools>, { toolName: 'add'; dynamic?: false | undefined }>;
-    type Result7 = Extract<TypedToolResult7<typeof tools>, { toolName: 'add'; dynamic?: false | undefined }>;
+    expectTypeOf<InferUITools<typeof tools>['add']>().toEqualTypeOf<{
+      input: { a: number; b?: number | undefined };
+      output: Outcome<{ sum: number }>;
+    }>();
+    expectTypeOf<InferUITools7<typeof tools>['add']>().toEqualTypeOf<{
+      input: { a: number; b?: number | undefined };
+      output: Outcome<{ sum: number }>;
+    }>();
+    expectTypeOf<InferUITools<typeof tools>['text_echo']['output']>().toEqualTypeOf<
+      Outcome<string>
+    >();
+    type Result = Extract<
+      TypedToolResult<typeof tools>,
+      { toolName: 'add'; dynamic?: false | undefined }
+    >;
+    type Result7 = Extract<
+      TypedToolResult7<typeof tools>,
+      { toolName: 'add'; dynamic?: false | undefined }
+    >;
     expectTypeOf<Result['output']>().toEqualTypeOf<Outcome<{ sum: number }>>();
     expectTypeOf<Result7['output']>().toEqualTypeOf<Outcome<{ sum: number }>>();
-    const sumOf = (output: Result['output']): number | undefined => (output.success ? output.output.sum : undefined);
+    const sumOf = (output: Result['output']): number | undefined =>
+      output.success ? output.output.sum : undefined;
     expect(sumOf({ preliminary: true, yielded: 1 })).toBeUndefined();
   });
 
-  test.each(versions)('$name: a typed call is a static one, and goes through the session', async (sdk) => {
-    const run = await sdk.generate([[{ id: 'c1', name: 'text_echo', input: '{"text":"hi"}' }], 'Done.'], { tools });
-    expect(run.steps[0]?.content.find(({ type }) => type === 'tool-result')).toMatchObject({ output: { success: true, output: 'echo hi' } });
-    expect(run.steps[0]?.content.find(({ type }) => type === 'tool-result')).not.toMatchObject({ dynamic: true });
-  });
+  test.each(versions)(
+    '$name: a typed call is a static one, and goes through the session',
+    async (sdk) => {
+      const run = await sdk.generate(
+        [[{ id: 'c1', name: 'text_echo', input: '{"text":"hi"}' }], 'Done.'],
+        { tools },
+      );
+      expect(run.steps[0]?.content.find(({ type }) => type === 'tool-result')).toMatchObject({
+        output: { success: true, output: 'echo hi' },
+      });
+      expect(run.steps[0]?.content.find(({ type }) => type === 'tool-result')).not.toMatchObject({
+        dynamic: true,
+      });
+    },
+  );
 
   test('a tool that is not effective is not shown; the same object is given until the tools change', () => {
     const own = createTestSession({ tools: [add, echo] });
@@ -79,37 +119,61 @@ describe('typed tools', () => {
     expect(Object.keys(toAiSdkTools(own, { tools: [add, echo] }).tools)).toEqual(['text_echo']);
   });
 
-  test('a definition that the session does not know, or whose shown name its type gets wrong, is refused', () => {
-    const own = createTestSession({ tools: [echo] });
-    expect(() => toAiSdkTools(own, { tools: [add] })).toThrowError(expect.objectContaining({ code: 'unknown_tool' }));
-    own.register(mockTool({ name: 'text_echo' }));
-    expect(() => toAiSdkTools(own, { tools: [echo] })).toThrowError(/`text\.echo` is shown as `text_echo_[0-9a-f]+`/);
-    expect(() => toAiSdkTools(own, { tools: echo as never })).toThrowError(/expected `tools` to be an array of definitions/);
-    expect(() => toAiSdkTools(own, { tool: [echo] } as never)).toThrowError(/unknown option `tool`; did you mean `tools`\?/);
-  });
+  test(
+    'a definition that the session does not know, or whose shown name its type gets wrong, is ' +
+      'refused',
+    () => {
+      const own = createTestSession({ tools: [echo] });
+      expect(() => toAiSdkTools(own, { tools: [add] })).toThrowError(
+        expect.objectContaining({ code: 'unknown_tool' }),
+      );
+      own.register(mockTool({ name: 'text_echo' }));
+      expect(() => toAiSdkTools(own, { tools: [echo] })).toThrowError(
+        /`text\.echo` is shown as `text_echo_[0-9a-f]+`/,
+      );
+      expect(() => toAiSdkTools(own, { tools: echo as never })).toThrowError(
+        /expected `tools` to be an array of definitions/,
+      );
+      expect(() => toAiSdkTools(own, { tool: [echo] } as never)).toThrowError(
+        /unknown option `tool`; did you mean `tools`\?/,
+      );
+    },
+  );
 });
 
 describe.each(versions)('$name', (sdk) => {
   describe.each(['generate', 'stream'] as const)('%s', (way) => {
-    test('with `failures: "errors"` a failed call is a tool error that holds the result, and the model reads the same text', async () => {
-      const session = createTestSession({ tools: [broken, add] });
-      const calls = [
-        { id: 'c1', name: 'broken', input: '{}' },
-        { id: 'c2', name: 'add', input: '{"a":1}' },
-      ];
-      const results = await sdk[way]([calls, 'Done.'], { tools: toAiSdkTools(session).tools });
-      const errors = await sdk[way]([calls, 'Done.'], { tools: toAiSdkTools(session, { failures: 'errors' }).tools });
-      const said = (run: typeof errors) => new Map(answersTo(run).map(([id, output]) => [id, output?.type === 'content' ? '' : output?.value]));
-      expect(said(errors)).toEqual(said(results));
-      expect(said(errors).get('c1')).toBe('Error: no disk');
-      const part = errors.steps[0]?.content.find(({ type }) => type === 'tool-error');
-      expect(part).toMatchObject({ toolCallId: 'c1' });
-      expect((part as { error: AiSdkFailure }).error.result).toMatchObject({
-        success: false,
-        error: { code: 'handler_error', reason: 'disk_full' },
-        metadata: { callId: 'c1' },
-      });
-    });
+    test(
+      'with `failures: "errors"` a failed call is a tool error that holds the result, and the ' +
+        'model reads the same text',
+      async () => {
+        const session = createTestSession({ tools: [broken, add] });
+        const calls = [
+          { id: 'c1', name: 'broken', input: '{}' },
+          { id: 'c2', name: 'add', input: '{"a":1}' },
+        ];
+        const results = await sdk[way]([calls, 'Done.'], { tools: toAiSdkTools(session).tools });
+        const errors = await sdk[way]([calls, 'Done.'], {
+          tools: toAiSdkTools(session, { failures: 'errors' }).tools,
+        });
+        const said = (run: typeof errors) =>
+          new Map(
+            answersTo(run).map(([id, output]) => [
+              id,
+              output?.type === 'content' ? '' : output?.value,
+            ]),
+          );
+        expect(said(errors)).toEqual(said(results));
+        expect(said(errors).get('c1')).toBe('Error: no disk');
+        const part = errors.steps[0]?.content.find(({ type }) => type === 'tool-error');
+        expect(part).toMatchObject({ toolCallId: 'c1' });
+        expect((part as { error: AiSdkFailure }).error.result).toMatchObject({
+          success: false,
+          error: { code: 'handler_error', reason: 'disk_full' },
+          metadata: { callId: 'c1' },
+        });
+      },
+    );
 
     test('the arguments of a call of an unknown name are recorded as they were sent', async () => {
       const session = createTestSession({ tools: [add] });
@@ -137,7 +201,9 @@ describe.each(versions)('$name', (sdk) => {
 
   test('what a generator yields is a preliminary result, in order, before the result', async () => {
     const session = createTestSession({ tools: [count] });
-    const run = await sdk.stream([[{ id: 'c1', name: 'count', input: '{"to":2}' }], 'Done.'], { tools: toAiSdkTools(session).tools });
+    const run = await sdk.stream([[{ id: 'c1', name: 'count', input: '{"to":2}' }], 'Done.'], {
+      tools: toAiSdkTools(session).tools,
+    });
     const outputs = run.parts.filter(({ type }) => type === 'tool-result');
     expect(outputs.map(({ preliminary, output }) => [preliminary === true, output])).toMatchObject([
       [true, { preliminary: true, yielded: { done: 0, message: 'starting' } }],
@@ -167,7 +233,10 @@ describe('preliminary results', () => {
         defineTool({
           name: 'tell',
           description: 'Tells.',
-          parameters: jsonSchema<{ key: string }>({ type: 'object', properties: { key: { type: 'string', 'x-secret': true } as never } }),
+          parameters: jsonSchema<{ key: string }>({
+            type: 'object',
+            properties: { key: { type: 'string', 'x-secret': true } as never },
+          }),
           async *handler({ key }, { callId }) {
             yield { callId, key };
             return 'told';
@@ -178,7 +247,10 @@ describe('preliminary results', () => {
     const { tools } = toAiSdkTools(session);
     const all = async (id: string) => {
       const seen: unknown[] = [];
-      const running = tools.tell?.execute({ key: 'hunter2-and-more' }, { toolCallId: id }) as unknown as AsyncIterable<unknown>;
+      const running = tools.tell?.execute(
+        { key: 'hunter2-and-more' },
+        { toolCallId: id },
+      ) as unknown as AsyncIterable<unknown>;
       for await (const one of running) seen.push(one);
       return seen;
     };
@@ -216,6 +288,8 @@ test('a call that never reaches a tool runs nothing, also where blank text could
   const session = createTestSession({ tools: [tool, add], repair: 'safe' });
   const { repairToolCall } = toAiSdkTools(session);
   session.setFacts({ open: true });
-  expect(await repairToolCall({ toolCall: { toolCallId: 'c1', toolName: 'gated', input: '' } })).toBeNull();
+  expect(
+    await repairToolCall({ toolCall: { toolCallId: 'c1', toolName: 'gated', input: '' } }),
+  ).toBeNull();
   expect(tool.callCount).toBe(0);
 });

@@ -55,7 +55,10 @@ export interface RunOptions {
   secret?: string;
 }
 
-/** A version: runs a scripted model to its end, streaming or not, and tells what the model was asked. */
+/**
+ * A version: runs a scripted model to its end, streaming or not, and tells what the model was
+ * asked.
+ */
 export interface Sdk {
   name: string;
   generate(turns: Turn[], options: RunOptions): Promise<Run & { asked: Asked[] }>;
@@ -77,9 +80,19 @@ interface Module {
 type Mock = new (options: object) => { doGenerateCalls: Asked[]; doStreamCalls: Asked[] };
 
 const usage = { inputTokens: { total: 1, noCache: 1 }, outputTokens: { total: 1, text: 1 } };
-const finish = (turn: Turn) => ({ unified: typeof turn === 'string' ? 'stop' : 'tool-calls', raw: undefined });
+const finish = (turn: Turn) => ({
+  unified: typeof turn === 'string' ? 'stop' : 'tool-calls',
+  raw: undefined,
+});
 const toContent = (turn: Turn): object[] =>
-  typeof turn === 'string' ? [{ type: 'text', text: turn }] : turn.map(({ id, name, input }) => ({ type: 'tool-call', toolCallId: id, toolName: name, input }));
+  typeof turn === 'string'
+    ? [{ type: 'text', text: turn }]
+    : turn.map(({ id, name, input }) => ({
+        type: 'tool-call',
+        toolCallId: id,
+        toolName: name,
+        input,
+      }));
 const toChunks = (turn: Turn): object[] => [
   { type: 'stream-start', warnings: [] },
   ...(typeof turn === 'string'
@@ -104,7 +117,14 @@ function version(name: string, sdk: Module, Model: Mock): Sdk {
   return {
     name,
     async generate(turns, options) {
-      const model = new Model({ doGenerate: turns.map((turn) => ({ content: toContent(turn), finishReason: finish(turn), usage, warnings: [] })) });
+      const model = new Model({
+        doGenerate: turns.map((turn) => ({
+          content: toContent(turn),
+          finishReason: finish(turn),
+          usage,
+          warnings: [],
+        })),
+      });
       const { text, content, steps, response } = await sdk.generateText(settings(options, model));
       return { text, content, steps, response, asked: model.doGenerateCalls };
     },
@@ -141,13 +161,20 @@ export const versions: readonly Sdk[] = [
 ];
 
 /** What the model of the last step was shown of each call. */
-export function answersTo({ asked }: { asked: Asked[] }): [string | undefined, AiSdkOutput | undefined][] {
+export function answersTo({
+  asked,
+}: {
+  asked: Asked[];
+}): [string | undefined, AiSdkOutput | undefined][] {
   const prompt = asked.at(-1)?.prompt ?? [];
   return prompt
     .filter(({ role }) => role === 'tool')
     .flatMap(({ content }) =>
       content
         .filter(({ type }) => type === 'tool-result')
-        .map(({ toolCallId, output }) => [toolCallId, output] as [string | undefined, AiSdkOutput | undefined]),
+        .map(
+          ({ toolCallId, output }) =>
+            [toolCallId, output] as [string | undefined, AiSdkOutput | undefined],
+        ),
     );
 }

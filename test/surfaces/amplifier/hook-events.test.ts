@@ -2,14 +2,22 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, HostToolRegistry } from '../../../src/index.ts';
 import { type HookEvent, hookEvents } from '../../../src/surfaces/amplifier/index.ts';
-import { createTestSession, fixedClock, mockTool, type TestSessionOptions } from '../../../src/testing/index.ts';
+import {
+  createTestSession,
+  fixedClock,
+  mockTool,
+  type TestSessionOptions,
+} from '../../../src/testing/index.ts';
 
 const git = () =>
   defineTool({
     name: 'git',
     description: 'Runs a git action.',
     parameters: z.object({ action: z.string() }),
-    policy: { check: ({ input, allow, deny }) => (input.action === 'push' ? deny('action_not_allowed', 'No pushing here.') : allow()) },
+    policy: {
+      check: ({ input, allow, deny }) =>
+        input.action === 'push' ? deny('action_not_allowed', 'No pushing here.') : allow(),
+    },
     handler: ({ action }) => {
       if (action === 'fail') throw new Error('git failed');
       return action;
@@ -19,7 +27,12 @@ const git = () =>
 const listen = (options: TestSessionOptions = {}) => {
   const session = createTestSession({ tools: [git()], ...options });
   const events: HookEvent[] = [];
-  return { session, events, stop: hookEvents(session, (event) => void events.push(event)), names: () => events.map(({ name }) => name) };
+  return {
+    session,
+    events,
+    stop: hookEvents(session, (event) => void events.push(event)),
+    names: () => events.map(({ name }) => name),
+  };
 };
 
 describe('the stream of one call', () => {
@@ -27,7 +40,12 @@ describe('the stream of one call', () => {
     const clock = fixedClock(Date.UTC(2026, 1, 3, 4, 5, 6, 7));
     const { session, events } = listen({ now: clock.now });
     await session.call('git', { action: 'status' });
-    const base = { tool: 'git', call_id: 'call-1', session_id: 'test-session', ts: '2026-02-03T04:05:06.007Z' };
+    const base = {
+      tool: 'git',
+      call_id: 'call-1',
+      session_id: 'test-session',
+      ts: '2026-02-03T04:05:06.007Z',
+    };
     expect(events).toEqual([
       { name: 'hook.tool.before', ...base },
       { name: 'hook.policy.before', ...base },
@@ -39,21 +57,41 @@ describe('the stream of one call', () => {
   test('that is denied: policy.before, then the deny, then an end with the same reason', async () => {
     const { session, events, names } = listen();
     await session.call('git', { action: 'push' });
-    expect(names()).toEqual(['hook.tool.before', 'hook.policy.before', 'hook.policy.deny', 'hook.tool.after']);
+    expect(names()).toEqual([
+      'hook.tool.before',
+      'hook.policy.before',
+      'hook.policy.deny',
+      'hook.tool.after',
+    ]);
     expect(events[2]).toMatchObject({ reason: 'action_not_allowed' });
-    expect(events[3]).toMatchObject({ status: 'error', reason: 'action_not_allowed', message: 'No pushing here.' });
+    expect(events[3]).toMatchObject({
+      status: 'error',
+      reason: 'action_not_allowed',
+      message: 'No pushing here.',
+    });
   });
 
   test('that fails: its reason is its code where it has none of its own', async () => {
     const { session, events, names } = listen();
     await session.call('git', { action: 'fail' });
     expect(names()).toEqual(['hook.tool.before', 'hook.policy.before', 'hook.tool.after']);
-    expect(events[2]).toMatchObject({ status: 'error', reason: 'handler_error', message: 'git failed' });
+    expect(events[2]).toMatchObject({
+      status: 'error',
+      reason: 'handler_error',
+      message: 'git failed',
+    });
   });
 
   test.each<[string, TestSessionOptions]>([
     ['a rule', { rules: [{ effect: 'deny', tools: 'git', when: { action: 'status' } }] }],
-    ['a default', { default: 'deny', rules: [{ effect: 'ask', tools: 'other' }], tools: [mockTool({ name: 'git' })] }],
+    [
+      'a default',
+      {
+        default: 'deny',
+        rules: [{ effect: 'ask', tools: 'other' }],
+        tools: [mockTool({ name: 'git' })],
+      },
+    ],
     [
       'a policy that throws',
       {
@@ -67,12 +105,22 @@ describe('the stream of one call', () => {
         ],
       },
     ],
-    ['a slow policy', { policies: [{ id: 'p', check: async () => ({ effect: 'deny', reason: 'later' }) as never }] }],
+    [
+      'a slow policy',
+      {
+        policies: [{ id: 'p', check: async () => ({ effect: 'deny', reason: 'later' }) as never }],
+      },
+    ],
     ['a before hook', { hooks: [{ before: () => ({ action: 'deny', reason: 'not_now' }) }] }],
   ])('that is denied by %s has the same order', async (_, options) => {
     const { session, names } = listen(options);
     await session.call('git', { action: 'status' });
-    expect(names()).toEqual(['hook.tool.before', 'hook.policy.before', 'hook.policy.deny', 'hook.tool.after']);
+    expect(names()).toEqual([
+      'hook.tool.before',
+      'hook.policy.before',
+      'hook.policy.deny',
+      'hook.tool.after',
+    ]);
   });
 
   test.each<[string, string, unknown, string]>([
@@ -87,7 +135,10 @@ describe('the stream of one call', () => {
   });
 
   test('that a person refused is an error without a deny: no policy said no', async () => {
-    const { session, names } = listen({ tools: [mockTool({ name: 'git', requiresApproval: true })], approver: () => 'reject_once' });
+    const { session, names } = listen({
+      tools: [mockTool({ name: 'git', requiresApproval: true })],
+      approver: () => 'reject_once',
+    });
     await session.call('git');
     expect(names()).toEqual(['hook.tool.before', 'hook.policy.before', 'hook.tool.after']);
   });
@@ -104,13 +155,19 @@ describe('the stream of one call', () => {
     const [pending] = await session.approvals.pending();
     await session.approvals.resume(pending?.token ?? '', 'allow_once');
     expect(names().filter((name) => name === 'hook.tool.before')).toHaveLength(2);
-    expect(events.at(-1)).toMatchObject({ name: 'hook.tool.after', status: 'ok', call_id: events[0]?.call_id });
+    expect(events.at(-1)).toMatchObject({
+      name: 'hook.tool.after',
+      status: 'ok',
+      call_id: events[0]?.call_id,
+    });
   });
 });
 
 describe('over many calls', () => {
   test('each before has exactly one after, whatever happened', async () => {
-    const { session, events } = listen({ tools: [git(), mockTool({ name: 'slow', delayMs: 60_000 })] });
+    const { session, events } = listen({
+      tools: [git(), mockTool({ name: 'slow', delayMs: 60_000 })],
+    });
     const controller = new AbortController();
     const calls = [
       ...['status', 'push', 'fail', 'log'].map((action) => session.call('git', { action })),
@@ -123,14 +180,20 @@ describe('over many calls', () => {
     await Promise.all(calls.slice(0, -1));
     await session.close();
     await Promise.all(calls);
-    const ids = (name: string): string[] => events.filter((event) => event.name === name).map(({ call_id }) => call_id);
+    const ids = (name: string): string[] =>
+      events.filter((event) => event.name === name).map(({ call_id }) => call_id);
     expect(ids('hook.tool.before').sort()).toEqual(ids('hook.tool.after').sort());
     expect(new Set(ids('hook.tool.after')).size).toBe(calls.length);
   });
 
   test('a registry tells of all its sessions, of equal ids too', async () => {
     const registry = new HostToolRegistry();
-    registry.register(mockTool({ name: 'slow', handler: () => new Promise((resolve) => setImmediate(resolve, 'x')) }));
+    registry.register(
+      mockTool({
+        name: 'slow',
+        handler: () => new Promise((resolve) => setImmediate(resolve, 'x')),
+      }),
+    );
     const events: HookEvent[] = [];
     hookEvents(registry, (event) => void events.push(event));
     const sessions = ['a', 'a', 'b'].map((sessionId) => registry.createSession({ sessionId }));
@@ -145,7 +208,14 @@ describe('over many calls', () => {
   });
 
   test('a call that had begun before is left out', async () => {
-    const session = createTestSession({ tools: [mockTool({ name: 'slow', handler: () => new Promise((resolve) => setImmediate(resolve, 'x')) })] });
+    const session = createTestSession({
+      tools: [
+        mockTool({
+          name: 'slow',
+          handler: () => new Promise((resolve) => setImmediate(resolve, 'x')),
+        }),
+      ],
+    });
     const events: HookEvent[] = [];
     const early = session.call('slow');
     hookEvents(session, (event) => void events.push(event));
@@ -162,8 +232,15 @@ describe('over many calls', () => {
       throw new Error('sink is full');
     });
     hookEvents(session, () => Promise.reject(new Error('sink is full')));
-    expect(await session.call('git', { action: 'push' })).toMatchObject({ error: { code: 'policy_denied' } });
-    expect(names).toEqual(['hook.tool.before', 'hook.policy.before', 'hook.policy.deny', 'hook.tool.after']);
+    expect(await session.call('git', { action: 'push' })).toMatchObject({
+      error: { code: 'policy_denied' },
+    });
+    expect(names).toEqual([
+      'hook.tool.before',
+      'hook.policy.before',
+      'hook.policy.deny',
+      'hook.tool.after',
+    ]);
   });
 
   test('stops when it is told to', async () => {
@@ -176,8 +253,17 @@ describe('over many calls', () => {
 });
 
 test('what has no events, and what is no listener, is refused by name', () => {
-  const refusal = (message: string) => expect.objectContaining({ name: 'MisuseError', code: 'invalid_option', message: expect.stringContaining(message) });
+  const refusal = (message: string) =>
+    expect.objectContaining({
+      name: 'MisuseError',
+      code: 'invalid_option',
+      message: expect.stringContaining(message),
+    });
   for (const source of [undefined, null, {}, { events: {} }])
-    expect(() => hookEvents(source as never, () => {})).toThrow(refusal('hookEvents: expected a session or a registry'));
-  expect(() => hookEvents(createTestSession({ tools: [] }), undefined as never)).toThrow(refusal('`listener` to be a function'));
+    expect(() => hookEvents(source as never, () => {})).toThrow(
+      refusal('hookEvents: expected a session or a registry'),
+    );
+  expect(() => hookEvents(createTestSession({ tools: [] }), undefined as never)).toThrow(
+    refusal('`listener` to be a function'),
+  );
 });

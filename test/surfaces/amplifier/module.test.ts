@@ -1,27 +1,46 @@
 import { describe, expect, test } from 'vitest';
-import { type Coordinator, HostToolRegistry, isMisuseError, type MountedTool } from '../../../src/index.ts';
-import { createModule, fromNodeBinding, type ModuleConfig } from '../../../src/surfaces/amplifier/index.ts';
+import {
+  type Coordinator,
+  HostToolRegistry,
+  isMisuseError,
+  type MountedTool,
+} from '../../../src/index.ts';
+import {
+  createModule,
+  fromNodeBinding,
+  type ModuleConfig,
+} from '../../../src/surfaces/amplifier/index.ts';
 import { mockTool, recordEvents, TestCoordinator } from '../../../src/testing/index.ts';
 import { fakeNodeBinding } from './fake-node-binding.ts';
 
 const tools = () => [mockTool({ name: 'read' }), mockTool({ name: 'write' })];
 const registryWith = (): HostToolRegistry => {
   const registry = new HostToolRegistry();
-  registry.registerAll([...tools(), mockTool({ name: 'exec', requires: [{ fact: 'ready', equals: true }] })]);
+  registry.registerAll([
+    ...tools(),
+    mockTool({ name: 'exec', requires: [{ fact: 'ready', equals: true }] }),
+  ]);
   registry.defineProfile({ id: 'reader', tools: ['read'] });
   registry.defineProfile({ id: 'writer', tools: ['read', 'write'] });
   return registry;
 };
-const namesOn = (coordinator: Coordinator): string[] => [...(coordinator.get('tools') as Map<string, unknown>).keys()];
-const toolOn = (coordinator: Coordinator, name: string): MountedTool => coordinator.get('tools', name) as MountedTool;
+const namesOn = (coordinator: Coordinator): string[] => [
+  ...(coordinator.get('tools') as Map<string, unknown>).keys(),
+];
+const toolOn = (coordinator: Coordinator, name: string): MountedTool =>
+  coordinator.get('tools', name) as MountedTool;
 
 describe('an entry point as the loader checks it', () => {
-  test('`mount` is an asynchronous function of two parameters, which can be taken out of the module', async () => {
-    const { mount } = createModule(tools());
-    expect(mount).toHaveLength(2);
-    expect(mount.constructor.name).toBe('AsyncFunction');
-    expect(await mount(new TestCoordinator(), {})).toBeTypeOf('function');
-  });
+  test(
+    '`mount` is an asynchronous function of two parameters, which can be taken out of the ' +
+      'module',
+    async () => {
+      const { mount } = createModule(tools());
+      expect(mount).toHaveLength(2);
+      expect(mount.constructor.name).toBe('AsyncFunction');
+      expect(await mount(new TestCoordinator(), {})).toBeTypeOf('function');
+    },
+  );
 });
 
 describe('mount', () => {
@@ -48,13 +67,19 @@ describe('mount', () => {
   test('works on the Node binding, once it is wrapped', async () => {
     const coordinator = fromNodeBinding(fakeNodeBinding());
     await createModule(tools()).mount(coordinator, {});
-    expect(await toolOn(coordinator, 'read').execute('{}')).toMatchObject({ success: true, output: 'Success' });
+    expect(await toolOn(coordinator, 'read').execute('{}')).toMatchObject({
+      success: true,
+      output: 'Success',
+    });
     await coordinator.cleanup();
     expect(namesOn(coordinator)).toEqual([]);
   });
 
   test('gives each coordinator a session of its own', async () => {
-    const [left, right] = [new TestCoordinator({ sessionId: 'left' }), new TestCoordinator({ sessionId: 'right' })];
+    const [left, right] = [
+      new TestCoordinator({ sessionId: 'left' }),
+      new TestCoordinator({ sessionId: 'right' }),
+    ];
     const read = mockTool({ name: 'read' });
     const module = createModule([read]);
     const cleanup = await module.mount(left);
@@ -67,11 +92,24 @@ describe('mount', () => {
 
   test("results offer what that runtime's orchestrators read, and are results of ours still", async () => {
     const coordinator = new TestCoordinator();
-    await createModule([mockTool({ name: 'list', output: ['a'] }), mockTool({ name: 'broken', error: 'No.' })]).mount(coordinator);
+    await createModule([
+      mockTool({ name: 'list', output: ['a'] }),
+      mockTool({ name: 'broken', error: 'No.' }),
+    ]).mount(coordinator);
     const listed = await toolOn(coordinator, 'list').execute({});
-    expect([listed.success, listed.output, listed.error, listed.get_serialized_output()]).toEqual([true, ['a'], undefined, '["a"]']);
+    expect([listed.success, listed.output, listed.error, listed.get_serialized_output()]).toEqual([
+      true,
+      ['a'],
+      undefined,
+      '["a"]',
+    ]);
     const broken = await toolOn(coordinator, 'broken').execute({});
-    expect([broken.success, broken.error?.message, broken.get_serialized_output(), broken.metadata.status]).toEqual([false, 'No.', 'Error: No.', 'failed']);
+    expect([
+      broken.success,
+      broken.error?.message,
+      broken.get_serialized_output(),
+      broken.metadata.status,
+    ]).toEqual([false, 'No.', 'Error: No.', 'failed']);
   });
 });
 
@@ -115,7 +153,13 @@ describe('the clean-up', () => {
 describe('the agent goes on without these tools, and mount gives null', () => {
   const logged = () => {
     const warnings: string[] = [];
-    return { warnings, logger: { warn: (_data: object, message?: string) => void warnings.push(message ?? ''), error: () => undefined } };
+    return {
+      warnings,
+      logger: {
+        warn: (_data: object, message?: string) => void warnings.push(message ?? ''),
+        error: () => undefined,
+      },
+    };
   };
 
   test.each<[string, unknown]>([
@@ -165,7 +209,11 @@ describe('the agent goes on without these tools, and mount gives null', () => {
 });
 
 describe('the configuration of a mount plan', () => {
-  const contextOf = async (config: ModuleConfig | Record<string, unknown>, options = {}, coordinator = new TestCoordinator()) => {
+  const contextOf = async (
+    config: ModuleConfig | Record<string, unknown>,
+    options = {},
+    coordinator = new TestCoordinator(),
+  ) => {
     const probe = mockTool({ name: 'probe' });
     await createModule([probe], options).mount(coordinator, config);
     await toolOn(coordinator, 'probe').execute({});
@@ -187,7 +235,14 @@ describe('the configuration of a mount plan', () => {
   });
 
   test('gives the session its id and surroundings', async () => {
-    expect(await contextOf({ session_id: 's1', cwd: '/work', environment: { A: '1' }, metadata: { team: 'x' } })).toEqual({
+    expect(
+      await contextOf({
+        session_id: 's1',
+        cwd: '/work',
+        environment: { A: '1' },
+        metadata: { team: 'x' },
+      }),
+    ).toEqual({
       sessionId: 's1',
       cwd: '/work',
       environment: { A: '1' },
@@ -197,13 +252,27 @@ describe('the configuration of a mount plan', () => {
   });
 
   test("without an id the session has the coordinator's, else a name of ours", async () => {
-    expect(await contextOf({}, {}, new TestCoordinator({ sessionId: 'theirs' }))).toMatchObject({ sessionId: 'theirs' });
-    expect(await contextOf({}, {}, fromNodeBinding(fakeNodeBinding()) as never)).toMatchObject({ sessionId: 'host-tools' });
+    expect(await contextOf({}, {}, new TestCoordinator({ sessionId: 'theirs' }))).toMatchObject({
+      sessionId: 'theirs',
+    });
+    expect(await contextOf({}, {}, fromNodeBinding(fakeNodeBinding()) as never)).toMatchObject({
+      sessionId: 'host-tools',
+    });
   });
 
   test('cannot change what the host fixed', async () => {
-    const fixed = { sessionId: 'host', cwd: '/host', environment: { A: 'host' }, metadata: { team: 'host' } };
-    const config = { session_id: 'plan', cwd: '/plan', environment: { A: 'plan', B: 'plan' }, metadata: { team: 'plan', extra: true } };
+    const fixed = {
+      sessionId: 'host',
+      cwd: '/host',
+      environment: { A: 'host' },
+      metadata: { team: 'host' },
+    };
+    const config = {
+      session_id: 'plan',
+      cwd: '/plan',
+      environment: { A: 'plan', B: 'plan' },
+      metadata: { team: 'plan', extra: true },
+    };
     expect(await contextOf(config, fixed)).toEqual({
       sessionId: 'host',
       cwd: '/host',
@@ -212,7 +281,10 @@ describe('the configuration of a mount plan', () => {
     });
 
     const coordinator = new TestCoordinator();
-    await createModule(registryWith(), { profile: 'reader', facts: { ready: false } }).mount(coordinator, { profile: 'writer', facts: { ready: true } });
+    await createModule(registryWith(), { profile: 'reader', facts: { ready: false } }).mount(
+      coordinator,
+      { profile: 'writer', facts: { ready: true } },
+    );
     expect(namesOn(coordinator)).toEqual(['read']);
   });
 
@@ -224,7 +296,11 @@ describe('the configuration of a mount plan', () => {
       [{ on_conflict: 'replace' }, { onConflict: 'skip' as const }, 'theirs'],
     ] as const) {
       const coordinator = new TestCoordinator();
-      await coordinator.mount('tools', { name: 'read', execute: async () => ({ output: 'theirs' }) }, 'read');
+      await coordinator.mount(
+        'tools',
+        { name: 'read', execute: async () => ({ output: 'theirs' }) },
+        'read',
+      );
       await createModule(tools(), options).mount(coordinator, config);
       expect(await toolOn(coordinator, 'read').execute({})).toMatchObject({ output });
     }
@@ -244,12 +320,16 @@ describe('the configuration of a mount plan', () => {
     ['an unknown conflict rule', { on_conflict: 'merge' }],
   ])('that is wrong rejects, and leaves nothing mounted: %s', async (_, config) => {
     const coordinator = new TestCoordinator();
-    await expect(createModule(registryWith()).mount(coordinator, config as never)).rejects.toSatisfy(isMisuseError);
+    await expect(
+      createModule(registryWith()).mount(coordinator, config as never),
+    ).rejects.toSatisfy(isMisuseError);
     expect(namesOn(coordinator)).toEqual([]);
   });
 
   test('pollutes nothing', async () => {
-    const config = JSON.parse('{"metadata":{"__proto__":{"polluted":true}},"facts":{"__proto__":{"polluted":true}}}') as Record<string, unknown>;
+    const config = JSON.parse(
+      '{"metadata":{"__proto__":{"polluted":true}},"facts":{"__proto__":{"polluted":true}}}',
+    ) as Record<string, unknown>;
     await createModule(tools())
       .mount(new TestCoordinator(), config)
       .catch(() => undefined);
@@ -258,7 +338,9 @@ describe('the configuration of a mount plan', () => {
 });
 
 test('definitions that no registry takes are refused when the module is made', () => {
-  expect(() => createModule([mockTool({ name: 'a' }), mockTool({ name: 'a' })])).toThrow(expect.toSatisfy(isMisuseError));
+  expect(() => createModule([mockTool({ name: 'a' }), mockTool({ name: 'a' })])).toThrow(
+    expect.toSatisfy(isMisuseError),
+  );
   expect(() => createModule([{ name: 'a' } as never])).toThrow(expect.toSatisfy(isMisuseError));
   expect(() => createModule(undefined as never)).toThrow(expect.toSatisfy(isMisuseError));
 });

@@ -11,7 +11,15 @@ const git = { name: 'git', description: 'Runs git' };
 
 describe('the stand-in for the binding', () => {
   test('has no mount, unmount, get, contributors or clean-up registration', () => {
-    for (const name of ['mount', 'unmount', 'get', 'registerContributor', 'collectContributions', 'registerCleanup', 'sessionId'])
+    for (const name of [
+      'mount',
+      'unmount',
+      'get',
+      'registerContributor',
+      'collectContributions',
+      'registerCleanup',
+      'sessionId',
+    ])
       expect(name in createTestNodeBinding(), name).toBe(false);
   });
 
@@ -19,13 +27,18 @@ describe('the stand-in for the binding', () => {
     const { hooks } = createTestNodeBinding();
     expect(hooks.register('tool:pre', () => '{"action":"continue"}', 0, 'audit')).toBeUndefined();
     expect(() => (hooks.register as (...args: unknown[]) => void)('tool:pre', () => '')).toThrow();
-    expect(() => (hooks.register as (...args: unknown[]) => void)('tool:pre', () => '', 0.5, 'audit')).toThrow();
+    expect(() =>
+      (hooks.register as (...args: unknown[]) => void)('tool:pre', () => '', 0.5, 'audit'),
+    ).toThrow();
     expect(hooks.listHandlers()).toEqual({ 'tool:pre': ['audit'] });
   });
 
   test('handlers get and give JSON text; emit answers in PascalCase and without the data', async () => {
     const { hooks } = createTestNodeBinding();
-    const handler = vi.fn(() => '{"action":"ask_user","approval_prompt":"Sure?","approval_options":["Allow"],"data":{"a":1}}');
+    const handler = vi.fn(
+      () =>
+        '{"action":"ask_user","approval_prompt":"Sure?","approval_options":["Allow"],"data":{"a":1}}',
+    );
     hooks.register('tool:pre', handler, 0, 'audit');
     const result = await hooks.emit('tool:pre', '{"tool_name":"git"}');
     expect(result).toEqual({
@@ -38,7 +51,10 @@ describe('the stand-in for the binding', () => {
       suppressOutput: false,
       userMessageLevel: 'Info',
     });
-    expect(handler).toHaveBeenCalledExactlyOnceWith('tool:pre', expect.stringContaining('"tool_name":"git"'));
+    expect(handler).toHaveBeenCalledExactlyOnceWith(
+      'tool:pre',
+      expect.stringContaining('"tool_name":"git"'),
+    );
   });
 
   test.each([
@@ -48,39 +64,51 @@ describe('the stand-in for the binding', () => {
     ['a list', '[]'],
     ['null', 'null'],
     ['a reason that is no text', '{"action":"continue","reason":7}'],
-    ['a role nobody knows', '{"action":"inject_context","context_injection":"x","context_injection_role":"System"}'],
+    [
+      'a role nobody knows',
+      '{"action":"inject_context","context_injection":"x","context_injection_role":"System"}',
+    ],
   ])('%s counts as a deny', async (_, answer) => {
     const { hooks } = createTestNodeBinding();
     hooks.register('tool:pre', () => answer, 0, 'odd');
-    expect(await hooks.emit('tool:pre', '{}')).toMatchObject({ action: 'Deny', reason: 'Hook handler returned invalid response' });
+    expect(await hooks.emit('tool:pre', '{}')).toMatchObject({
+      action: 'Deny',
+      reason: 'Hook handler returned invalid response',
+    });
   });
 
   test('data and capabilities must be JSON text', async () => {
     const binding = createTestNodeBinding();
     await expect(binding.hooks.emit('tool:pre', '{')).rejects.toThrow();
     expect(() => binding.registerCapability('a', '{')).toThrow();
-    expect(() => (binding.registerCapability as (...args: unknown[]) => void)('a', { a: 1 })).toThrow();
+    expect(() =>
+      (binding.registerCapability as (...args: unknown[]) => void)('a', { a: 1 }),
+    ).toThrow();
     expect(binding.getCapability('a')).toBeNull();
   });
 
-  test('a coordinator shows itself as its binding: same hooks, capabilities, cancellation, configuration, clean-up', async () => {
-    const coordinator = new TestCoordinator();
-    const binding = coordinator.asNodeBinding();
-    binding.registerCapability('streaming', '{"enabled":true}');
-    expect(coordinator.getCapability('streaming')).toEqual({ enabled: true });
-    coordinator.hooks.register('tool:pre', () => ({ action: 'deny', reason: 'no' }));
-    expect((await binding.hooks.emit('tool:pre', '{}')).action).toBe('Deny');
-    coordinator.requestCancel();
-    expect(binding.cancellation.isCancelled).toBe(true);
-    expect(JSON.parse(binding.config)).toEqual(coordinator.config);
-    const cleaned = vi.fn();
-    coordinator.registerCleanup(cleaned);
-    await binding.cleanup();
-    expect(cleaned).toHaveBeenCalledOnce();
-    await coordinator.mount('context', {});
-    expect(binding.toDict()).toMatchObject({ has_context: true, capabilities: ['streaming'] });
-    expect(binding.toolNames).toEqual([]);
-  });
+  test(
+    'a coordinator shows itself as its binding: same hooks, capabilities, cancellation, ' +
+      'configuration, clean-up',
+    async () => {
+      const coordinator = new TestCoordinator();
+      const binding = coordinator.asNodeBinding();
+      binding.registerCapability('streaming', '{"enabled":true}');
+      expect(coordinator.getCapability('streaming')).toEqual({ enabled: true });
+      coordinator.hooks.register('tool:pre', () => ({ action: 'deny', reason: 'no' }));
+      expect((await binding.hooks.emit('tool:pre', '{}')).action).toBe('Deny');
+      coordinator.requestCancel();
+      expect(binding.cancellation.isCancelled).toBe(true);
+      expect(JSON.parse(binding.config)).toEqual(coordinator.config);
+      const cleaned = vi.fn();
+      coordinator.registerCleanup(cleaned);
+      await binding.cleanup();
+      expect(cleaned).toHaveBeenCalledOnce();
+      await coordinator.mount('context', {});
+      expect(binding.toDict()).toMatchObject({ has_context: true, capabilities: ['streaming'] });
+      expect(binding.toolNames).toEqual([]);
+    },
+  );
 });
 
 describe('modules', () => {
@@ -123,7 +151,10 @@ describe('capabilities', () => {
     ['a BigInt', 1n],
     ['NaN', Number.NaN],
     ['a cycle', cycle],
-    ['a structure that would be endless as text', Array.from({ length: 40 }).reduce<unknown[]>((shared) => [shared, shared], [])],
+    [
+      'a structure that would be endless as text',
+      Array.from({ length: 40 }).reduce<unknown[]>((shared) => [shared, shared], []),
+    ],
     ['a list with a hole', [undefined, 1]],
     ['something with a symbol key', { [Symbol('hidden')]: 1 }],
     [
@@ -146,7 +177,9 @@ describe('capabilities', () => {
 describe('clean-up', () => {
   test('runs our own newest first, then the binding\u2019s', async () => {
     const ran: string[] = [];
-    const coordinator = fromNodeBinding(fakeNodeBinding({ onCleanup: () => void ran.push('binding') }));
+    const coordinator = fromNodeBinding(
+      fakeNodeBinding({ onCleanup: () => void ran.push('binding') }),
+    );
     coordinator.registerCleanup(() => void ran.push('first'));
     coordinator.registerCleanup(() => void ran.push('second'));
     await coordinator.cleanup();
@@ -182,7 +215,11 @@ describe('hooks', () => {
     );
     expect(result.action).toBe('continue');
     expect(fatal).toEqual([]);
-    expect(onFault).toHaveBeenCalledExactlyOnceWith({ where: 'hook', name: 'mine', error: new Error('boom') });
+    expect(onFault).toHaveBeenCalledExactlyOnceWith({
+      where: 'hook',
+      name: 'mine',
+      error: new Error('boom'),
+    });
   });
 
   test.each([
@@ -201,7 +238,10 @@ describe('hooks', () => {
     ],
   ])('%s is a deny: a refusal must not be overheard', async (_, answer) => {
     const { result, fatal } = await emit(() => answer as unknown as HookResult);
-    expect([result.action, result.reason]).toEqual(['deny', 'Hook handler returned invalid response']);
+    expect([result.action, result.reason]).toEqual([
+      'deny',
+      'Hook handler returned invalid response',
+    ]);
     expect(fatal).toEqual([]);
   });
 
@@ -211,15 +251,28 @@ describe('hooks', () => {
   });
 
   test('the action Continue continues, though the binding itself would read a deny', async () => {
-    expect((await emit(() => ({ action: 'Continue' }) as unknown as HookResult)).result.action).toBe('continue');
+    expect(
+      (await emit(() => ({ action: 'Continue' }) as unknown as HookResult)).result.action,
+    ).toBe('continue');
   });
 
-  test('a handler that answers with a promise is a deny that says so, and its rejection is reported', async () => {
-    const onFault = vi.fn();
-    const { result } = await emit(() => Promise.reject(new Error('boom')), { onFault });
-    expect([result.action, result.reason]).toEqual(['deny', 'Hook handler mine answered with a promise, which this binding does not wait for']);
-    expect(onFault).toHaveBeenCalledExactlyOnceWith({ where: 'hook', name: 'mine', error: new Error('boom') });
-  });
+  test(
+    'a handler that answers with a promise is a deny that says so, and its rejection is ' +
+      'reported',
+    async () => {
+      const onFault = vi.fn();
+      const { result } = await emit(() => Promise.reject(new Error('boom')), { onFault });
+      expect([result.action, result.reason]).toEqual([
+        'deny',
+        'Hook handler mine answered with a promise, which this binding does not wait for',
+      ]);
+      expect(onFault).toHaveBeenCalledExactlyOnceWith({
+        where: 'hook',
+        name: 'mine',
+        error: new Error('boom'),
+      });
+    },
+  );
 
   test('results are in the port\u2019s spelling', async () => {
     const { result } = await emit(() => ({
@@ -254,12 +307,19 @@ describe('hooks', () => {
     const binding = fakeNodeBinding();
     binding.hooks.register(
       'tool:pre',
-      (_, json) => JSON.stringify({ action: 'modify', data: { ...(JSON.parse(json) as object), native: true } }),
+      (_, json) =>
+        JSON.stringify({
+          action: 'modify',
+          data: { ...(JSON.parse(json) as object), native: true },
+        }),
       99,
       'native',
     );
     const { hooks } = fromNodeBinding(binding);
-    expect((await hooks.emit('tool:pre', { tool_call_id: '1' })).data).toMatchObject({ tool_call_id: '1', native: true });
+    expect((await hooks.emit('tool:pre', { tool_call_id: '1' })).data).toMatchObject({
+      tool_call_id: '1',
+      native: true,
+    });
   });
 
   test('a handler at the last priority still comes before the data is taken', async () => {
@@ -267,8 +327,16 @@ describe('hooks', () => {
     hooks.register('tool:pre', () => undefined);
     await hooks.emit('tool:pre', {});
     for (const priority of [2 ** 31 - 1, Number.POSITIVE_INFINITY, 1e12])
-      hooks.register('tool:pre', (_, data) => ({ action: 'modify', data: { ...data, [String(priority)]: true } }), priority);
-    expect((await hooks.emit('tool:pre', {})).data).toMatchObject({ '2147483647': true, Infinity: true, '1000000000000': true });
+      hooks.register(
+        'tool:pre',
+        (_, data) => ({ action: 'modify', data: { ...data, [String(priority)]: true } }),
+        priority,
+      );
+    expect((await hooks.emit('tool:pre', {})).data).toMatchObject({
+      '2147483647': true,
+      Infinity: true,
+      '1000000000000': true,
+    });
   });
 
   test('any number is a priority', async () => {
@@ -302,14 +370,20 @@ describe('hooks', () => {
       const ours = hooks.emit('tool:pre', { from: 'us' });
       await (theirs ?? emitTheirs());
       const { action, data } = await ours;
-      expect([action, data === undefined || data?.from === 'us'], order).toEqual(['continue', true]);
+      expect([action, data === undefined || data?.from === 'us'], order).toEqual([
+        'continue',
+        true,
+      ]);
     }
   });
 
   test('unregistering twice counts once: what the other handlers change is still in the result', async () => {
     const { hooks } = fromNodeBinding(fakeNodeBinding());
     const unregister = hooks.register('tool:pre', () => undefined);
-    hooks.register('tool:pre', (_, data) => ({ action: 'modify', data: { ...data, changed: true } }));
+    hooks.register('tool:pre', (_, data) => ({
+      action: 'modify',
+      data: { ...data, changed: true },
+    }));
     unregister();
     unregister();
     expect((await hooks.emit('tool:pre', {})).data?.changed).toBe(true);
@@ -364,30 +438,54 @@ describe('hooks', () => {
   test('an emission that the binding cannot make is a deny, and does not reject', async () => {
     const onFault = vi.fn();
     const { hooks } = fromNodeBinding(fakeNodeBinding(), { onFault });
-    expect(await hooks.emit('tool:pre', { big: 1n })).toEqual({ action: 'deny', reason: 'The event could not be emitted' });
-    const failing: NodeBinding = { ...createTestNodeBinding(), hooks: { register: () => undefined, emit: () => Promise.reject(new Error('native')) } };
-    expect((await fromNodeBinding(failing, { onFault }).hooks.emit('tool:pre', {})).action).toBe('deny');
+    expect(await hooks.emit('tool:pre', { big: 1n })).toEqual({
+      action: 'deny',
+      reason: 'The event could not be emitted',
+    });
+    const failing: NodeBinding = {
+      ...createTestNodeBinding(),
+      hooks: { register: () => undefined, emit: () => Promise.reject(new Error('native')) },
+    };
+    expect((await fromNodeBinding(failing, { onFault }).hooks.emit('tool:pre', {})).action).toBe(
+      'deny',
+    );
     expect(onFault).toHaveBeenCalledTimes(2);
   });
 
   test('a result with an action nobody knows is a deny', async () => {
-    const odd: NodeBinding = { ...createTestNodeBinding(), hooks: { register: () => undefined, emit: async () => ({ action: 'Perhaps' }) } };
-    expect(await fromNodeBinding(odd).hooks.emit('tool:pre', {})).toEqual({ action: 'deny', reason: 'Unknown hook action Perhaps' });
+    const odd: NodeBinding = {
+      ...createTestNodeBinding(),
+      hooks: { register: () => undefined, emit: async () => ({ action: 'Perhaps' }) },
+    };
+    expect(await fromNodeBinding(odd).hooks.emit('tool:pre', {})).toEqual({
+      action: 'deny',
+      reason: 'Unknown hook action Perhaps',
+    });
   });
 
   test('a binding that lacks what is optional still works', async () => {
     const { hooks, registerCapability, getCapability, cleanup } = createTestNodeBinding();
-    const coordinator = fromNodeBinding({ hooks: { register: hooks.register, emit: hooks.emit }, registerCapability, getCapability, cleanup });
+    const coordinator = fromNodeBinding({
+      hooks: { register: hooks.register, emit: hooks.emit },
+      registerCapability,
+      getCapability,
+      cleanup,
+    });
     expect(coordinator.cancellation).toBeUndefined();
     expect(coordinator.config).toBeUndefined();
     coordinator.hooks.setDefaultFields({ a: 1 });
-    coordinator.hooks.register('tool:pre', (_, data) => ({ action: 'modify', data: { ...data, changed: true } }));
+    coordinator.hooks.register('tool:pre', (_, data) => ({
+      action: 'modify',
+      data: { ...data, changed: true },
+    }));
     expect((await coordinator.hooks.emit('tool:pre', {})).data?.changed).toBe(true);
   });
 
   test('the configuration is parsed, the cancellation token is the binding\u2019s', () => {
     const cancellation = { isCancelled: true, isGraceful: true, isImmediate: false };
-    const coordinator = fromNodeBinding(fakeNodeBinding({ config: { key: 'value' }, cancellation }));
+    const coordinator = fromNodeBinding(
+      fakeNodeBinding({ config: { key: 'value' }, cancellation }),
+    );
     expect(coordinator.config).toEqual({ key: 'value' });
     expect(coordinator.cancellation).toBe(cancellation);
   });

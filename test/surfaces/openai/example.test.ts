@@ -2,11 +2,20 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-test('the example asks, is answered for each call, and is not let through', { timeout: 60_000 }, async () => {
+test('the example asks, is answered for each call, and is not let through', {
+  timeout: 60_000,
+}, async () => {
   const cwd = fileURLToPath(new URL('../../..', import.meta.url));
-  const { code, stdout, stderr } = await new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-    execFile(process.execPath, ['--import', 'tsx', 'examples/openai-loop.ts'], { cwd, timeout: 50_000 }, (error, out, err) =>
-      resolve({ code: error?.code ?? 0, stdout: out, stderr: err }),
+  const { code, stdout, stderr } = await new Promise<{
+    code: unknown;
+    stdout: string;
+    stderr: string;
+  }>((resolve) => {
+    execFile(
+      process.execPath,
+      ['--import', 'tsx', 'examples/openai-loop.ts'],
+      { cwd, timeout: 50_000 },
+      (error, out, err) => resolve({ code: error?.code ?? 0, stdout: out, stderr: err }),
     );
   });
   expect(stderr).toBe('');
@@ -15,7 +24,9 @@ test('the example asks, is answered for each call, and is not let through', { ti
     'user      What is the plan? Delete it then.',
     'tool      Paint the fence.',
     'tool      Error: There is no note shopping.',
-    expect.stringMatching(/^tool {6}Error: The call was denied by rule `keep-notes`: notes_are_kept\./),
+    expect.stringMatching(
+      /^tool {6}Error: The call was denied by rule `keep-notes`: notes_are_kept\./,
+    ),
     expect.stringMatching(/^tool {6}Error: There is no tool `notes_write`/),
     'assistant The plan is to paint the fence; I may not delete it.',
   ]);

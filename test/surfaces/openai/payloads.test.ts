@@ -8,7 +8,11 @@ import { createTestSession } from '../../../src/testing/index.ts';
 import { providerTools } from '../provider-fixtures.ts';
 
 const name = fc.constantFrom('weather_today', 'weather.today', 'push', 'hidden', 'constructor', '');
-const args = fc.oneof(fc.json(), fc.jsonValue(), fc.constantFrom('{"city":"Oslo"}', { city: 'Oslo' }, undefined));
+const args = fc.oneof(
+  fc.json(),
+  fc.jsonValue(),
+  fc.constantFrom('{"city":"Oslo"}', { city: 'Oslo' }, undefined),
+);
 const id = fc.oneof(fc.constantFrom('a', 'b', 'c'), fc.jsonValue());
 const noise = fc.jsonValue();
 
@@ -26,7 +30,11 @@ const surfaces: readonly (readonly [string, Surface])[] = [
     'Chat Completions',
     {
       dispatch: dispatchOpenAI,
-      call: fc.record({ id, type: fc.constant('function'), function: fc.record({ name, arguments: args }) }),
+      call: fc.record({
+        id,
+        type: fc.constant('function'),
+        function: fc.record({ name, arguments: args }),
+      }),
       wrap: (tool_calls) => ({ role: 'assistant', tool_calls }),
       idOf: ({ tool_call_id }: { tool_call_id: unknown }) => tool_call_id,
       idOfCall: (call: { id: unknown }) => call.id,
@@ -58,7 +66,8 @@ const surfaces: readonly (readonly [string, Surface])[] = [
       dispatch: dispatchGemini,
       call: fc.record({ functionCall: fc.record({ id, name, args }) }),
       wrap: (parts) => ({ candidates: [{ content: { parts } }] }),
-      idOf: ({ functionResponse }: { functionResponse: { id?: unknown } }) => functionResponse.id ?? '',
+      idOf: ({ functionResponse }: { functionResponse: { id?: unknown } }) =>
+        functionResponse.id ?? '',
       idOfCall: (call: { functionCall: { id: unknown } }) => call.functionCall.id,
     },
   ],
@@ -69,14 +78,19 @@ describe.each(surfaces)('%s', (_, { dispatch, call, wrap, idOf, idOfCall }) => {
     const items = fc.array(
       fc.oneof(
         call.map((one) => ({ call: one })),
-        fc.constantFrom(null, 'text', 1, { type: 'text', text: 'Words.' }).map((other) => ({ other })),
+        fc
+          .constantFrom(null, 'text', 1, { type: 'text', text: 'Words.' })
+          .map((other) => ({ other })),
       ),
       { maxLength: 6 },
     );
     await fc.assert(
       fc.asyncProperty(items, async (list) => {
         const session = createTestSession({ tools: providerTools() });
-        const answers = await dispatch(session, wrap(list.map((item) => ('call' in item ? item.call : item.other))) as never);
+        const answers = await dispatch(
+          session,
+          wrap(list.map((item) => ('call' in item ? item.call : item.other))) as never,
+        );
         const ids = list.flatMap((item) => ('call' in item ? [idOfCall(item.call as never)] : []));
         expect(answers.map((answer) => idOf(answer as never))).toEqual(
           ids.map((one) => (typeof one === 'string' || typeof one === 'number' ? String(one) : '')),
@@ -92,8 +106,14 @@ describe.each(surfaces)('%s', (_, { dispatch, call, wrap, idOf, idOfCall }) => {
     const session = createTestSession({ tools: providerTools() });
     await fc.assert(
       fc.asyncProperty(noise, async (payload) => {
-        const outcome = await dispatch(session, payload as never).catch((error: { code?: unknown }) => error.code);
-        expect(Array.isArray(payload) ? Array.isArray(outcome) : Array.isArray(outcome) || outcome === 'invalid_option').toBe(true);
+        const outcome = await dispatch(session, payload as never).catch(
+          (error: { code?: unknown }) => error.code,
+        );
+        expect(
+          Array.isArray(payload)
+            ? Array.isArray(outcome)
+            : Array.isArray(outcome) || outcome === 'invalid_option',
+        ).toBe(true);
       }),
       { numRuns: 100 },
     );

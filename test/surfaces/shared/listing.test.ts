@@ -4,9 +4,15 @@ import { dispatchCalls } from '../../../src/surfaces/shared/dispatch.ts';
 import { type Dialect, listingOf } from '../../../src/surfaces/shared/listing.ts';
 import { createTestSession, mockTool } from '../../../src/testing/index.ts';
 
-const plain = (): Dialect => ({ convert: vi.fn((schema) => ({ schema, losses: [{ path: '/x', message: 'x was dropped' }] })) });
+const plain = (): Dialect => ({
+  convert: vi.fn((schema) => ({ schema, losses: [{ path: '/x', message: 'x was dropped' }] })),
+});
 const tool = (name: string, requires?: string) =>
-  mockTool({ name, parameters: jsonSchema<object>({ type: 'object' }), ...(requires === undefined ? {} : { requires: [{ fact: requires, equals: true }] }) });
+  mockTool({
+    name,
+    parameters: jsonSchema<object>({ type: 'object' }),
+    ...(requires === undefined ? {} : { requires: [{ fact: requires, equals: true }] }),
+  });
 
 describe('listingOf', () => {
   test('shows the effective tools in order, under names that fit, with the losses of each', () => {
@@ -20,20 +26,26 @@ describe('listingOf', () => {
       ['b_c', 'b.c'],
       ['a', 'a'],
     ]);
-    expect(warnings).toEqual(['b.c', 'a'].map((name) => ({ tool: name, path: '/x', message: 'x was dropped' })));
+    expect(warnings).toEqual(
+      ['b.c', 'a'].map((name) => ({ tool: name, path: '/x', message: 'x was dropped' })),
+    );
   });
 
-  test('is the same object until the tools change, and a schema is converted once a dialect, for all sessions', () => {
-    const dialect = plain();
-    const session = createTestSession({ tools: [tool('one'), tool('two', 'open')] });
-    const other = session.registry.createSession({ sessionId: 'other', facts: { open: true } });
-    const first = listingOf(session, dialect);
-    expect(listingOf(session, dialect)).toBe(first);
-    listingOf(other, dialect);
-    session.setFacts({ open: true });
-    expect(listingOf(session, dialect).shown.map(({ name }) => name)).toEqual(['one', 'two']);
-    expect(dialect.convert).toHaveBeenCalledTimes(2);
-  });
+  test(
+    'is the same object until the tools change, and a schema is converted once a dialect, for ' +
+      'all sessions',
+    () => {
+      const dialect = plain();
+      const session = createTestSession({ tools: [tool('one'), tool('two', 'open')] });
+      const other = session.registry.createSession({ sessionId: 'other', facts: { open: true } });
+      const first = listingOf(session, dialect);
+      expect(listingOf(session, dialect)).toBe(first);
+      listingOf(other, dialect);
+      session.setFacts({ open: true });
+      expect(listingOf(session, dialect).shown.map(({ name }) => name)).toEqual(['one', 'two']);
+      expect(dialect.convert).toHaveBeenCalledTimes(2);
+    },
+  );
 
   test('an alias does not change because a tool is hidden', () => {
     const session = createTestSession({ tools: [tool('a.b'), tool('a/b', 'open')] });

@@ -2,13 +2,21 @@
 import { describe, expect, test } from 'vitest';
 import { fail, jsonSchema, type ToolSession } from '../../../src/index.ts';
 import { toAiSdkTools } from '../../../src/surfaces/ai-sdk/index.ts';
-import { type AnthropicBlock, dispatchAnthropic, toAnthropicTools } from '../../../src/surfaces/anthropic/index.ts';
+import {
+  type AnthropicBlock,
+  dispatchAnthropic,
+  toAnthropicTools,
+} from '../../../src/surfaces/anthropic/index.ts';
 import { dispatchGemini } from '../../../src/surfaces/gemini/index.ts';
 import { dispatchLangChain, toLangChainTools } from '../../../src/surfaces/langchain/index.ts';
 import { dispatchOpenAI, toOpenAITools } from '../../../src/surfaces/openai/index.ts';
 import { createTestSession, mockTool, recordEvents } from '../../../src/testing/index.ts';
 
-const needsText = jsonSchema<{ q: string }>({ type: 'object', properties: { q: { type: 'string' } }, required: ['q'] });
+const needsText = jsonSchema<{ q: string }>({
+  type: 'object',
+  properties: { q: { type: 'string' } },
+  required: ['q'],
+});
 
 const world = (): ToolSession =>
   createTestSession({
@@ -18,7 +26,11 @@ const world = (): ToolSession =>
       mockTool({ name: 'weather.today', parameters: needsText }),
       mockTool({ name: 'meteo.nächste', parameters: needsText }),
       mockTool({ name: 'host.wire', requiresApproval: true }),
-      mockTool({ name: 'host.odd', outputSchema: jsonSchema({ type: 'object', required: ['x'] }), output: {} }),
+      mockTool({
+        name: 'host.odd',
+        outputSchema: jsonSchema({ type: 'object', required: ['x'] }),
+        output: {},
+      }),
       mockTool({
         name: 'host.outer',
         uses: ['weather.today'],
@@ -47,21 +59,28 @@ const ways: readonly (readonly [string, Ask])[] = [
   [
     'dispatchOpenAI',
     async (session, name) => {
-      const [answer] = await dispatchOpenAI(session, [{ id: 'c', type: 'function', function: { name, arguments: '{}' } }]);
+      const [answer] = await dispatchOpenAI(session, [
+        { id: 'c', type: 'function', function: { name, arguments: '{}' } },
+      ]);
       return answer?.content ?? '';
     },
   ],
   [
     'dispatchAnthropic',
     async (session, name) => {
-      const [answer] = await dispatchAnthropic(session, [{ type: 'tool_use', id: 'c', name, input: {} } as AnthropicBlock]);
+      const [answer] = await dispatchAnthropic(session, [
+        { type: 'tool_use', id: 'c', name, input: {} } as AnthropicBlock,
+      ]);
       return String(answer?.content);
     },
   ],
   [
     'dispatchLangChain',
     async (session, name) => {
-      const [answer] = await dispatchLangChain(session, { content: '', tool_calls: [{ id: 'c', name, args: {} }] });
+      const [answer] = await dispatchLangChain(session, {
+        content: '',
+        tool_calls: [{ id: 'c', name, args: {} }],
+      });
       return String(answer?.content);
     },
   ],
@@ -84,7 +103,9 @@ describe.each(ways)('%s', (_way, ask) => {
 
   test('what a handler wrote stays as it wrote it, ids of other tools too', async () => {
     const session = world();
-    expect(await ask(session, 'host_quote')).toContain('`weather.today` failed, call `host.open` first.');
+    expect(await ask(session, 'host_quote')).toContain(
+      '`weather.today` failed, call `host.open` first.',
+    );
     expect(await ask(session, 'host_quote_failure')).toContain('`weather.today` failed.');
   });
 });
@@ -94,15 +115,23 @@ test('a provider that takes dots is answered with dots', async () => {
     { id: 'c', name: 'weather.today', args: {} },
     { id: 'd', name: 'meteo.n_chste', args: {} },
   ]);
-  expect(first?.functionResponse.response).toMatchObject({ error: { message: expect.stringContaining('`weather.today`') } });
-  expect(second?.functionResponse.response).toMatchObject({ error: { message: expect.stringContaining('`meteo.n_chste`') } });
+  expect(first?.functionResponse.response).toMatchObject({
+    error: { message: expect.stringContaining('`weather.today`') },
+  });
+  expect(second?.functionResponse.response).toMatchObject({
+    error: { message: expect.stringContaining('`meteo.n_chste`') },
+  });
 });
 
 test('names that differ only in what the provider does not take are each told as they were shown', async () => {
-  const session = createTestSession({ tools: ['a.b', 'a_b', 'a/b'].map((name) => mockTool({ name, parameters: needsText })) });
+  const session = createTestSession({
+    tools: ['a.b', 'a_b', 'a/b'].map((name) => mockTool({ name, parameters: needsText })),
+  });
   const { nameMap } = toOpenAITools(session);
   for (const [shown] of nameMap) {
-    const [answer] = await dispatchOpenAI(session, [{ id: 'c', type: 'function', function: { name: shown, arguments: '{}' } }]);
+    const [answer] = await dispatchOpenAI(session, [
+      { id: 'c', type: 'function', function: { name: shown, arguments: '{}' } },
+    ]);
     expect(answer?.content).toContain(`The arguments of \`${shown}\` are invalid.`);
   }
 });
@@ -111,12 +140,15 @@ test('two sessions that show one tool under different names are each answered in
   const first = createTestSession({ tools: [mockTool({ name: 'a.b', parameters: needsText })] });
   const second = first.registry.createSession({ sessionId: 'second' });
   second.register(mockTool({ name: 'a_b', parameters: needsText }));
-  const shownIn = (session: ToolSession): string => [...toOpenAITools(session).nameMap].find(([, id]) => id === 'a.b')?.[0] ?? '';
+  const shownIn = (session: ToolSession): string =>
+    [...toOpenAITools(session).nameMap].find(([, id]) => id === 'a.b')?.[0] ?? '';
   const names = [first, second].map(shownIn);
   expect(new Set(names).size).toBe(2);
   const answers = await Promise.all(
     [first, second].map((session, index) =>
-      dispatchOpenAI(session, [{ id: 'c', type: 'function', function: { name: names[index] as string, arguments: '{}' } }]),
+      dispatchOpenAI(session, [
+        { id: 'c', type: 'function', function: { name: names[index] as string, arguments: '{}' } },
+      ]),
     ),
   );
   expect(answers.map(([answer]) => /`([^`]+)`/.exec(answer?.content ?? '')?.[1])).toEqual(names);
@@ -124,15 +156,21 @@ test('two sessions that show one tool under different names are each answered in
 
 test('tools that run themselves answer in the names of the listing that they are part of', async () => {
   const session = world();
-  const agents = toOpenAITools(session, { api: 'agents' }).tools.find(({ name }) => name === 'weather_today');
+  const agents = toOpenAITools(session, { api: 'agents' }).tools.find(
+    ({ name }) => name === 'weather_today',
+  );
   expect(await agents?.invoke(undefined, '{}')).toContain('`weather_today`');
-  const runnable = toAnthropicTools(session, { runnable: true }).tools.find(({ name }) => name === 'weather_today');
+  const runnable = toAnthropicTools(session, { runnable: true }).tools.find(
+    ({ name }) => name === 'weather_today',
+  );
   await expect(runnable?.run({})).rejects.toThrow('`weather_today`');
   const chain = toLangChainTools(session).tools.find(({ name }) => name === 'weather_today');
   expect(await chain?.invoke({})).toContain('`weather_today`');
   const sdk = toAiSdkTools(session).tools.weather_today;
   const output = await sdk?.execute({}, { toolCallId: 'c' });
-  expect(sdk?.toModelOutput({ output })).toMatchObject({ value: expect.stringContaining('`weather_today`') });
+  expect(sdk?.toModelOutput({ output })).toMatchObject({
+    value: expect.stringContaining('`weather_today`'),
+  });
 });
 
 test('a tool that came after a listing is told by the name of the next one', async () => {
@@ -140,24 +178,40 @@ test('a tool that came after a listing is told by the name of the next one', asy
   const { tools } = toAiSdkTools(session);
   session.register(mockTool({ name: 'host.opens' }));
   session.setOverrides({ disable: ['host.open'] });
-  expect(await tools.host_open?.execute({}, { toolCallId: 'c' })).toMatchObject({ error: { message: expect.stringContaining('`host_open`') } });
-  const [answer] = await dispatchOpenAI(session, [{ id: 'd', type: 'function', function: { name: 'host_openz', arguments: '{}' } }]);
+  expect(await tools.host_open?.execute({}, { toolCallId: 'c' })).toMatchObject({
+    error: { message: expect.stringContaining('`host_open`') },
+  });
+  const [answer] = await dispatchOpenAI(session, [
+    { id: 'd', type: 'function', function: { name: 'host_openz', arguments: '{}' } },
+  ]);
   expect(answer?.content).toContain('Did you mean `host_opens`?');
 });
 
 test('events, metadata and details name tools by their ids', async () => {
   const session = world();
   const { events } = recordEvents(session);
-  const [answer] = await dispatchLangChain(session, { content: '', tool_calls: [{ id: 'c', name: 'host_exec', args: {} }] });
-  expect(answer?.artifact).toMatchObject({ metadata: { toolName: 'host.exec' }, error: { details: { fact: 'host.ready', unlockedBy: 'host.open' } } });
+  const [answer] = await dispatchLangChain(session, {
+    content: '',
+    tool_calls: [{ id: 'c', name: 'host_exec', args: {} }],
+  });
+  expect(answer?.artifact).toMatchObject({
+    metadata: { toolName: 'host.exec' },
+    error: { details: { fact: 'host.ready', unlockedBy: 'host.open' } },
+  });
   expect(events.find(({ type }) => type === 'tool:error')).toMatchObject({ toolName: 'host.exec' });
-  const [unknown] = await dispatchLangChain(session, { content: '', tool_calls: [{ id: 'd', name: 'weather_toda', args: {} }] });
-  expect(unknown?.artifact).toMatchObject({ error: { details: { didYouMean: ['weather.today'] } } });
+  const [unknown] = await dispatchLangChain(session, {
+    content: '',
+    tool_calls: [{ id: 'd', name: 'weather_toda', args: {} }],
+  });
+  expect(unknown?.artifact).toMatchObject({
+    error: { details: { didYouMean: ['weather.today'] } },
+  });
 });
 
 test('a call without a surface is answered by ids, and a surface whose names cannot be had is, too', async () => {
   const session = world();
-  const call = (surface: object | undefined) => session.call('weather.today', {}, { surface: surface as never });
+  const call = (surface: object | undefined) =>
+    session.call('weather.today', {}, { surface: surface as never });
   for (const surface of [
     undefined,
     { name: 'x' },

@@ -14,10 +14,18 @@ const parameters = {
     anything: {},
     nested: { $ref: '#/$defs/nested' },
     list: { type: 'array', items: { $ref: '#/$defs/nested' } },
-    either: { anyOf: [{ type: 'object', properties: { x: { type: 'number' } } }, { type: 'string' }] },
+    either: {
+      anyOf: [{ type: 'object', properties: { x: { type: 'number' } } }, { type: 'string' }],
+    },
   },
   required: ['path'],
-  $defs: { nested: { type: 'object', properties: { depth: { type: 'number' }, name: { type: 'string' } }, required: ['name'] } },
+  $defs: {
+    nested: {
+      type: 'object',
+      properties: { depth: { type: 'number' }, name: { type: 'string' } },
+      required: ['name'],
+    },
+  },
 } as const;
 
 const run = async (input: object, strictNulls = true) => {
@@ -37,11 +45,18 @@ describe('nulls of a strict dialect', () => {
       either: { x: null },
     });
     expect(seen).toEqual({ path: 'a', nested: { name: 'n' }, list: [{ name: 'm' }], either: {} });
-    expect(repaired).toEqual(['limit', 'nested.depth', 'list.0.depth', 'either.x'].map((path) => ({ path, rule: 'strict_null' })));
+    expect(repaired).toEqual(
+      ['limit', 'nested.depth', 'list.0.depth', 'either.x'].map((path) => ({
+        path,
+        rule: 'strict_null',
+      })),
+    );
   });
 
   test('stay where null is a value, where the property is required, and where nobody declared it', async () => {
-    expect(await run({ path: 'a', filter: null, mode: null, anything: null, other: null })).toMatchObject({
+    expect(
+      await run({ path: 'a', filter: null, mode: null, anything: null, other: null }),
+    ).toMatchObject({
       seen: { path: 'a', filter: null, mode: null, anything: null, other: null },
       repaired: undefined,
     });
@@ -49,7 +64,10 @@ describe('nulls of a strict dialect', () => {
   });
 
   test('are what they are on every other surface', async () => {
-    expect(await run({ path: 'a', limit: null }, false)).toMatchObject({ seen: undefined, code: 'invalid_input' });
+    expect(await run({ path: 'a', limit: null }, false)).toMatchObject({
+      seen: undefined,
+      code: 'invalid_input',
+    });
   });
 
   test.each<[boolean, JsonValue]>([
@@ -77,31 +95,59 @@ describe('nulls of a strict dialect', () => {
     [true, { anyOf: [{ $ref: '#/$defs/text' }, { $ref: '#/$defs/anything' }] }],
     [false, { $ref: '#/$defs/circle' }],
   ])('null is a value, or is not (%j): %j', (expected, schema) => {
-    const $defs = { anything: {}, text: { type: 'string' }, circle: { anyOf: [{ $ref: '#/$defs/circle' }, { type: 'string' }] } };
+    const $defs = {
+      anything: {},
+      text: { type: 'string' },
+      circle: { anyOf: [{ $ref: '#/$defs/circle' }, { type: 'string' }] },
+    };
     expect(takesNull(schema, { $defs })).toBe(expected);
   });
 
   test('alternatives that lead to one schema are that schema once, at any depth of the input', () => {
-    const same = Array.from({ length: 20 }, (_, index) => ({ $comment: String(index), $ref: '#/$defs/node' }));
-    const node = { type: 'object', properties: { next: { anyOf: same }, list: { items: { anyOf: same } }, limit: { type: 'integer' } } };
+    const same = Array.from({ length: 20 }, (_, index) => ({
+      $comment: String(index),
+      $ref: '#/$defs/node',
+    }));
+    const node = {
+      type: 'object',
+      properties: {
+        next: { anyOf: same },
+        list: { items: { anyOf: same } },
+        limit: { type: 'integer' },
+      },
+    };
     const root: JsonObject = { $ref: '#/$defs/node', $defs: { node } };
-    const nest = (depth: number, value: JsonObject, end: JsonValue): JsonObject => (depth === 0 ? value : { next: nest(depth - 1, value, end), limit: end });
+    const nest = (depth: number, value: JsonObject, end: JsonValue): JsonObject =>
+      depth === 0 ? value : { next: nest(depth - 1, value, end), limit: end };
     // Each level would have twenty times the schemas of the one above.
-    expect(withoutStrictNulls(nest(30, { list: [[], { limit: null }] }, null), root, () => {})).toEqual(
-      JSON.parse(JSON.stringify(nest(30, { list: [[], {}] }, null)).replaceAll(',"limit":null', '')),
+    expect(
+      withoutStrictNulls(nest(30, { list: [[], { limit: null }] }, null), root, () => {}),
+    ).toEqual(
+      JSON.parse(
+        JSON.stringify(nest(30, { list: [[], {}] }, null)).replaceAll(',"limit":null', ''),
+      ),
     );
     expect(alternatives({ anyOf: same }, root)).toHaveLength(22);
   });
 
   test('whatever came: what has no null is not touched, and taking out twice is taking out once', () => {
     return fc.assert(
-      fc.asyncProperty(fc.dictionary(fc.constantFrom('path', 'limit', 'nested', 'either', '__proto__', 'x'), fc.jsonValue({ maxDepth: 3 })), async (input) => {
-        const tool = mockTool({ name: 'tool', parameters: jsonSchema<object>({ type: 'object' }) });
-        const session = createTestSession({ tools: [tool] });
-        await session.call('tool', input, { surface: { name: 'test', strictNulls: true } });
-        // As JSON: the library's copy has no negative zero.
-        expect(tool.lastInput).toEqual(JSON.parse(JSON.stringify(input)));
-      }),
+      fc.asyncProperty(
+        fc.dictionary(
+          fc.constantFrom('path', 'limit', 'nested', 'either', '__proto__', 'x'),
+          fc.jsonValue({ maxDepth: 3 }),
+        ),
+        async (input) => {
+          const tool = mockTool({
+            name: 'tool',
+            parameters: jsonSchema<object>({ type: 'object' }),
+          });
+          const session = createTestSession({ tools: [tool] });
+          await session.call('tool', input, { surface: { name: 'test', strictNulls: true } });
+          // As JSON: the library's copy has no negative zero.
+          expect(tool.lastInput).toEqual(JSON.parse(JSON.stringify(input)));
+        },
+      ),
     );
   });
 });
@@ -109,7 +155,13 @@ describe('nulls of a strict dialect', () => {
 test('however many values stand in a place, what its schemas say is worked out once', () => {
   let reads = 0;
   const branches = Array.from({ length: 300 }, (_, index) => {
-    const branch = { type: 'object', properties: { [`p${index}`]: { type: 'string' }, k: { anyOf: [{ type: 'object' }, { type: 'string' }] } } };
+    const branch = {
+      type: 'object',
+      properties: {
+        [`p${index}`]: { type: 'string' },
+        k: { anyOf: [{ type: 'object' }, { type: 'string' }] },
+      },
+    };
     return new Proxy(branch, {
       get(target, key) {
         reads++;
@@ -117,11 +169,16 @@ test('however many values stand in a place, what its schemas say is worked out o
       },
     });
   });
-  const schema = { type: 'object', properties: { list: { type: 'array', items: { anyOf: branches } } } } as JsonObject;
+  const schema = {
+    type: 'object',
+    properties: { list: { type: 'array', items: { anyOf: branches } } },
+  } as JsonObject;
   const strip = (length: number): number => {
     reads = 0;
     const list = Array.from({ length }, () => ({ p1: null, k: {} }));
-    expect(withoutStrictNulls({ list }, schema, () => {})).toEqual({ list: list.map(() => ({ k: {} })) });
+    expect(withoutStrictNulls({ list }, schema, () => {})).toEqual({
+      list: list.map(() => ({ k: {} })),
+    });
     return reads;
   };
   expect(strip(1_000)).toBe(strip(1));
@@ -129,8 +186,21 @@ test('however many values stand in a place, what its schemas say is worked out o
 
 test('where the schemas of an input are too many to be looked at, its nulls stay', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `n${index}`);
-  const parts = Array.from({ length: 500 }, () => ({ properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) }));
-  const schema = { properties: { wide: { anyOf: parts }, list: { items: { properties: { a: { type: 'string' } } } } } } as unknown as JsonObject;
-  expect(withoutStrictNulls({ list: [{ a: null }], wide: {} }, schema, () => {})).toEqual({ list: [{}], wide: {} });
-  expect(withoutStrictNulls({ wide: {}, list: [{ a: null }] }, schema, () => {})).toEqual({ wide: {}, list: [{ a: null }] });
+  const parts = Array.from({ length: 500 }, () => ({
+    properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+  }));
+  const schema = {
+    properties: {
+      wide: { anyOf: parts },
+      list: { items: { properties: { a: { type: 'string' } } } },
+    },
+  } as unknown as JsonObject;
+  expect(withoutStrictNulls({ list: [{ a: null }], wide: {} }, schema, () => {})).toEqual({
+    list: [{}],
+    wide: {},
+  });
+  expect(withoutStrictNulls({ wide: {}, list: [{ a: null }] }, schema, () => {})).toEqual({
+    wide: {},
+    list: [{ a: null }],
+  });
 });

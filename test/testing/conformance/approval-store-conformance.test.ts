@@ -23,7 +23,10 @@ describe('an approval store that answers later', () => {
   for (const rule of approvalStoreConformance(later)) test(rule.name, rule.run);
 });
 
-const faulty: Record<string, readonly [change: (inner: ApprovalStore) => Partial<ApprovalStore>, broken: readonly string[]]> = {
+const faulty: Record<
+  string,
+  readonly [change: (inner: ApprovalStore) => Partial<ApprovalStore>, broken: readonly string[]]
+> = {
   'whose take leaves the record': [
     (inner) => ({
       take: async (id) => {
@@ -64,7 +67,11 @@ const faulty: Record<string, readonly [change: (inner: ApprovalStore) => Partial
         },
       };
     },
-    ['an id again replaces its record', 'an id again in another session leaves the first', 'an id that was taken can be put again'],
+    [
+      'an id again replaces its record',
+      'an id again in another session leaves the first',
+      'an id that was taken can be put again',
+    ],
   ],
   'that merges records of an id': [
     (inner) => ({
@@ -85,17 +92,27 @@ const faulty: Record<string, readonly [change: (inner: ApprovalStore) => Partial
         list: (sessionId) => all.filter((record) => record.sessionId === sessionId),
       };
     },
-    ['an id again replaces its record', 'an id again in another session leaves the first', 'taking one leaves the others'],
+    [
+      'an id again replaces its record',
+      'an id again in another session leaves the first',
+      'taking one leaves the others',
+    ],
   ],
   'that lists everything': [
     () => {
       const all: JsonObject[] = [];
       return { put: (record) => void all.push(record), list: () => all };
     },
-    ['what was never put is not there', 'the records of a session are listed, whoever their principal is, and no others'],
+    [
+      'what was never put is not there',
+      'the records of a session are listed, whoever their principal is, and no others',
+    ],
   ],
   'that lists one principal': [
-    (inner) => ({ list: async (sessionId) => (await inner.list(sessionId)).filter(({ principal }) => principal !== 'bob') }),
+    (inner) => ({
+      list: async (sessionId) =>
+        (await inner.list(sessionId)).filter(({ principal }) => principal !== 'bob'),
+    }),
     ['the records of a session are listed, whoever their principal is, and no others'],
   ],
   'that keeps only what has a token': [
@@ -103,7 +120,10 @@ const faulty: Record<string, readonly [change: (inner: ApprovalStore) => Partial
     ['the mark that a record was taken is kept and listed, and leaves other records alone'],
   ],
   'that lists only what has a token': [
-    (inner) => ({ list: async (sessionId) => (await inner.list(sessionId)).filter(({ token }) => token !== undefined) }),
+    (inner) => ({
+      list: async (sessionId) =>
+        (await inner.list(sessionId)).filter(({ token }) => token !== undefined),
+    }),
     ['the mark that a record was taken is kept and listed, and leaves other records alone'],
   ],
   'whose listing removes': [
@@ -145,13 +165,20 @@ const faulty: Record<string, readonly [change: (inner: ApprovalStore) => Partial
     (inner) => ({
       take: async (id) => {
         const found = await inner.take(id);
-        return found && (JSON.parse(JSON.stringify(found), (key, value: unknown) => (key === '__proto__' ? undefined : value)) as JsonObject);
+        return (
+          found &&
+          (JSON.parse(JSON.stringify(found), (key, value: unknown) =>
+            key === '__proto__' ? undefined : value,
+          ) as JsonObject)
+        );
       },
     }),
     ['a record comes back as the JSON it was'],
   ],
   'that refuses large records quietly': [
-    (inner) => ({ put: (record) => (JSON.stringify(record).length > 500_000 ? undefined : inner.put(record)) }),
+    (inner) => ({
+      put: (record) => (JSON.stringify(record).length > 500_000 ? undefined : inner.put(record)),
+    }),
     ['a large record is kept'],
   ],
   'that clears all when some have expired': [

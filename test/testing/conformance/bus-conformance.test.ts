@@ -66,7 +66,10 @@ const faulty: Record<string, readonly [make: () => RelayBus, broken: readonly st
         await inner.publish(channel, message);
       },
     })),
-    ['whoever listens hears what is sent, the own node too', 'messages of one node arrive in their order, once each'],
+    [
+      'whoever listens hears what is sent, the own node too',
+      'messages of one node arrive in their order, once each',
+    ],
   ],
   'that listens by pattern': [
     () => {
@@ -112,7 +115,10 @@ const faulty: Record<string, readonly [make: () => RelayBus, broken: readonly st
         return () => {};
       },
     })),
-    ['one who has stopped hears nothing more, and the others go on', 'one who stops while messages are on their way hears none of them'],
+    [
+      'one who has stopped hears nothing more, and the others go on',
+      'one who stops while messages are on their way hears none of them',
+    ],
   ],
   'whose stop stops all': [
     changed((inner) => {
@@ -126,7 +132,10 @@ const faulty: Record<string, readonly [make: () => RelayBus, broken: readonly st
         },
       };
     }),
-    ['one who has stopped hears nothing more, and the others go on', 'one function that listens twice hears twice, until each has stopped'],
+    [
+      'one who has stopped hears nothing more, and the others go on',
+      'one function that listens twice hears twice, until each has stopped',
+    ],
   ],
   'that knows a function once': [
     changed((inner) => {
@@ -155,7 +164,10 @@ const faulty: Record<string, readonly [make: () => RelayBus, broken: readonly st
     }),
     ['whoever listens hears what is sent, the own node too'],
   ],
-  'that changes messages': [changed((inner) => ({ publish: (channel, message) => inner.publish(channel, message.trim()) })), ['any string is a message']],
+  'that changes messages': [
+    changed((inner) => ({ publish: (channel, message) => inner.publish(channel, message.trim()) })),
+    ['any string is a message'],
+  ],
 };
 
 describe('the suite itself', () => {
@@ -175,7 +187,8 @@ describe('the suite itself', () => {
       },
     }));
     // Where a listener throws, this bus would have to guard it itself.
-    for (const rule of busConformance(make)) if (rule.name !== 'a listener that throws, or rejects, affects nobody') await rule.run();
+    for (const rule of busConformance(make))
+      if (rule.name !== 'a listener that throws, or rejects, affects nobody') await rule.run();
   });
 });
 

@@ -1,20 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import { fromNodeBinding } from '../../../src/surfaces/amplifier/node-binding.ts';
 import { coordinatorConformance } from '../../../src/testing/conformance/coordinator-conformance.ts';
-import { type ConformanceTarget, coordinatorFeatures } from '../../../src/testing/conformance/coordinator-conformance-rule.ts';
+import {
+  type ConformanceTarget,
+  coordinatorFeatures,
+} from '../../../src/testing/conformance/coordinator-conformance-rule.ts';
 import { TestCoordinator } from '../../../src/testing/coordinator/coordinator.ts';
 import { bindingKinds, fakeNodeBinding } from '../../surfaces/amplifier/fake-node-binding.ts';
 
 for (const mode of ['sync', 'async'] as const)
   describe(`TestCoordinator, mode ${mode}`, () => {
-    for (const rule of coordinatorConformance(() => new TestCoordinator({ mode }))) test(rule.name, rule.run);
+    for (const rule of coordinatorConformance(() => new TestCoordinator({ mode })))
+      test(rule.name, rule.run);
   });
 
 for (const [kind, options] of Object.entries(bindingKinds))
   describe(`fromNodeBinding over ${kind}`, () => {
     const awaits = kind === 'a binding that awaits answers';
     const features = { hookDetails: false, hookCollect: false, asyncHooks: awaits };
-    const make = (): ConformanceTarget => fromNodeBinding(fakeNodeBinding(options), { asyncHandlers: awaits ? 'pass' : 'deny' });
+    const make = (): ConformanceTarget =>
+      fromNodeBinding(fakeNodeBinding(options), { asyncHandlers: awaits ? 'pass' : 'deny' });
     for (const rule of coordinatorConformance(make, { features })) test(rule.name, rule.run);
   });
 
@@ -22,23 +27,37 @@ describe('the suite itself', () => {
   test('every rule has a name of its own and a feature', () => {
     const rules = coordinatorConformance(() => new TestCoordinator());
     expect(new Set(rules.map(({ name }) => name)).size).toBe(rules.length);
-    expect(new Set(rules.map(({ feature }) => feature))).toEqual(new Set(Object.keys(coordinatorFeatures)));
+    expect(new Set(rules.map(({ feature }) => feature))).toEqual(
+      new Set(Object.keys(coordinatorFeatures)),
+    );
   });
 
   test('a feature declared as absent leaves out its rules and no others', () => {
     const all = coordinatorConformance(() => new TestCoordinator());
-    const fewer = coordinatorConformance(() => new TestCoordinator(), { features: { asyncHooks: false, hooks: true } });
-    expect(fewer.map(({ name }) => name)).toEqual(all.filter(({ feature }) => feature !== 'asyncHooks').map(({ name }) => name));
+    const fewer = coordinatorConformance(() => new TestCoordinator(), {
+      features: { asyncHooks: false, hooks: true },
+    });
+    expect(fewer.map(({ name }) => name)).toEqual(
+      all.filter(({ feature }) => feature !== 'asyncHooks').map(({ name }) => name),
+    );
   });
 
   test('an unknown feature is refused', () => {
-    expect(() => coordinatorConformance(() => new TestCoordinator(), { features: { telepathy: true } as object })).toThrow('unknown feature `telepathy`');
+    expect(() =>
+      coordinatorConformance(() => new TestCoordinator(), {
+        features: { telepathy: true } as object,
+      }),
+    ).toThrow('unknown feature `telepathy`');
   });
 
   test('a declared feature that is missing fails its rules; none is skipped', async () => {
     const bare = (): ConformanceTarget => {
       const full = new TestCoordinator();
-      return { mount: full.mount.bind(full), unmount: full.unmount.bind(full), get: full.get.bind(full) };
+      return {
+        mount: full.mount.bind(full),
+        unmount: full.unmount.bind(full),
+        get: full.get.bind(full),
+      };
     };
     for (const rule of coordinatorConformance(bare)) {
       if (rule.feature === 'mounts') await rule.run();
@@ -54,7 +73,8 @@ describe('the suite itself', () => {
           return target(full, {
             mount(point, module, name) {
               const key = name ?? (module as { name?: string } | null)?.name;
-              if (key !== undefined && point === 'tools' && full.get('tools', key) !== null) throw new Error('taken');
+              if (key !== undefined && point === 'tools' && full.get('tools', key) !== null)
+                throw new Error('taken');
               return full.mount(point, module, name);
             },
           });
@@ -120,8 +140,13 @@ describe('the suite itself', () => {
           return target(full, {
             hooks: {
               ...full.hooks,
-              register(...[event, handler, priority, name = '']: Parameters<typeof full.hooks.register>) {
-                undo.set(name, [...(undo.get(name) ?? []), full.hooks.register(event, handler, priority, name)]);
+              register(
+                ...[event, handler, priority, name = '']: Parameters<typeof full.hooks.register>
+              ) {
+                undo.set(name, [
+                  ...(undo.get(name) ?? []),
+                  full.hooks.register(event, handler, priority, name),
+                ]);
                 return () => {
                   for (const fn of undo.get(name) ?? []) fn();
                 };
@@ -135,7 +160,8 @@ describe('the suite itself', () => {
     for (const [fault, [make, broken]] of Object.entries(faulty))
       test(fault, async () => {
         const failed: string[] = [];
-        for (const rule of coordinatorConformance(make)) await rule.run().catch(() => failed.push(rule.name));
+        for (const rule of coordinatorConformance(make))
+          await rule.run().catch(() => failed.push(rule.name));
         expect(failed).toEqual(broken);
       });
   });

@@ -27,8 +27,14 @@ describe('the suite itself', () => {
 
   test('a store that fails a rule is closed too, and the reason is an assertion', async () => {
     let closed = 0;
-    const make = (): RelayStore => ({ ...memoryStore(), create: async () => false, close: async () => void closed++ });
-    const rule = storeConformance(make).find(({ name }) => name === 'a session begins with its first document');
+    const make = (): RelayStore => ({
+      ...memoryStore(),
+      create: async () => false,
+      close: async () => void closed++,
+    });
+    const rule = storeConformance(make).find(
+      ({ name }) => name === 'a session begins with its first document',
+    );
     await expect(rule?.run()).rejects.toBeInstanceOf(AssertionError);
     expect(closed).toBe(1);
   });
@@ -40,11 +46,24 @@ describe('the suite itself', () => {
 });
 
 describe('tells a faulty store', () => {
-  const mutants = { ...sessionMutants, ...documentMutants, ...logMutants, ...leaseMutants, ...counterMutants };
-  const all = [...Object.entries(mutants), ...Object.entries(dueMutants).map(([name, mutant]) => [`${name}, of what is due`, mutant] as const)];
+  const mutants = {
+    ...sessionMutants,
+    ...documentMutants,
+    ...logMutants,
+    ...leaseMutants,
+    ...counterMutants,
+  };
+  const all = [
+    ...Object.entries(mutants),
+    ...Object.entries(dueMutants).map(
+      ([name, mutant]) => [`${name}, of what is due`, mutant] as const,
+    ),
+  ];
   for (const [name, [change, broken]] of all)
     test(name, async () => {
-      const rules = new Map(storeConformance(() => mutantStore(change)).map((rule) => [rule.name, rule]));
+      const rules = new Map(
+        storeConformance(() => mutantStore(change)).map((rule) => [rule.name, rule]),
+      );
       await Promise.all(
         broken.map(async (sentence) => {
           const rule = rules.get(sentence);

@@ -15,16 +15,34 @@ export const documentMutants: Record<string, Mutant> = {
     ],
   ],
   'that takes version 0 for none': [
-    (inner) => ({ set: (session, key, value, version) => inner.set(session, key, value, version || undefined) }),
-    ['a write with version 0 goes only where there is nothing', 'of many who write over a version one does'],
+    (inner) => ({
+      set: (session, key, value, version) => inner.set(session, key, value, version || undefined),
+    }),
+    [
+      'a write with version 0 goes only where there is nothing',
+      'of many who write over a version one does',
+    ],
   ],
   'that takes no version for version 0': [
-    (inner) => ({ set: (session, key, value, version = 0) => inner.set(session, key, value, version) }),
-    ['a write without a version always goes', 'writes without a version all go, each with a version of its own'],
+    (inner) => ({
+      set: (session, key, value, version = 0) => inner.set(session, key, value, version),
+    }),
+    [
+      'a write without a version always goes',
+      'writes without a version all go, each with a version of its own',
+    ],
   ],
   'whose versions begin with 0': [
-    (inner) => ({ get: async (...args) => (await inner.get(...args)).map((found) => found && { ...found, version: found.version - 1 }) }),
-    ['a session begins with its first document', 'a document begins with version 1, and each write adds one'],
+    (inner) => ({
+      get: async (...args) =>
+        (await inner.get(...args)).map(
+          (found) => found && { ...found, version: found.version - 1 },
+        ),
+    }),
+    [
+      'a session begins with its first document',
+      'a document begins with version 1, and each write adds one',
+    ],
   ],
   'that compares versions as text': [
     (inner) => ({
@@ -42,10 +60,15 @@ export const documentMutants: Record<string, Mutant> = {
       set: async (session, key, value, version) => {
         const now = (await inner.get(session, [key]))[0]?.version ?? 0;
         await tick();
-        return version === undefined || version === now ? inner.set(session, key, value) : undefined;
+        return version === undefined || version === now
+          ? inner.set(session, key, value)
+          : undefined;
       },
     }),
-    ['of many who write over a version one does', 'nothing is lost where all read, change and write over what they read'],
+    [
+      'of many who write over a version one does',
+      'nothing is lost where all read, change and write over what they read',
+    ],
   ],
   'that does not count a write of the same value': [
     (inner) => ({
@@ -60,10 +83,17 @@ export const documentMutants: Record<string, Mutant> = {
     (inner) => {
       const base = new Map<string, number>();
       const of = (session: string, key: string): number => base.get(`${session} ${key}`) ?? 0;
-      const shift = (session: string, key: string, version: number | undefined): number | undefined => version && version + of(session, key);
+      const shift = (
+        session: string,
+        key: string,
+        version: number | undefined,
+      ): number | undefined => version && version + of(session, key);
       return {
         get: async (session, keys) =>
-          (await inner.get(session, keys)).map((found, index) => found && { ...found, version: found.version - of(session, keys[index] as string) }),
+          (await inner.get(session, keys)).map(
+            (found, index) =>
+              found && { ...found, version: found.version - of(session, keys[index] as string) },
+          ),
         set: async (session, key, value, version) => {
           const got = await inner.set(session, key, value, shift(session, key, version));
           return got && got - of(session, key);
@@ -76,7 +106,10 @@ export const documentMutants: Record<string, Mutant> = {
         },
       };
     },
-    ['no version of a deleted document is taken for one of what comes after it', 'a store does what its model does, over operations from the seed 1'],
+    [
+      'no version of a deleted document is taken for one of what comes after it',
+      'a store does what its model does, over operations from the seed 1',
+    ],
   ],
   'whose deletions ignore versions': [
     (inner) => ({ delete: (session, key) => inner.delete(session, key) }),
@@ -95,22 +128,40 @@ export const documentMutants: Record<string, Mutant> = {
   ],
   'that sorts what is asked for': [
     (inner) => ({ get: (session, keys) => inner.get(session, [...keys].sort()) }),
-    ['documents come in the order that was asked for, as often as asked, with gaps for those that are not there'],
+    [
+      'documents come in the order that was asked for, as often as asked, with gaps for those ' +
+        'that are not there',
+    ],
   ],
   'that leaves out what is not there': [
-    (inner) => ({ get: async (session, keys) => (await inner.get(session, keys)).filter((found) => found !== undefined) }),
-    ['documents come in the order that was asked for, as often as asked, with gaps for those that are not there'],
+    (inner) => ({
+      get: async (session, keys) =>
+        (await inner.get(session, keys)).filter((found) => found !== undefined),
+    }),
+    [
+      'documents come in the order that was asked for, as often as asked, with gaps for those ' +
+        'that are not there',
+    ],
   ],
   'that takes an empty value for none': [
-    (inner) => ({ get: async (session, keys) => (await inner.get(session, keys)).map((found) => (found?.value === '' ? undefined : found)) }),
+    (inner) => ({
+      get: async (session, keys) =>
+        (await inner.get(session, keys)).map((found) => (found?.value === '' ? undefined : found)),
+    }),
     ['an empty string is a value'],
   ],
   'that cuts values at 4 MB': [
-    (inner) => ({ set: (session, key, value, version) => inner.set(session, key, value.slice(0, 4_000_000), version) }),
+    (inner) => ({
+      set: (session, key, value, version) =>
+        inner.set(session, key, value.slice(0, 4_000_000), version),
+    }),
     ['values of 8 MB are kept'],
   ],
   'that cuts values at a NUL': [
-    (inner) => ({ set: (session, key, value, version) => inner.set(session, key, value.split('\0')[0] as string, version) }),
+    (inner) => ({
+      set: (session, key, value, version) =>
+        inner.set(session, key, value.split('\0')[0] as string, version),
+    }),
     ['values come back as they were, whatever is in them', 'values of 8 MB are kept'],
   ],
   'that takes values of one length for the same': [
@@ -136,10 +187,15 @@ export const logMutants: Record<string, Mutant> = {
         return added && { ...added, id: Math.min(added.id, keep) };
       },
     }),
-    ['what is older than the last entries to keep is dropped, and said', 'a log that is long and drops much stays in order'],
+    [
+      'what is older than the last entries to keep is dropped, and said',
+      'a log that is long and drops much stays in order',
+    ],
   ],
   'that keeps one too many': [
-    (inner) => ({ append: (session, log, value, keep) => inner.append(session, log, value, keep + 1) }),
+    (inner) => ({
+      append: (session, log, value, keep) => inner.append(session, log, value, keep + 1),
+    }),
     ['what is older than the last entries to keep is dropped, and said'],
   ],
   'that does not say what it dropped': [
@@ -149,7 +205,10 @@ export const logMutants: Record<string, Mutant> = {
         return added && { ...added, dropped: [] };
       },
     }),
-    ['what is older than the last entries to keep is dropped, and said', 'what many add to a log gets all the ids, and is under them'],
+    [
+      'what is older than the last entries to keep is dropped, and said',
+      'what many add to a log gets all the ids, and is under them',
+    ],
   ],
   'that says the newest dropped first': [
     (inner) => ({
@@ -192,12 +251,20 @@ export const logMutants: Record<string, Mutant> = {
     ['reading gives the oldest entries after an id, so many at most'],
   ],
   'that reads the id itself': [
-    (inner) => ({ read: (session, log, after, limit) => inner.read(session, log, after - 1, limit) }),
-    ['reading gives the oldest entries after an id, so many at most', 'reading after the newest entry, or after an id that never was, gives nothing'],
+    (inner) => ({
+      read: (session, log, after, limit) => inner.read(session, log, after - 1, limit),
+    }),
+    [
+      'reading gives the oldest entries after an id, so many at most',
+      'reading after the newest entry, or after an id that never was, gives nothing',
+    ],
   ],
   'that reads without a limit': [
     (inner) => ({ read: (session, log, after) => inner.read(session, log, after, 1_000_000) }),
-    ['reading gives the oldest entries after an id, so many at most', 'reading no entries still tells the first and the last'],
+    [
+      'reading gives the oldest entries after an id, so many at most',
+      'reading no entries still tells the first and the last',
+    ],
   ],
   'that forgets the last id with the last entry': [
     (inner) => ({
@@ -215,7 +282,10 @@ export const logMutants: Record<string, Mutant> = {
         return { ...found, first: found.entries[0]?.id ?? 0 };
       },
     }),
-    ['reading after the newest entry, or after an id that never was, gives nothing', 'reading no entries still tells the first and the last'],
+    [
+      'reading after the newest entry, or after an id that never was, gives nothing',
+      'reading no entries still tells the first and the last',
+    ],
   ],
   'that has one log a session': [
     (inner) => ({

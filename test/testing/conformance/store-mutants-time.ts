@@ -1,4 +1,6 @@
-/** Stores with one fault each in leases, counters or what is due, and the rules that must notice. */
+/**
+ * Stores with one fault each in leases, counters or what is due, and the rules that must notice.
+ */
 import type { RelayStore } from '../../../src/relay/ports/store.ts';
 import type { Mutant } from './store-mutants.ts';
 
@@ -23,22 +25,35 @@ export const leaseMutants: Record<string, Mutant> = {
         },
       };
     },
-    ['a lease that was given back is free, and its epoch is void', 'a lease runs out, and its epoch is void', 'epochs grow for as long as the session lives'],
+    [
+      'a lease that was given back is free, and its epoch is void',
+      'a lease runs out, and its epoch is void',
+      'epochs grow for as long as the session lives',
+    ],
   ],
   'that cannot steal': [
-    (inner) => ({ acquire: (session, lease, holder, ttlMs) => inner.acquire(session, lease, holder, ttlMs) }),
-    ['a lease is stolen from whoever holds it, and the former epoch is void', 'many who steal a lease all get epochs of their own, and the highest has it'],
+    (inner) => ({
+      acquire: (session, lease, holder, ttlMs) => inner.acquire(session, lease, holder, ttlMs),
+    }),
+    [
+      'a lease is stolen from whoever holds it, and the former epoch is void',
+      'many who steal a lease all get epochs of their own, and the highest has it',
+    ],
   ],
   'that steals only from somebody': [
     (inner) => ({
       acquire: async (session, lease, holder, ttlMs, steal) =>
-        steal && !(await inner.holder(session, lease)) ? undefined : inner.acquire(session, lease, holder, ttlMs, steal),
+        steal && !(await inner.holder(session, lease))
+          ? undefined
+          : inner.acquire(session, lease, holder, ttlMs, steal),
     }),
     ['a lease that nobody holds is had by stealing too'],
   ],
   'that renews what nobody holds': [
     (inner) => ({
-      renew: async (session, lease, epoch, ttlMs) => (await inner.holder(session, lease)) === undefined || inner.renew(session, lease, epoch, ttlMs),
+      renew: async (session, lease, epoch, ttlMs) =>
+        (await inner.holder(session, lease)) === undefined ||
+        inner.renew(session, lease, epoch, ttlMs),
     }),
     ['a lease that nobody holds is taken, with an epoch from 1'],
   ],
@@ -53,13 +68,21 @@ export const leaseMutants: Record<string, Mutant> = {
     ['documents, logs and leases of one name do not mix'],
   ],
   'that always steals': [
-    (inner) => ({ acquire: (session, lease, holder, ttlMs) => inner.acquire(session, lease, holder, ttlMs, true) }),
-    ['a lease that another holds is refused, and stays as it was', 'of many who ask for a lease one gets it'],
+    (inner) => ({
+      acquire: (session, lease, holder, ttlMs) =>
+        inner.acquire(session, lease, holder, ttlMs, true),
+    }),
+    [
+      'a lease that another holds is refused, and stays as it was',
+      'of many who ask for a lease one gets it',
+    ],
   ],
   'that refuses the holder': [
     (inner) => ({
       acquire: async (session, lease, holder, ttlMs, steal) =>
-        steal || !(await inner.holder(session, lease)) ? inner.acquire(session, lease, holder, ttlMs, steal) : undefined,
+        steal || !(await inner.holder(session, lease))
+          ? inner.acquire(session, lease, holder, ttlMs, steal)
+          : undefined,
     }),
     ['the holder who asks again gets a new epoch, and the old one is void'],
   ],
@@ -67,23 +90,37 @@ export const leaseMutants: Record<string, Mutant> = {
     (inner) => ({
       acquire: async (session, lease, holder, ttlMs, steal) => {
         const now = await inner.holder(session, lease);
-        return now?.holder === holder ? now.epoch : inner.acquire(session, lease, holder, ttlMs, steal);
+        return now?.holder === holder
+          ? now.epoch
+          : inner.acquire(session, lease, holder, ttlMs, steal);
       },
     }),
     ['the holder who asks again gets a new epoch, and the old one is void'],
   ],
   'that renews any epoch': [
     (inner) => ({
-      renew: async (session, lease, _epoch, ttlMs) => inner.renew(session, lease, (await inner.holder(session, lease))?.epoch ?? 0, ttlMs),
+      renew: async (session, lease, _epoch, ttlMs) =>
+        inner.renew(session, lease, (await inner.holder(session, lease))?.epoch ?? 0, ttlMs),
     }),
-    ['a lease is stolen from whoever holds it, and the former epoch is void', 'the holder who asks again gets a new epoch, and the old one is void'],
+    [
+      'a lease is stolen from whoever holds it, and the former epoch is void',
+      'the holder who asks again gets a new epoch, and the old one is void',
+    ],
   ],
   'that releases any epoch': [
-    (inner) => ({ release: async (session, lease) => inner.release(session, lease, (await inner.holder(session, lease))?.epoch ?? 0) }),
-    ['a lease is stolen from whoever holds it, and the former epoch is void', 'a lease that was given back is free, and its epoch is void'],
+    (inner) => ({
+      release: async (session, lease) =>
+        inner.release(session, lease, (await inner.holder(session, lease))?.epoch ?? 0),
+    }),
+    [
+      'a lease is stolen from whoever holds it, and the former epoch is void',
+      'a lease that was given back is free, and its epoch is void',
+    ],
   ],
   'whose renewals do nothing': [
-    (inner) => ({ renew: async (session, lease, epoch) => (await inner.holder(session, lease))?.epoch === epoch }),
+    (inner) => ({
+      renew: async (session, lease, epoch) => (await inner.holder(session, lease))?.epoch === epoch,
+    }),
     ['a renewed lease lasts from then on'],
   ],
   'whose renewals revive': [
@@ -98,11 +135,17 @@ export const leaseMutants: Record<string, Mutant> = {
         renew: async (session, lease, epoch, ttlMs) => {
           if (await inner.renew(session, lease, epoch, ttlMs)) return true;
           const former = last.get(lease);
-          return former?.epoch === epoch && (await inner.acquire(session, lease, former.holder, ttlMs)) !== undefined;
+          return (
+            former?.epoch === epoch &&
+            (await inner.acquire(session, lease, former.holder, ttlMs)) !== undefined
+          );
         },
       };
     },
-    ['a lease runs out, and its epoch is void', 'a lease that was given back is free, and its epoch is void'],
+    [
+      'a lease runs out, and its epoch is void',
+      'a lease that was given back is free, and its epoch is void',
+    ],
   ],
   'whose leases are told to be held for ever': [
     (inner) => ({
@@ -114,7 +157,10 @@ export const leaseMutants: Record<string, Mutant> = {
     ['the remaining time of a lease grows less'],
   ],
   'that has one lease a session': [
-    (inner) => ({ acquire: (session, _lease, ...rest) => inner.acquire(session, 'lease', ...rest), holder: (session) => inner.holder(session, 'lease') }),
+    (inner) => ({
+      acquire: (session, _lease, ...rest) => inner.acquire(session, 'lease', ...rest),
+      holder: (session) => inner.holder(session, 'lease'),
+    }),
     ['leases of one session do not mix', 'any string names a lease and its holder'],
   ],
 };
@@ -127,18 +173,26 @@ export const counterMutants: Record<string, Mutant> = {
         count: async (key, limit, windowMs) => {
           asked.set(key, (asked.get(key) ?? 0) + 1);
           await inner.count(key, 1_000_000, windowMs);
-          return (asked.get(key) ?? 0) <= limit ? { allowed: true, retryAfterMs: 0 } : { allowed: false, retryAfterMs: windowMs };
+          return (asked.get(key) ?? 0) <= limit
+            ? { allowed: true, retryAfterMs: 0 }
+            : { allowed: false, retryAfterMs: windowMs };
         },
       };
     },
-    ['what is refused does not count', 'a limit of 0 allows nothing and counts nothing', 'of many uses at once as many as the limit are allowed'],
+    [
+      'what is refused does not count',
+      'a limit of 0 allows nothing and counts nothing',
+      'of many uses at once as many as the limit are allowed',
+    ],
   ],
   'that allows one too many': [
     (inner) => ({ count: (key, limit, windowMs) => inner.count(key, limit + 1, windowMs) }),
     ['as many uses as the limit are allowed', 'a limit of 0 allows nothing and counts nothing'],
   ],
   'that does not say when to come again': [
-    (inner) => ({ count: async (...args) => ({ ...(await inner.count(...args)), retryAfterMs: 0 }) }),
+    (inner) => ({
+      count: async (...args) => ({ ...(await inner.count(...args)), retryAfterMs: 0 }),
+    }),
     ['as many uses as the limit are allowed'],
   ],
   'that always says the whole window': [
@@ -151,7 +205,12 @@ export const counterMutants: Record<string, Mutant> = {
     ['the wait for the end of a window grows less'],
   ],
   'that says to wait where none is needed': [
-    (inner) => ({ count: async (...args) => ({ retryAfterMs: 5, allowed: (await inner.count(...args)).allowed }) }),
+    (inner) => ({
+      count: async (...args) => ({
+        retryAfterMs: 5,
+        allowed: (await inner.count(...args)).allowed,
+      }),
+    }),
     ['as many uses as the limit are allowed'],
   ],
   'that counts all keys together': [
@@ -173,7 +232,11 @@ export const counterMutants: Record<string, Mutant> = {
   ],
 };
 
-const reversed = async (inner: RelayStore, limit: number, delayMs: number): ReturnType<RelayStore['due']> => [...(await inner.due(limit, delayMs))].reverse();
+const reversed = async (
+  inner: RelayStore,
+  limit: number,
+  delayMs: number,
+): ReturnType<RelayStore['due']> => [...(await inner.due(limit, delayMs))].reverse();
 
 export const dueMutants: Record<string, Mutant> = {
   'that gives one thing to several who ask': [
@@ -185,10 +248,15 @@ export const dueMutants: Record<string, Mutant> = {
         return items;
       },
     }),
-    ['of many who ask what is due each gets other items, and all are given', 'of many who ask for the one thing that is due one gets it'],
+    [
+      'of many who ask what is due each gets other items, and all are given',
+      'of many who ask for the one thing that is due one gets it',
+    ],
   ],
   'that is late': [
-    (inner) => ({ schedule: (session, key, delayMs) => inner.schedule(session, key, delayMs + 50) }),
+    (inner) => ({
+      schedule: (session, key, delayMs) => inner.schedule(session, key, delayMs + 50),
+    }),
     ['what is due without a delay is due at once'],
   ],
   'that forgets all of a session at once': [
@@ -208,7 +276,11 @@ export const dueMutants: Record<string, Mutant> = {
   ],
   'that does not put off': [
     (inner) => ({ due: (limit) => inner.due(limit, 0) }),
-    ['what is not due yet is not given', 'an answer has so many items at most, and the rest comes next', 'what is scheduled is due after its delay, once'],
+    [
+      'what is not due yet is not given',
+      'an answer has so many items at most, and the rest comes next',
+      'what is scheduled is due after its delay, once',
+    ],
   ],
   'that forgets what it gave': [
     (inner) => ({
@@ -250,8 +322,14 @@ export const dueMutants: Record<string, Mutant> = {
     },
     ['what is scheduled again moves'],
   ],
-  'that forgets nothing': [() => ({ unschedule: async () => {} }), ['what was unscheduled is forgotten', 'any strings name what is due']],
-  'that gives all': [(inner) => ({ due: (_limit, delayMs) => inner.due(1_000, delayMs) }), ['an answer has so many items at most, and the rest comes next']],
+  'that forgets nothing': [
+    () => ({ unschedule: async () => {} }),
+    ['what was unscheduled is forgotten', 'any strings name what is due'],
+  ],
+  'that gives all': [
+    (inner) => ({ due: (_limit, delayMs) => inner.due(1_000, delayMs) }),
+    ['an answer has so many items at most, and the rest comes next'],
+  ],
   'that gives the newest first': [
     (inner) => ({ due: (limit, delayMs) => reversed(inner, limit, delayMs) }),
     ['what is due longest comes first, whenever it was scheduled'],
@@ -264,7 +342,10 @@ export const dueMutants: Record<string, Mutant> = {
           order.push(key);
           return inner.schedule(session, key, delayMs);
         },
-        due: async (limit, delayMs) => [...(await inner.due(limit, delayMs))].sort((one, other) => order.indexOf(one.key) - order.indexOf(other.key)),
+        due: async (limit, delayMs) =>
+          [...(await inner.due(limit, delayMs))].sort(
+            (one, other) => order.indexOf(one.key) - order.indexOf(other.key),
+          ),
       };
     },
     ['what is due longest comes first, whenever it was scheduled'],

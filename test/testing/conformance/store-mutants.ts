@@ -3,7 +3,10 @@ import { memoryStore } from '../../../src/relay/memory/store.ts';
 import type { RelayStore } from '../../../src/relay/ports/store.ts';
 
 /** A store that does some things otherwise than the one in memory. */
-export type Mutant = readonly [change: (inner: RelayStore) => Partial<RelayStore>, broken: readonly string[]];
+export type Mutant = readonly [
+  change: (inner: RelayStore) => Partial<RelayStore>,
+  broken: readonly string[],
+];
 
 export function mutantStore(change: Mutant[0]): RelayStore {
   const inner = memoryStore();
@@ -26,7 +29,10 @@ const joined = (inner: RelayStore, separator: string): Partial<RelayStore> => {
   return {
     async create(session, key, value, expiresAt) {
       await inner.create('all', '', '', expiresAt);
-      return (await inner.create(session, key, value, expiresAt)) && (await inner.set('all', under(session, key), value)) !== undefined;
+      return (
+        (await inner.create(session, key, value, expiresAt)) &&
+        (await inner.set('all', under(session, key), value)) !== undefined
+      );
     },
     get: (session, keys) =>
       inner.get(
@@ -70,7 +76,10 @@ export const sessionMutants: Record<string, Mutant> = {
   ],
   'whose drop says nothing': [
     (inner) => ({ drop: async (session) => (await inner.drop(session)) || true }),
-    ['of many who drop a session one did', 'a session that was never created takes nothing and has nothing'],
+    [
+      'of many who drop a session one did',
+      'a session that was never created takes nothing and has nothing',
+    ],
   ],
   'that writes to sessions that are not there': [
     (inner) => ({
@@ -87,11 +96,15 @@ export const sessionMutants: Record<string, Mutant> = {
     ],
   ],
   'that logs for sessions that are not there': [
-    (inner) => ({ append: async (...args) => (await inner.append(...args)) ?? { id: 1, dropped: [] } }),
+    (inner) => ({
+      append: async (...args) => (await inner.append(...args)) ?? { id: 1, dropped: [] },
+    }),
     ['a session that was dropped takes nothing and has nothing'],
   ],
   'that leases in sessions that are not there': [
-    (inner) => ({ acquire: async (...args) => (await inner.acquire(...args)) ?? (args[4] ? 1 : undefined) }),
+    (inner) => ({
+      acquire: async (...args) => (await inner.acquire(...args)) ?? (args[4] ? 1 : undefined),
+    }),
     ['a session that was dropped takes nothing and has nothing'],
   ],
   'that keeps the log of a dropped session': [
@@ -106,7 +119,10 @@ export const sessionMutants: Record<string, Mutant> = {
         },
       };
     },
-    ['the name of a dropped session is free, and nothing of the old one is left', 'the name of an expired session is free, and nothing of the old one is left'],
+    [
+      'the name of a dropped session is free, and nothing of the old one is left',
+      'the name of an expired session is free, and nothing of the old one is left',
+    ],
   ],
   'whose sessions expire for readers only': [
     (inner) => {
@@ -116,7 +132,10 @@ export const sessionMutants: Record<string, Mutant> = {
           expiries.set(session, expiresAt);
           return inner.create(session, key, value, Date.now() + 60_000);
         },
-        get: async (session, keys) => ((expiries.get(session) ?? 0) > Date.now() ? inner.get(session, keys) : keys.map(() => undefined)),
+        get: async (session, keys) =>
+          (expiries.get(session) ?? 0) > Date.now()
+            ? inner.get(session, keys)
+            : keys.map(() => undefined),
       };
     },
     [
@@ -134,7 +153,9 @@ export const sessionMutants: Record<string, Mutant> = {
           return inner.create(session, ...rest);
         },
         drop: async (session) => {
-          for (const name of names) if (name !== session && session !== '' && name.startsWith(session)) await inner.drop(name);
+          for (const name of names)
+            if (name !== session && session !== '' && name.startsWith(session))
+              await inner.drop(name);
           return inner.drop(session);
         },
       };
@@ -145,12 +166,24 @@ export const sessionMutants: Record<string, Mutant> = {
     (inner) => named(inner, (session) => session.toLowerCase()),
     ['any string names a session, and dropping one leaves the others'],
   ],
-  'that trims names': [(inner) => named(inner, (session) => session.trim()), ['any string names a session, and dropping one leaves the others']],
-  'that normalises names': [(inner) => named(inner, (session) => session.normalize('NFC')), ['any string names a session, and dropping one leaves the others']],
+  'that trims names': [
+    (inner) => named(inner, (session) => session.trim()),
+    ['any string names a session, and dropping one leaves the others'],
+  ],
+  'that normalises names': [
+    (inner) => named(inner, (session) => session.normalize('NFC')),
+    ['any string names a session, and dropping one leaves the others'],
+  ],
   'that takes what is in braces for the name': [
     (inner) => named(inner, (session) => /^\{(.+?)\}/.exec(session)?.[1] ?? session),
     ['any string names a session, and dropping one leaves the others'],
   ],
-  'that joins session and key by a colon': [(inner) => joined(inner, ':'), ['a name and a key that make the same text together are two']],
-  'that joins session and key by nothing': [(inner) => joined(inner, ''), ['a name and a key that make the same text together are two']],
+  'that joins session and key by a colon': [
+    (inner) => joined(inner, ':'),
+    ['a name and a key that make the same text together are two'],
+  ],
+  'that joins session and key by nothing': [
+    (inner) => joined(inner, ''),
+    ['a name and a key that make the same text together are two'],
+  ],
 };

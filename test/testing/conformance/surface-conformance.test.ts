@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { isMisuseError, mount, serializeOutput, type ToolSession } from '../../../src/index.ts';
-import { type SurfaceUnderTest, surfaceConformance, TestCoordinator } from '../../../src/testing/index.ts';
+import {
+  type SurfaceUnderTest,
+  surfaceConformance,
+  TestCoordinator,
+} from '../../../src/testing/index.ts';
 
 /** The session itself as its own surface. */
 const direct = (session: ToolSession): SurfaceUnderTest => ({
@@ -20,24 +24,37 @@ describe('a mount in a coordinator', () => {
     const { unmount } = await mount(session, coordinator);
     const tools = coordinator.get('tools') as Map<string, never> | Record<string, never>;
     type Mounted = {
-      execute(input: unknown): Promise<{ success: boolean; error?: { code?: string }; get_serialized_output?(): string; serialize?(): string }>;
+      execute(input: unknown): Promise<{
+        success: boolean;
+        error?: { code?: string };
+        get_serialized_output?(): string;
+        serialize?(): string;
+      }>;
     };
     return {
       call: async (name, input) => {
         const tool = (tools instanceof Map ? tools.get(name) : tools[name]) as unknown as Mounted;
         const result = await tool.execute(input);
-        return { text: serializeOutput(result as never), isError: !result.success, code: result.error?.code };
+        return {
+          text: serializeOutput(result as never),
+          isError: !result.success,
+          code: result.error?.code,
+        };
       },
       close: () => unmount(),
     };
   };
-  for (const rule of surfaceConformance(mounted, { features: { unlisted: false, cancel: false } })) test(rule.name, rule.run);
+  for (const rule of surfaceConformance(mounted, { features: { unlisted: false, cancel: false } }))
+    test(rule.name, rule.run);
 });
 
 describe('a surface that lies', () => {
   const lying = (change: Partial<{ text: string; isError: boolean; code: string }>) =>
     surfaceConformance((session) => ({
-      call: async (name, input, options) => ({ ...(await direct(session).call(name, input, options)), ...change }),
+      call: async (name, input, options) => ({
+        ...(await direct(session).call(name, input, options)),
+        ...change,
+      }),
     }));
   test.each([
     ['about the text', { text: 'All is well.' }],
@@ -49,8 +66,12 @@ describe('a surface that lies', () => {
   });
 
   test('by going around the session is caught', async () => {
-    const rules = surfaceConformance(() => ({ call: async () => ({ text: 'plain', isError: false }) }));
-    await expect(rules.find(({ name }) => name === 'text')?.run()).rejects.toThrow('events of a direct call');
+    const rules = surfaceConformance(() => ({
+      call: async () => ({ text: 'plain', isError: false }),
+    }));
+    await expect(rules.find(({ name }) => name === 'text')?.run()).rejects.toThrow(
+      'events of a direct call',
+    );
   });
 
   test('by an unknown feature throws', () => {

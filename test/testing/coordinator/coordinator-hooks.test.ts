@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { HookAction, HookResult } from '../../../src/mount/coordinator.ts';
-import { createTestHooks, hookResultDefaults } from '../../../src/testing/coordinator/coordinator-hooks.ts';
+import {
+  createTestHooks,
+  hookResultDefaults,
+} from '../../../src/testing/coordinator/coordinator-hooks.ts';
 
 describe('timestamp', () => {
   test('comes from the clock that is given, over what the emitter says', async () => {
@@ -9,7 +12,11 @@ describe('timestamp', () => {
     hooks.setDefaultFields({ timestamp: 'default', session_id: 's' });
     hooks.register('tool:pre', () => undefined);
     const { data } = await hooks.emit('tool:pre', { timestamp: 'mine', tool_name: 'git' });
-    expect(data).toEqual({ timestamp: '2025-01-02T03:04:05.006Z', session_id: 's', tool_name: 'git' });
+    expect(data).toEqual({
+      timestamp: '2025-01-02T03:04:05.006Z',
+      session_id: 's',
+      tool_name: 'git',
+    });
   });
 });
 
@@ -17,7 +24,11 @@ describe('results', () => {
   test('have every field, with the defaults of the runtime', async () => {
     const hooks = createTestHooks();
     const data = { tool_name: 'git' };
-    expect(await hooks.emit('nobody:listens', data)).toEqual({ ...hookResultDefaults, action: 'continue', data });
+    expect(await hooks.emit('nobody:listens', data)).toEqual({
+      ...hookResultDefaults,
+      action: 'continue',
+      data,
+    });
     expect(hookResultDefaults).toMatchObject({
       context_injection_role: 'system',
       ephemeral: false,
@@ -30,7 +41,13 @@ describe('results', () => {
 
   test('a deny that wins keeps all its fields', async () => {
     const hooks = createTestHooks();
-    const deny: HookResult = { action: 'deny', reason: 'no', user_message: 'Stopped', user_message_level: 'error', data: { why: 1 } };
+    const deny: HookResult = {
+      action: 'deny',
+      reason: 'no',
+      user_message: 'Stopped',
+      user_message_level: 'error',
+      data: { why: 1 },
+    };
     hooks.register('tool:pre', () => deny);
     expect(await hooks.emit('tool:pre', {})).toMatchObject(deny);
   });
@@ -45,13 +62,25 @@ describe('results', () => {
   test('the precedence is deny, ask_user, inject_context, then continue, whatever the order', async () => {
     const actions: HookAction[] = ['continue', 'modify', 'inject_context', 'ask_user', 'deny'];
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(fc.constantFrom(...actions), fc.integer({ min: -3, max: 3 })), { maxLength: 8 }), async (handlers) => {
-        const hooks = createTestHooks({ now: () => 0 });
-        for (const [action, priority] of handlers) hooks.register('tool:pre', () => ({ action, context_injection: 'note', data: { action } }), priority);
-        const given = new Set(handlers.map(([action]) => action));
-        const expected = (['deny', 'ask_user', 'inject_context'] as const).find((action) => given.has(action)) ?? 'continue';
-        expect((await hooks.emit('tool:pre', {})).action).toBe(expected);
-      }),
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.constantFrom(...actions), fc.integer({ min: -3, max: 3 })), {
+          maxLength: 8,
+        }),
+        async (handlers) => {
+          const hooks = createTestHooks({ now: () => 0 });
+          for (const [action, priority] of handlers)
+            hooks.register(
+              'tool:pre',
+              () => ({ action, context_injection: 'note', data: { action } }),
+              priority,
+            );
+          const given = new Set(handlers.map(([action]) => action));
+          const expected =
+            (['deny', 'ask_user', 'inject_context'] as const).find((action) => given.has(action)) ??
+            'continue';
+          expect((await hooks.emit('tool:pre', {})).action).toBe(expected);
+        },
+      ),
     );
   });
 
@@ -74,7 +103,11 @@ describe('results', () => {
       const hooks = createTestHooks({ onFault });
       hooks.register('tool:pre', () => nonsense as unknown as HookResult, 0, 'odd');
       expect((await hooks.emit('tool:pre', {})).action).toBe('continue');
-      expect(onFault).toHaveBeenCalledExactlyOnceWith({ where: 'hook', name: 'odd', error: expect.any(TypeError) as unknown });
+      expect(onFault).toHaveBeenCalledExactlyOnceWith({
+        where: 'hook',
+        name: 'odd',
+        error: expect.any(TypeError) as unknown,
+      });
     }
   });
 });
@@ -141,7 +174,11 @@ describe('emitAndCollect', () => {
     const collecting = hooks.emitAndCollect('resolve');
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await collecting).toEqual([{ id: 1 }]);
-    expect(onFault).toHaveBeenCalledExactlyOnceWith({ where: 'hook', name: 'stuck', error: new Error('No answer within 1000 ms') });
+    expect(onFault).toHaveBeenCalledExactlyOnceWith({
+      where: 'hook',
+      name: 'stuck',
+      error: new Error('No answer within 1000 ms'),
+    });
     expect(vi.getTimerCount()).toBe(0);
   });
 

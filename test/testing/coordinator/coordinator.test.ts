@@ -9,12 +9,25 @@ const git = { name: 'git', description: 'Runs git' };
 describe('what a test finds without setting anything up', () => {
   const coordinator = new TestCoordinator();
 
-  test('the session, the configuration and the mount points of the runtime\u2019s own test coordinator', () => {
-    expect(coordinator.sessionId).toBe('test-session');
-    expect(coordinator.parentId).toBeNull();
-    expect(coordinator.config).toEqual({ session: { orchestrator: 'test-orchestrator', context: 'test-context' } });
-    expect(coordinator.mountPoints.sort()).toEqual(['context', 'hooks', 'module-source-resolver', 'orchestrator', 'providers', 'tools']);
-  });
+  test(
+    'the session, the configuration and the mount points of the runtime\u2019s own test ' +
+      'coordinator',
+    () => {
+      expect(coordinator.sessionId).toBe('test-session');
+      expect(coordinator.parentId).toBeNull();
+      expect(coordinator.config).toEqual({
+        session: { orchestrator: 'test-orchestrator', context: 'test-context' },
+      });
+      expect(coordinator.mountPoints.sort()).toEqual([
+        'context',
+        'hooks',
+        'module-source-resolver',
+        'orchestrator',
+        'providers',
+        'tools',
+      ]);
+    },
+  );
 
   test('get("hooks") is the hook registry', () => {
     expect(coordinator.get('hooks')).toBe(coordinator.hooks);
@@ -26,7 +39,9 @@ describe('what a test finds without setting anything up', () => {
   });
 
   test('an unknown mode is refused', () => {
-    expect(() => new TestCoordinator({ mode: 'later' as 'sync' })).toThrow('TestCoordinator: expected `mode` to be "async" or "sync", got `later`');
+    expect(() => new TestCoordinator({ mode: 'later' as 'sync' })).toThrow(
+      'TestCoordinator: expected `mode` to be "async" or "sync", got `later`',
+    );
   });
 });
 
@@ -53,9 +68,13 @@ describe('modes', () => {
   });
 
   test('what is refused rejects in mode async and throws in mode sync, as a MisuseError', async () => {
-    const error = await new TestCoordinator().mount('nowhere', git)?.catch((caught: unknown) => caught);
+    const error = await new TestCoordinator()
+      .mount('nowhere', git)
+      ?.catch((caught: unknown) => caught);
     expect(isMisuseError(error)).toBe(true);
-    expect(() => new TestCoordinator({ mode: 'sync' }).mount('nowhere', git)).toThrow('Unknown mount point: nowhere');
+    expect(() => new TestCoordinator({ mode: 'sync' }).mount('nowhere', git)).toThrow(
+      'Unknown mount point: nowhere',
+    );
   });
 
   test('a refused mount that nobody awaits does not become an unhandled rejection', async () => {
@@ -157,7 +176,9 @@ describe('what is survived is told', () => {
     await coordinator.hooks.emit('tool:pre');
     await coordinator.collectContributions('channel');
     await coordinator.cleanup();
-    expect(coordinator.faults.map(({ where, name, error }) => [where, name, (error as Error).message])).toEqual([
+    expect(
+      coordinator.faults.map(({ where, name, error }) => [where, name, (error as Error).message]),
+    ).toEqual([
       ['hook', 'audit', 'hook'],
       ['contributor', 'contributor', 'contributor'],
       ['cleanup', '', 'cleanup'],
@@ -196,8 +217,12 @@ describe('events', () => {
     const coordinator = new TestCoordinator({ now: () => 0 });
     const recorder = new EventRecorder();
     coordinator.hooks.register('tool:pre', recorder.record);
-    expect((await coordinator.hooks.emit('tool:pre', { tool_name: 'git' })).action).toBe('continue');
-    expect(recorder.getEvents()).toEqual([['tool:pre', { tool_name: 'git', timestamp: '1970-01-01T00:00:00.000Z' }]]);
+    expect((await coordinator.hooks.emit('tool:pre', { tool_name: 'git' })).action).toBe(
+      'continue',
+    );
+    expect(recorder.getEvents()).toEqual([
+      ['tool:pre', { tool_name: 'git', timestamp: '1970-01-01T00:00:00.000Z' }],
+    ]);
     expect(await recorder.emit('session:end')).toEqual({ action: 'continue' });
     expect(recorder.getEvents('session:end')).toEqual([['session:end', {}]]);
   });
@@ -224,7 +249,10 @@ describe('approval', () => {
   });
 
   test('nobody answering lets pass only where the hook says so', async () => {
-    expect((await new TestCoordinator().processHookResult({ ...asked, approval_default: 'allow' })).action).toBe('continue');
+    expect(
+      (await new TestCoordinator().processHookResult({ ...asked, approval_default: 'allow' }))
+        .action,
+    ).toBe('continue');
     expect((await new TestCoordinator().processHookResult(asked)).action).toBe('deny');
   });
 
@@ -237,11 +265,21 @@ describe('approval', () => {
     const coordinator = new TestCoordinator();
     coordinator.approval?.answerWith(({ options }) => options[0] ?? '');
     expect((await coordinator.processHookResult({ action: 'ask_user' })).action).toBe('continue');
-    expect(coordinator.approval?.requests).toEqual([{ prompt: 'Allow this operation?', options: ['Allow', 'Deny'], timeout: 300, default: 'deny' }]);
+    expect(coordinator.approval?.requests).toEqual([
+      {
+        prompt: 'Allow this operation?',
+        options: ['Allow', 'Deny'],
+        timeout: 300,
+        default: 'deny',
+      },
+    ]);
   });
 
   test('a long prompt is cut in the reason', async () => {
-    const settled = await new TestCoordinator({ approval: 'no' }).processHookResult({ action: 'ask_user', approval_prompt: 'x'.repeat(1_000) });
+    const settled = await new TestCoordinator({ approval: 'no' }).processHookResult({
+      action: 'ask_user',
+      approval_prompt: 'x'.repeat(1_000),
+    });
     expect(settled.reason).toBe(`User denied: ${'x'.repeat(200)}`);
   });
 
@@ -254,7 +292,11 @@ describe('approval', () => {
 describe('cancellation', () => {
   test('goes from none to graceful to immediate, never back but by reset', () => {
     const { cancellation } = new TestCoordinator();
-    const state = (): boolean[] => [cancellation.isCancelled, cancellation.isGraceful === true, cancellation.isImmediate === true];
+    const state = (): boolean[] => [
+      cancellation.isCancelled,
+      cancellation.isGraceful === true,
+      cancellation.isImmediate === true,
+    ];
     expect(state()).toEqual([false, false, false]);
     cancellation.requestGraceful();
     expect(state()).toEqual([true, true, false]);
@@ -280,6 +322,12 @@ test('toDict tells what is mounted', async () => {
   await coordinator.mount('tools', git);
   await coordinator.mount('context', {});
   coordinator.registerCapability('spawn', () => 1);
-  expect(coordinator.toDict()).toEqual({ tools: ['git'], providers: [], has_orchestrator: false, has_context: true, capabilities: ['spawn'] });
+  expect(coordinator.toDict()).toEqual({
+    tools: ['git'],
+    providers: [],
+    has_orchestrator: false,
+    has_context: true,
+    capabilities: ['spawn'],
+  });
   expect(coordinator.channels).toEqual(new Map());
 });

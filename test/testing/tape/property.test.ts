@@ -1,8 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type AnyTool, content, defineTool, fail, type JsonValue, ok, serializeOutput, type ToolResult } from '../../../src/index.ts';
-import { createTestSession, recordTape, replayTape, type Tape, type TestSession } from '../../../src/testing/index.ts';
+import {
+  type AnyTool,
+  content,
+  defineTool,
+  fail,
+  type JsonValue,
+  ok,
+  serializeOutput,
+  type ToolResult,
+} from '../../../src/index.ts';
+import {
+  createTestSession,
+  recordTape,
+  replayTape,
+  type Tape,
+  type TestSession,
+} from '../../../src/testing/index.ts';
 
 interface Step {
   readonly tool: string;
@@ -11,7 +26,10 @@ interface Step {
 
 const any = { type: 'object' } as const;
 
-/** Tools whose answers depend on how often they were called: an answer from the wrong place of the tape shows. */
+/**
+ * Tools whose answers depend on how often they were called: an answer from the wrong place of the
+ * tape shows.
+ */
 function statefulTools(): AnyTool<unknown>[] {
   let count = 0;
   const next = (): number => ++count;
@@ -48,7 +66,12 @@ function statefulTools(): AnyTool<unknown>[] {
         throw new Error(`Broken ${next()}.`);
       },
     }),
-    defineTool({ name: 'parts', description: 'Parts.', parameters: any, handler: () => [content.text(String(next()))] }),
+    defineTool({
+      name: 'parts',
+      description: 'Parts.',
+      parameters: any,
+      handler: () => [content.text(String(next()))],
+    }),
   ];
 }
 
@@ -57,13 +80,22 @@ const step: fc.Arbitrary<Step> = fc.record({
   input: fc.oneof(
     {
       weight: 4,
-      arbitrary: fc.record({ a: fc.constantFrom<JsonValue>(1, 2, '1', 'x', null, { b: 1 }), c: fc.constantFrom<JsonValue>(1, [2]) }, { requiredKeys: [] }),
+      arbitrary: fc.record(
+        {
+          a: fc.constantFrom<JsonValue>(1, 2, '1', 'x', null, { b: 1 }),
+          c: fc.constantFrom<JsonValue>(1, [2]),
+        },
+        { requiredKeys: [] },
+      ),
     },
     { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue> },
   ),
 });
 
-const untimed = ({ metadata: { durationMs: _, callId: _id, ...metadata }, ...result }: ToolResult): unknown => ({ ...result, metadata });
+const untimed = ({
+  metadata: { durationMs: _, callId: _id, ...metadata },
+  ...result
+}: ToolResult): unknown => ({ ...result, metadata });
 const run = async (session: TestSession, steps: readonly Step[]): Promise<ToolResult[]> => {
   const results: ToolResult[] = [];
   for (const { tool, input } of steps) results.push(await session.call(tool, input));
@@ -109,46 +141,68 @@ describe('any script', () => {
 
   test('replays with its tools interleaved in any other way', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.infiniteStream(fc.nat()), async (steps, picks) => {
-        const { tape, results } = await record(steps);
-        // Each tool keeps its own order; which tool is next is chance.
-        const queues = new Map<string, number[]>();
-        for (const [index, { tool }] of steps.entries()) queues.set(tool, [...(queues.get(tool) ?? []), index]);
-        const order: number[] = [];
-        while (order.length < steps.length) {
-          const left = [...queues.values()].filter(({ length }) => length > 0);
-          order.push(left[(picks.next().value as number) % left.length]!.shift()!);
-        }
-        const replay = replayTape(tape);
-        const again = await run(
-          createTestSession({ tools: replay.tools }),
-          order.map((index) => steps[index]!),
-        );
-        expect(again.map(untimed)).toEqual(order.map((index) => untimed(results[index]!)));
-        expect(replay.report()).toEqual(faithful);
-      }),
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 12 }),
+        fc.infiniteStream(fc.nat()),
+        async (steps, picks) => {
+          const { tape, results } = await record(steps);
+          // Each tool keeps its own order; which tool is next is chance.
+          const queues = new Map<string, number[]>();
+          for (const [index, { tool }] of steps.entries())
+            queues.set(tool, [...(queues.get(tool) ?? []), index]);
+          const order: number[] = [];
+          while (order.length < steps.length) {
+            const left = [...queues.values()].filter(({ length }) => length > 0);
+            order.push(left[(picks.next().value as number) % left.length]!.shift()!);
+          }
+          const replay = replayTape(tape);
+          const again = await run(
+            createTestSession({ tools: replay.tools }),
+            order.map((index) => steps[index]!),
+          );
+          expect(again.map(untimed)).toEqual(order.map((index) => untimed(results[index]!)));
+          expect(replay.report()).toEqual(faithful);
+        },
+      ),
       { numRuns: 100 },
     );
   });
 
-  test('that is replayed in part leaves exactly the rest, and one that goes on gets no further answer', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 10 }), fc.array(step, { maxLength: 4 }), fc.nat(10), async (steps, more, cut) => {
-        const { tape } = await record(steps);
-        const partly = replayTape(tape);
-        await run(createTestSession({ tools: partly.tools }), steps.slice(0, cut));
-        expect(partly.report().unconsumed.map(({ index }) => index)).toEqual(tape.calls.flatMap((call, index) => (call.ran && index >= cut ? [index] : [])));
+  test(
+    'that is replayed in part leaves exactly the rest, and one that goes on gets no further ' +
+      'answer',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(step, { maxLength: 10 }),
+          fc.array(step, { maxLength: 4 }),
+          fc.nat(10),
+          async (steps, more, cut) => {
+            const { tape } = await record(steps);
+            const partly = replayTape(tape);
+            await run(createTestSession({ tools: partly.tools }), steps.slice(0, cut));
+            expect(partly.report().unconsumed.map(({ index }) => index)).toEqual(
+              tape.calls.flatMap((call, index) => (call.ran && index >= cut ? [index] : [])),
+            );
 
-        const beyond = replayTape(tape);
-        const session = createTestSession({ tools: beyond.tools });
-        await run(session, steps);
-        const reached = (await run(session, more)).filter(({ error }) => error?.code !== 'tool_not_found' && error?.code !== 'invalid_input');
-        const { mismatches, unconsumed, undeclared } = beyond.report();
-        expect([mismatches, unconsumed]).toEqual([[], []]);
-        expect(undeclared).toHaveLength(reached.length);
-        for (const { error } of reached) expect(error).toMatchObject({ code: 'handler_error', reason: 'tape_undeclared_call' });
-      }),
-      { numRuns: 100 },
-    );
-  });
+            const beyond = replayTape(tape);
+            const session = createTestSession({ tools: beyond.tools });
+            await run(session, steps);
+            const reached = (await run(session, more)).filter(
+              ({ error }) => error?.code !== 'tool_not_found' && error?.code !== 'invalid_input',
+            );
+            const { mismatches, unconsumed, undeclared } = beyond.report();
+            expect([mismatches, unconsumed]).toEqual([[], []]);
+            expect(undeclared).toHaveLength(reached.length);
+            for (const { error } of reached)
+              expect(error).toMatchObject({
+                code: 'handler_error',
+                reason: 'tape_undeclared_call',
+              });
+          },
+        ),
+        { numRuns: 100 },
+      );
+    },
+  );
 });
