@@ -5,7 +5,7 @@
 
 import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
 import type { Effect } from '../policy/decision.ts';
-import type { CompiledRule } from '../policy/rules.ts';
+import type { CompiledRule } from '../policy/rule.ts';
 import { type Block, dropCode } from '../toolset/effective.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
