@@ -6,7 +6,8 @@
 import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
 import type { Effect } from '../policy/decision.ts';
 import type { CompiledRule } from '../policy/rule.ts';
-import { type Block, dropCode } from '../toolset/effective.ts';
+import { dropCode } from '../toolset/effective.ts';
+import type { Block } from '../toolset/tool-spec.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
