@@ -31,8 +31,8 @@ export { computeEffective } from './compute-effective.ts';
 export type { Generate, GenerateAnswer, GenerateRequest, Message } from './conversation.ts';
 // A workflow
 export { createWorkflow } from './create-workflow.ts';
-export type { HostLoopOptions, HostLoopResult } from './host-loop.ts';
 export { runHostLoop } from './host-loop.ts';
+export type { HostLoopOptions, HostLoopResult } from './host-loop-options.ts';
 export { reduce, replay } from './reduce.ts';
 export { toolSpecs } from './tool-specs.ts';
 // Traces
