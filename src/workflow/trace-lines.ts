@@ -55,9 +55,8 @@ export function readWorkflow(value: JsonObject, line: number): WorkflowState {
   if (trace === 1)
     throw new MisuseError(
       'invalid_file',
-      `Line ${line}: this trace is of version 1, which could not tell that a result was ` +
-        `edited. Write it anew: give its \`workflow\` and the \`event\` of each line to ` +
-        `\`writeTrace\`.`,
+      `Line ${line}: this trace has version 1, which could not detect an edited result. Write it ` +
+        'again: pass its `workflow` and the `event` of each line to `writeTrace`.',
     );
   if (trace !== traceVersion)
     throw new MisuseError(
