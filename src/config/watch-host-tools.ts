@@ -7,7 +7,7 @@ import { basename, dirname } from 'node:path';
 import { describe } from '../errors.ts';
 import { type HostToolRegistry, isMisuseError, MisuseError } from '../index.ts';
 import { isThenable } from '../maybe-promise.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 import { applyFile } from './apply-file.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
@@ -92,7 +92,7 @@ function checkOptions(options: WatchOptions): CheckedOptions {
     onReload,
     onError,
     debounceMs = 100,
-  } = readOptions('watchHostTools', options, ['onReload', 'onError', 'debounceMs']);
+  } = readMembers('watchHostTools', options, ['onReload', 'onError', 'debounceMs']);
   if (onReload !== undefined && typeof onReload !== 'function')
     throw fault('`onReload`', 'a function', onReload);
   if (onError !== undefined && typeof onError !== 'function')

@@ -7,7 +7,7 @@ import { callTool } from '../call/spine.ts';
 import type { CallOptions, Surface } from '../context.ts';
 import { describe, MisuseError } from '../errors.ts';
 import { ignoreRejection } from '../maybe-promise.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 import type { HostToolRegistry } from '../registry/registry.ts';
 import type { ToolResult } from '../result.ts';
 import { serializeOutput } from '../serialize.ts';
@@ -79,7 +79,7 @@ export async function mount<S>(
   coordinator: Coordinator,
   options?: MountOptions,
 ): Promise<Mount> {
-  const { onConflict = 'skip' } = readOptions('mount', options, ['onConflict']);
+  const { onConflict = 'skip' } = readMembers('mount', options, ['onConflict']);
   const state = stateOf(session);
   if (!isCoordinator(coordinator))
     throw new MisuseError(

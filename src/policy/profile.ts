@@ -5,7 +5,7 @@
 
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 import type { Effect } from './decision.ts';
 import { type CompiledRule, compileRules, type Rule } from './rules.ts';
 
@@ -51,7 +51,7 @@ const limitRanges = new Map<LimitName, readonly [least: number, most: number]>([
  * @throws MisuseError `invalid_option`, naming the field.
  */
 export function checkLimits(limits: Limits, where: string): Limits {
-  const given = readOptions(`${where}: limits`, limits, [...limitRanges.keys()], { noun: 'limit' });
+  const given = readMembers(`${where}: limits`, limits, [...limitRanges.keys()], { noun: 'limit' });
   // What is not given is not inherited either: limits are read member by member at each call.
   const copy = Object.create(null) as { -readonly [K in LimitName]?: number | false };
   for (const [key, value] of Object.entries(given) as [LimitName, unknown][]) {
@@ -192,7 +192,7 @@ export function resolveProfile(
     );
   const id = Object.hasOwn(value, 'id') ? value.id : undefined;
   const where = typeof id === 'string' && id.length <= 256 ? `profile \`${id}\`` : 'defineProfile';
-  const source: Partial<JsonObject> = readOptions(where, value, profileKeys, { noun: 'field' });
+  const source: Partial<JsonObject> = readMembers(where, value, profileKeys, { noun: 'field' });
   if (typeof id !== 'string' || id.trim() === '' || id.trim() !== id || id.length > 256) {
     throw new MisuseError(
       'invalid_option',
@@ -315,7 +315,7 @@ function readTools(
       item,
     );
     const tool: JsonObject = typeof item === 'string' ? { name: item } : (item as JsonObject);
-    const { name, optional, knobs, requiresApproval, timeoutMs, maxOutputChars } = readOptions(
+    const { name, optional, knobs, requiresApproval, timeoutMs, maxOutputChars } = readMembers(
       `${where}: ${field}`,
       tool,
       toolKeys,

@@ -8,7 +8,7 @@ import {
   type JsonPrimitive,
   type JsonValue,
 } from '../json.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 import { globTest } from '../text/glob.ts';
 import { latinForm } from '../text/names.ts';
 import { compilePattern } from '../text/regex.ts';
@@ -139,7 +139,7 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
     );
   if (!isJsonObject(copy.value))
     throw new MisuseError('invalid_rule', `${where}: Expected an object, got ${describe(source)}`);
-  const rule: Partial<JsonObject> = readOptions(where, copy.value, ruleKeys, {
+  const rule: Partial<JsonObject> = readMembers(where, copy.value, ruleKeys, {
     code: 'invalid_rule',
     noun: 'field',
   });

@@ -2,7 +2,7 @@
 
 import { describe } from '../errors.ts';
 import { MisuseError } from '../index.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 import type { RedisClient } from './client.ts';
 
 /** Settings of `redisStore`, `redisBus` and `redisApprovals`. */
@@ -38,7 +38,7 @@ export function redisSettings(who: string, options: RedisOptions): RedisSettings
     client,
     prefix = 'host-tools',
     commandTimeoutMs = 2_000,
-  } = readOptions(who, options, ['client', 'prefix', 'commandTimeoutMs']);
+  } = readMembers(who, options, ['client', 'prefix', 'commandTimeoutMs']);
   const wrong = (field: string, expected: string, got: unknown): MisuseError =>
     new MisuseError(
       'invalid_option',

@@ -4,7 +4,7 @@ import { exemplars } from '../call/exemplars.ts';
 import { interrupts } from '../call/interrupt.ts';
 import { describe, MisuseError } from '../errors.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 import type { Profile } from '../policy/profile.ts';
 import type { Rule } from '../policy/rules.ts';
 import { closeAutomatically } from '../session/auto-close.ts';
@@ -185,7 +185,7 @@ export class HostToolRegistry<S = unknown> {
    */
   scope(source: string, options: ScopeOptions = {}): ToolScope<S> {
     this.#checkOpen('make a scope');
-    const { prefix = '', rules } = readOptions('scope', options, ['prefix', 'rules']);
+    const { prefix = '', rules } = readMembers('scope', options, ['prefix', 'rules']);
     if (typeof prefix !== 'string')
       throw new MisuseError(
         'invalid_option',

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe } from '../errors.ts';
 import { MisuseError } from '../index.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 import { safeClock } from '../surface-port.ts';
 import { memoryBus } from './memory/bus.ts';
 import { memoryStore } from './memory/store.ts';
@@ -64,7 +64,7 @@ const longestTimer = 2 ** 31 - 1;
 
 /** @throws MisuseError `invalid_option`, which names the option. */
 export function readRelayOptions<S>(given: RelayOptions<S>): ReadRelayOptions<S> {
-  const options: RelayOptions<S> = readOptions('createRelay', given, relayOptionNames);
+  const options: RelayOptions<S> = readMembers('createRelay', given, relayOptionNames);
   const {
     pairing = false,
     pinDefinitions = false,
@@ -76,7 +76,7 @@ export function readRelayOptions<S>(given: RelayOptions<S>): ReadRelayOptions<S>
   if (typeof hostClock !== 'function') throw fault('now', 'a function', hostClock);
   if (clientAddress !== undefined && typeof clientAddress !== 'function')
     throw fault('clientAddress', 'a function', clientAddress);
-  const session: RelaySessionOptions<S> = readOptions(
+  const session: RelaySessionOptions<S> = readMembers(
     'createRelay: session',
     options.session,
     sessionOptionNames,
@@ -153,7 +153,7 @@ function readNumber(
 
 function readLimits(limits: RelayOptions['limits']): RelayLimits {
   const given = Object.entries(
-    readOptions('createRelay: limits', limits, Object.keys(defaultLimits), { noun: 'limit' }),
+    readMembers('createRelay: limits', limits, Object.keys(defaultLimits), { noun: 'limit' }),
   ).filter(([, value]) => value !== undefined);
   for (const [key, value] of given)
     if (!Number.isSafeInteger(value) || (value as number) < 1)

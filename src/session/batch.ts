@@ -10,7 +10,7 @@ import type { Surface } from '../context.ts';
 import { MisuseError, toolError } from '../errors.ts';
 import { cloneJson, copyJson, isJsonObject } from '../json.ts';
 import { ignoreRejection } from '../maybe-promise.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 import type { ToolResult } from '../result.ts';
 import { Call } from '../state/call.ts';
 import { readCallOptions } from '../state/call-options.ts';
@@ -109,7 +109,7 @@ export async function executeBatch(
     stopOnError = false,
     signal,
     surface,
-  } = readOptions('executeBatch', options, batchOptions);
+  } = readMembers('executeBatch', options, batchOptions);
   if (!(maxConcurrency >= 1))
     throw new MisuseError(
       'invalid_option',

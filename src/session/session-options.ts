@@ -3,7 +3,7 @@ import type { Approver } from '../context.ts';
 import { describe, MisuseError } from '../errors.ts';
 import type { Hook } from '../hooks.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json.ts';
-import { checkSpelling, readOptions } from '../options.ts';
+import { checkSpelling, readMembers } from '../options/index.ts';
 import type { Policy } from '../policy/policy.ts';
 import { checkLimits, type Limits } from '../policy/profile.ts';
 import { compileRules, type Rule } from '../policy/rules.ts';
@@ -127,7 +127,7 @@ export function readSessionOptions(
     limits,
     idleTimeoutMs,
     signal,
-  } = readOptions<SessionOptions<unknown>>('createSession', options, known);
+  } = readMembers<SessionOptions<unknown>>('createSession', options, known);
   if (typeof sessionId !== 'string' || sessionId === '' || sessionId.length > 1_024)
     throw fault('sessionId', 'a string of 1 to 1024 characters', sessionId);
   if (typeof cwd !== 'string') throw fault('cwd', 'a string', cwd);
@@ -215,7 +215,7 @@ export function readOverrides(overrides: Overrides): Overrides {
   if (typeof overrides !== 'object' || overrides === null)
     throw fault('overrides', 'an object with enable, disable and force', overrides);
   const kept = Object.create(null) as { [K in keyof Overrides]?: readonly string[] };
-  const read = readOptions('createSession: overrides', overrides, ['enable', 'disable', 'force'], {
+  const read = readMembers('createSession: overrides', overrides, ['enable', 'disable', 'force'], {
     noun: 'list',
   });
   for (const [key, value] of Object.entries(read) as [string, unknown][]) {

@@ -2,7 +2,7 @@
 import type { ApprovalStore } from '../approval/store.ts';
 import type { Key } from '../approval/token.ts';
 import { describe, MisuseError } from '../errors.ts';
-import { checkSpelling } from '../options.ts';
+import { checkSpelling } from '../options/index.ts';
 import type { Effect } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Rule } from '../policy/rules.ts';

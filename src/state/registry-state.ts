@@ -12,7 +12,7 @@ import { createLocks, type Locks } from '../limits/locks.ts';
 import { RateWindow } from '../limits/rate-window.ts';
 import { createWaitGraph, type WaitGraph } from '../limits/semaphore.ts';
 import { loggedError, logTo } from '../logging.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 import type { Effect } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
 import {
@@ -147,7 +147,7 @@ export class RegistryState {
       now,
       newId,
       logger,
-    } = readOptions<RegistryOptions<unknown>>('HostToolRegistry', options, knownOptions);
+    } = readMembers<RegistryOptions<unknown>>('HostToolRegistry', options, knownOptions);
     checkDuration('defaultTimeoutMs', defaultTimeoutMs);
     checkDuration('policyTimeoutMs', policyTimeoutMs);
     checkDuration('graceMs', graceMs);
@@ -175,7 +175,7 @@ export class RegistryState {
       secret,
       ttlMs = 3_600_000,
       store,
-    } = readOptions<NonNullable<RegistryOptions['approvals']>>(
+    } = readMembers<NonNullable<RegistryOptions['approvals']>>(
       'HostToolRegistry: approvals',
       approvals,
       ['secret', 'ttlMs', 'store'],

@@ -18,7 +18,7 @@ import type {
   TypedJsonSchema,
 } from '../index.ts';
 import { fail, MisuseError } from '../index.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 import { createDefinition, toolFieldNames } from '../surface-port.ts';
 
 /** The parameters of a mock that names none: any object. */
@@ -100,7 +100,7 @@ export function mockTool<
 >(
   config: MockToolConfig<Name, P, OS, KS, S, R>,
 ): MockTool<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S, ParsedOf<P>> {
-  const { output, error, handler, delayMs, ...rest } = readOptions(
+  const { output, error, handler, delayMs, ...rest } = readMembers(
     'mockTool',
     config as MockToolConfig<Name, P, OS, KS, S, unknown>,
     mockFields,

@@ -4,7 +4,7 @@
 
 import { describe } from '../errors.ts';
 import { MisuseError, type ToolCall } from '../index.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 import type { GenerateAnswer, GenerateRequest } from '../workflow/index.ts';
 
 /**
@@ -119,7 +119,7 @@ function readTurn(turn: unknown, place: string, also = ''): ScriptedAnswer {
     );
   if (typeof turn !== 'object' || turn === null)
     throw fault(`be a text, { text?, toolCalls? }${also}`, turn);
-  const { text, toolCalls } = readOptions<ScriptedAnswer>(
+  const { text, toolCalls } = readMembers<ScriptedAnswer>(
     `scriptedModel: ${place}`,
     turn,
     ['text', 'toolCalls'],
@@ -143,7 +143,7 @@ function readCall(
 ): ScriptedCall {
   if (typeof call !== 'object' || call === null)
     throw fault('have tool calls of the form { id?, name, arguments? }', call);
-  const { name, ...rest } = readOptions(
+  const { name, ...rest } = readMembers(
     `scriptedModel: ${place}`,
     call as ScriptedCall,
     ['id', 'name', 'arguments', 'resourceKey'],

@@ -7,7 +7,7 @@ import {
   type SessionOptions,
   type ToolSession,
 } from '../index.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 import { sessionOptionNames } from '../surface-port.ts';
 import { sequentialIds } from './sequential-ids.ts';
 
@@ -64,7 +64,7 @@ export function createTestSession<S = unknown>(
     profile,
     sessionId = 'test-session',
     ...rest
-  } = readOptions(
+  } = readMembers(
     'createTestSession',
     options as TestSessionOptions & Record<string, unknown>,
     optionNames,

@@ -5,7 +5,7 @@
 import { readPrompt } from '../approval/request.ts';
 import { describe, MisuseError } from '../errors.ts';
 import type { JsonPrimitive } from '../json.ts';
-import { checkSpelling, readOptions } from '../options.ts';
+import { checkSpelling, readMembers } from '../options/index.ts';
 import { bindSchema } from '../schema/bind.ts';
 import { checkToolName } from '../text/names.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
@@ -72,7 +72,7 @@ export function createDefinition(
       `Expected defineTool() to be given an object, got ${describe(given)}.`,
     );
   const name = checkToolName(Object.hasOwn(given, 'name') ? given.name : undefined);
-  const config = readOptions<LooseConfig>(`Tool \`${name}\``, given, known, {
+  const config = readMembers<LooseConfig>(`Tool \`${name}\``, given, known, {
     code: 'invalid_definition',
     noun: 'field',
   });
@@ -166,7 +166,7 @@ export function createDefinition(
   )
     throw fault('resourceKey', 'a string or a function of the input');
   // A gate under a name that nobody reads would be no gate.
-  const policy = readOptions<{ knobs?: unknown; check?: unknown }>(
+  const policy = readMembers<{ knobs?: unknown; check?: unknown }>(
     `Tool \`${name}\`: policy`,
     config.policy as object | undefined,
     ['knobs', 'check'],
@@ -248,7 +248,7 @@ function readAnnotations(value: unknown, where: string, fault: FaultOf): ToolAnn
   if (value === undefined) return noAnnotations;
   if (typeof value !== 'object' || value === null)
     throw fault('annotations', 'an object of booleans');
-  const given = readOptions(`${where}: annotations`, value, annotationNames, {
+  const given = readMembers(`${where}: annotations`, value, annotationNames, {
     code: 'invalid_definition',
     noun: 'field',
   });
@@ -289,7 +289,7 @@ function readFactRules(value: unknown, where: string, fault: FaultOf): readonly 
     typeof item === 'boolean';
   return Object.freeze(
     value.map((one: unknown): FactRule => {
-      const rule: { fact?: unknown; equals?: unknown; in?: unknown } = readOptions(
+      const rule: { fact?: unknown; equals?: unknown; in?: unknown } = readMembers(
         `${where}: requires`,
         one as object,
         ['fact', 'equals', 'in'],

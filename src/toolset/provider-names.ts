@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { describe, MisuseError } from '../errors.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 
 /** What a provider takes for a name. */
 export interface ProviderNameOptions {
@@ -138,7 +138,7 @@ interface Rule {
 }
 
 function readRule(options: ProviderNameOptions | undefined): Rule {
-  const { pattern = /^[A-Za-z0-9_-]{1,64}$/, maxLength } = readOptions('toProviderNames', options, [
+  const { pattern = /^[A-Za-z0-9_-]{1,64}$/, maxLength } = readMembers('toProviderNames', options, [
     'pattern',
     'maxLength',
   ]);

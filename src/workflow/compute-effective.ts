@@ -3,7 +3,7 @@
  * trust it.
  */
 import type { JsonValue } from '../json.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 import { type EffectiveInput, type EffectiveSet, effectiveSet } from '../toolset/effective.ts';
 import {
   budget,
@@ -25,7 +25,7 @@ import {
  * exist, at any depth, and for a value of the wrong type.
  */
 export function computeEffective(input: EffectiveInput): EffectiveSet {
-  const read = readOptions('computeEffective', input, Object.keys(inputFields));
+  const read = readMembers('computeEffective', input, Object.keys(inputFields));
   for (const [key, check] of Object.entries(inputFields))
     check(read[key as keyof EffectiveInput] as JsonValue | undefined, key);
   return effectiveSet(read as EffectiveInput);

@@ -11,7 +11,7 @@ import {
   serializeOutput,
   type ToolSession,
 } from '../index.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options/index.ts';
 import { stateOf } from '../surface-port.ts';
 import { factChanges } from '../toolset/facts.ts';
 import {
@@ -356,7 +356,7 @@ function readHostLoop(options: HostLoopOptions): Start {
     maxTurns = 16,
     run,
     onEvent,
-  } = readOptions('runHostLoop', options, optionNames);
+  } = readMembers('runHostLoop', options, optionNames);
   if (typeof workflow !== 'object' || workflow === null || workflow.version !== 1)
     throw fault('workflow', "a workflow's state, as `createWorkflow` gives it", workflow);
   if (typeof session !== 'object' || session === null || typeof session.executeBatch !== 'function')
@@ -375,7 +375,7 @@ function readHostLoop(options: HostLoopOptions): Start {
     messages: readInput(input as HostLoopOptions['input']),
     signal,
     maxTurns,
-    run: readOptions('`run` of runHostLoop', run, ['runId', 'profile', 'provider']),
+    run: readMembers('`run` of runHostLoop', run, ['runId', 'profile', 'provider']),
     onEvent,
   };
 }

@@ -6,7 +6,7 @@
 import { describe } from '../../errors.ts';
 import { type AnyTool, MisuseError } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import type { SharedPatterns } from '../../schema/pattern-budget.ts';
 import { connectionFault } from '../../surfaces/shared/executor-fault.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
@@ -282,7 +282,7 @@ function openerOf(
   // Which of the two is meant cannot be told.
   if (isCommand === Object.hasOwn(connection, 'url')) throw wrongConnection(connection);
   if (isCommand) {
-    const given = readOptions<McpStdioConnection>(
+    const given = readMembers<McpStdioConnection>(
       where,
       connection as McpStdioConnection,
       ['command', 'args', 'env', 'cwd'],
@@ -302,7 +302,7 @@ function openerOf(
     if (cwd !== undefined && typeof cwd !== 'string') throw wrongConnection(connection);
     return (signal) => openStdio({ command, args, env, cwd }, optionsFor(signal));
   }
-  const { url, headers = {} } = readOptions<McpHttpConnection>(
+  const { url, headers = {} } = readMembers<McpHttpConnection>(
     where,
     connection as McpHttpConnection,
     ['url', 'headers'],
@@ -337,7 +337,7 @@ interface ReadOptions {
 }
 
 function checkOptions(options: ImportMcpOptions | undefined): ReadOptions {
-  const { prefix = '', timeoutMs, name, pins } = readOptions(where, options, known);
+  const { prefix = '', timeoutMs, name, pins } = readMembers(where, options, known);
   if (typeof prefix !== 'string') throw wrong('prefix', 'a string', prefix);
   if (
     timeoutMs !== undefined &&

@@ -9,7 +9,7 @@ import {
   type ToolSession,
 } from '../../index.ts';
 import { ignoreRejection } from '../../maybe-promise.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { loggedError, logTo, packageVersion } from '../../surface-port.ts';
 
 /** Who a session is made for. */
@@ -185,7 +185,7 @@ export function readHandlerOptions(
   given: McpHandlerOptions | undefined,
   registryLogger?: object,
 ): HandlerSettings {
-  const options = readOptions('createMcpHandler', given, known);
+  const options = readMembers('createMcpHandler', given, known);
   const {
     name = packageName,
     version = name === packageName ? packageVersion : '0.0.0',

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe as describeValue } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { packageVersion } from '../../surface-port.ts';
 import { createInstance, type ServerInfo } from './instance.ts';
 import { type LineInput, type LineOutput, type LineTransport, lineTransport } from './lines.ts';
@@ -90,7 +90,7 @@ function readStdioOptions(given: McpStdioOptions | undefined): {
   readonly prints: boolean;
   readonly graceMs: number;
 } {
-  const options = readOptions('serveMcpStdio', given, known);
+  const options = readMembers('serveMcpStdio', given, known);
   const {
     name = packageName,
     version = name === packageName ? packageVersion : '0.0.0',

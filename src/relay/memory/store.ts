@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { MisuseError } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import type { RelayStore } from '../ports/store.ts';
 import {
   type Documents,
@@ -64,7 +64,7 @@ const sweptAtOnce = 500;
  * @throws MisuseError `invalid_option`.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): RelayStore {
-  const { now = () => Date.now(), maxChars = defaultMaxChars } = readOptions(
+  const { now = () => Date.now(), maxChars = defaultMaxChars } = readMembers(
     'memoryStore',
     options,
     ['now', 'maxChars'],

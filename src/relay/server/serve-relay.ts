@@ -4,7 +4,7 @@
 
 import { describe } from '../../errors.ts';
 import { MisuseError } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { createRelay, type Relay } from '../create-relay.ts';
 import type { RelayOptions } from '../options.ts';
 import { relayOptionNames } from '../read-options.ts';
@@ -53,7 +53,7 @@ export interface ServedRelay<S = unknown> {
 export async function serveRelay<S = unknown>(
   options: ServeRelayOptions<S>,
 ): Promise<ServedRelay<S>> {
-  const given = readOptions('serveRelay', options, [
+  const given = readMembers('serveRelay', options, [
     ...relayOptionNames,
     'port',
     'host',

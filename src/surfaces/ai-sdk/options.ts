@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { type AnyTool, MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { stateOf } from '../../surface-port.ts';
 
 /** What {@link toAiSdkTools} shows, and how it deals with approvals and failures. */
@@ -52,7 +52,7 @@ export function readAiSdkOptions(
     approvals = 'ours',
     failures = 'results',
     tools,
-  } = readOptions('toAiSdkTools', options, ['approvals', 'tools', 'failures']);
+  } = readMembers('toAiSdkTools', options, ['approvals', 'tools', 'failures']);
   if (approvals !== 'ours' && approvals !== 'sdk')
     throw wrong('approvals', '"ours" or "sdk"', approvals);
   if (failures !== 'results' && failures !== 'errors')

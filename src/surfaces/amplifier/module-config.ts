@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { type JsonObject, MisuseError } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 
 /**
  * The `config` of a mount plan's entry. What the host fixed in code stands; this fills what it left
@@ -45,7 +45,7 @@ const known: readonly string[] = [...texts, ...objects];
  */
 export function readModuleConfig(config: unknown): ModuleConfig {
   if (config === undefined || config === null) return {};
-  const own = readOptions(
+  const own = readMembers(
     'Module config',
     config as Readonly<Record<string, unknown>>,
     [...known, ...aliases.keys()],

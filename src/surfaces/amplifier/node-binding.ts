@@ -5,7 +5,7 @@
 
 import { describe } from '../../errors.ts';
 import { type CancellationPort, type Coordinator, MisuseError } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { createCleanupStack } from './cleanup-stack.ts';
 import { createContributions } from './contributions.ts';
 import { type FaultListener, safeFaultListener } from './coordinator-faults.ts';
@@ -89,7 +89,7 @@ export function fromNodeBinding(
   binding: NodeBinding,
   options?: NodeBindingOptions,
 ): NodeCoordinator {
-  const { asyncHandlers = 'deny', onFault } = readOptions('fromNodeBinding', options, [
+  const { asyncHandlers = 'deny', onFault } = readMembers('fromNodeBinding', options, [
     'asyncHandlers',
     'onFault',
   ]);

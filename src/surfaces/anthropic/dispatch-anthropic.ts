@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
@@ -30,7 +30,7 @@ export async function dispatchAnthropic(
   message: AnthropicMessage | readonly AnthropicBlock[],
   options?: AnthropicDispatchOptions,
 ): Promise<AnthropicToolResult[]> {
-  const { signal } = readOptions('dispatchAnthropic', options, ['signal']);
+  const { signal } = readMembers('dispatchAnthropic', options, ['signal']);
   if (
     typeof message !== 'object' ||
     message === null ||

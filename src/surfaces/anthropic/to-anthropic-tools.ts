@@ -1,6 +1,6 @@
 /** A session's tools as the Messages API takes them. */
 import type { ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls } from '../shared/dispatch.ts';
 import { type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shared/listing.ts';
@@ -51,7 +51,7 @@ export function toAnthropicTools(
   session: ToolSession,
   options?: AnthropicToolsOptions,
 ): AnthropicTools<AnthropicTool | AnthropicRunnableTool> {
-  const { strict = false, runnable = false } = readOptions('toAnthropicTools', options, [
+  const { strict = false, runnable = false } = readMembers('toAnthropicTools', options, [
     'strict',
     'runnable',
   ]);

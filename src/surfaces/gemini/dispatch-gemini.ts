@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
@@ -48,7 +48,7 @@ export async function dispatchGemini(
   response: GeminiResponse | GeminiContent | readonly GeminiPart[] | readonly GeminiFunctionCall[],
   options?: GeminiDispatchOptions,
 ): Promise<GeminiFunctionResponsePart[]> {
-  const { signal, media = true } = readOptions('dispatchGemini', options, ['signal', 'media']);
+  const { signal, media = true } = readMembers('dispatchGemini', options, ['signal', 'media']);
   if (typeof response !== 'object' || response === null)
     throw new MisuseError(
       'invalid_option',

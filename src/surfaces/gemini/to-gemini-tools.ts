@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { listingOf, type SurfaceWarning } from '../shared/listing.ts';
 import type {
   GeminiFunctionCall,
@@ -51,7 +51,7 @@ export interface GeminiCallableTool {
  * @throws MisuseError `invalid_option` for a `schema` that is none, and for unknown options.
  */
 export function toGeminiTools(session: ToolSession, options?: GeminiToolsOptions): GeminiTools {
-  const { schema = 'json-schema' } = readOptions('toGeminiTools', options, ['schema']);
+  const { schema = 'json-schema' } = readMembers('toGeminiTools', options, ['schema']);
   if (!(schema === 'json-schema' || schema === 'openapi'))
     throw new MisuseError(
       'invalid_option',

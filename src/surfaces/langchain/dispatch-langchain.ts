@@ -2,7 +2,7 @@
 import type { ToolMessage } from '@langchain/core/messages';
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
@@ -29,7 +29,7 @@ export async function dispatchLangChain(
   message: object,
   options?: LangChainDispatchOptions,
 ): Promise<ToolMessage[]> {
-  const { signal } = readOptions('dispatchLangChain', options, ['signal']);
+  const { signal } = readMembers('dispatchLangChain', options, ['signal']);
   if (
     typeof message !== 'object' ||
     message === null ||

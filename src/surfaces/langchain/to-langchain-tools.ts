@@ -3,7 +3,7 @@ import type { DynamicStructuredTool } from '@langchain/core/tools';
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolFailure, type ToolSession } from '../../index.ts';
 import { cloneJson } from '../../json.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { readArguments } from '../../surface-port.ts';
 import {
   type Dialect,
@@ -62,7 +62,7 @@ const made = new WeakMap<Listing, Map<'text' | 'errors', LangChainTools>>();
  * options.
  */
 export function toLangChainTools(session: ToolSession, options?: LangChainOptions): LangChainTools {
-  const { failures = 'text' } = readOptions('toLangChainTools', options, ['failures']);
+  const { failures = 'text' } = readMembers('toLangChainTools', options, ['failures']);
   if (failures !== 'text' && failures !== 'errors')
     throw new MisuseError(
       'invalid_option',

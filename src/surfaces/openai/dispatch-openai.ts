@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
@@ -56,7 +56,7 @@ export async function dispatchOpenAI(
   payload: unknown,
   options?: OpenAIDispatchOptions,
 ): Promise<(OpenAIToolMessage | OpenAIFunctionCallOutput)[]> {
-  const { signal } = readOptions('dispatchOpenAI', options, ['signal']);
+  const { signal } = readMembers('dispatchOpenAI', options, ['signal']);
   if (typeof payload !== 'object' || payload === null)
     throw new MisuseError(
       'invalid_option',

@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { type JsonObject, MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shared/listing.ts';
 import { agentsTool, approvalPolicyOf, type OpenAIAgentsToolFactory } from './agents-tool.ts';
 import type {
@@ -54,7 +54,7 @@ export function toOpenAITools<Api extends OpenAIApi = 'chat'>(
     api = 'chat',
     strict = true,
     tool,
-  } = readOptions<OpenAIToolsOptions>('toOpenAITools', options, ['api', 'strict', 'tool']);
+  } = readMembers<OpenAIToolsOptions>('toOpenAITools', options, ['api', 'strict', 'tool']);
   if (!(api === 'chat' || api === 'responses' || api === 'agents'))
     throw new MisuseError(
       'invalid_option',

@@ -4,7 +4,7 @@
  */
 
 import type { CancellationPort, HookResult } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import type {
   NodeBinding,
   NodeHookResult,
@@ -80,7 +80,7 @@ const optionNames = [
  * a TypeError, as native ones do.
  */
 export function createTestNodeBinding(given?: TestNodeBindingOptions): TestNodeBinding {
-  const options = readOptions('createTestNodeBinding', given, optionNames);
+  const options = readMembers('createTestNodeBinding', given, optionNames);
   const {
     hooks = createTestHooks(),
     capabilities = new Map<string, unknown>(),

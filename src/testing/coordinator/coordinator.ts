@@ -6,7 +6,7 @@
 import { describe } from '../../errors.ts';
 import type { CancellationPort, Coordinator, HookResult } from '../../index.ts';
 import { MisuseError } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { type CleanupStack, createCleanupStack } from '../../surfaces/amplifier/cleanup-stack.ts';
 import { type Contributions, createContributions } from '../../surfaces/amplifier/contributions.ts';
 import type { CoordinatorFault } from '../../surfaces/amplifier/coordinator-faults.ts';
@@ -113,7 +113,7 @@ export class TestCoordinator implements Coordinator {
       config = { session: { orchestrator: 'test-orchestrator', context: 'test-context' } },
       now,
       approval,
-    } = readOptions('TestCoordinator', options, [
+    } = readMembers('TestCoordinator', options, [
       'mode',
       'sessionId',
       'parentId',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { MisuseError } from '../src/errors.ts';
-import { checkSpelling, probablyMeant, readOptions, suggestion } from '../src/options.ts';
+import { MisuseError } from '../../src/errors.ts';
+import { checkSpelling, probablyMeant, readMembers, suggestion } from '../../src/options/index.ts';
 
 /** The code and the message of a misuse. */
 function misuse(run: () => unknown): { code: string; message: string } {
@@ -20,19 +20,19 @@ describe('options are read', () => {
       { b: 'inherited' },
       { a: { enumerable: true, get: () => (reads += 1) } },
     ) as { a?: number; b?: string };
-    const read = readOptions('make', options, ['a', 'b']);
+    const read = readMembers('make', options, ['a', 'b']);
     expect([read.a, read.b, Object.getPrototypeOf(read), reads]).toEqual([1, undefined, null, 1]);
     expect(Object.keys(read)).toEqual(['a']);
   });
 
   test('as none where nothing was given', () => {
-    const read = readOptions('make', undefined, ['a']);
+    const read = readMembers('make', undefined, ['a']);
     expect([Object.keys(read), Object.getPrototypeOf(read)]).toEqual([[], null]);
   });
 
   test('with `__proto__` as a name like any other', () => {
     expect(
-      misuse(() => readOptions('make', JSON.parse('{"__proto__":1}') as object, ['a'])).message,
+      misuse(() => readMembers('make', JSON.parse('{"__proto__":1}') as object, ['a'])).message,
     ).toContain('unknown option `__proto__`');
   });
 
@@ -43,13 +43,13 @@ describe('options are read', () => {
     [['a'], 'an array of 1'],
     [() => {}, 'a function'],
   ])('and refused where %j stands for them', (options, got) => {
-    expect(misuse(() => readOptions('make', options as never, ['a']))).toEqual({
+    expect(misuse(() => readMembers('make', options as never, ['a']))).toEqual({
       code: 'invalid_option',
       message: `make: expected an object of options, got ${got}.`,
     });
     expect(
       misuse(() =>
-        readOptions('rule 0', options as never, ['a'], { code: 'invalid_rule', noun: 'field' }),
+        readMembers('rule 0', options as never, ['a'], { code: 'invalid_rule', noun: 'field' }),
       ),
     ).toEqual({
       code: 'invalid_rule',
@@ -58,13 +58,13 @@ describe('options are read', () => {
   });
 
   test('and an unknown name is refused, in the words of the caller', () => {
-    expect(misuse(() => readOptions('make', { tool: 1 }, ['tools', 'rules']))).toEqual({
+    expect(misuse(() => readMembers('make', { tool: 1 }, ['tools', 'rules']))).toEqual({
       code: 'invalid_option',
       message: 'make: unknown option `tool`; did you mean `tools`?',
     });
     expect(
       misuse(() =>
-        readOptions('rule 0', { zzzz: 1 }, ['tools', 'rules'], {
+        readMembers('rule 0', { zzzz: 1 }, ['tools', 'rules'], {
           code: 'invalid_rule',
           noun: 'field',
         }),
@@ -79,7 +79,7 @@ describe('options are read', () => {
     ['q'.repeat(60), 'q'.repeat(60)],
     ['q'.repeat(61), `${'q'.repeat(57)}...`],
   ])('and an unknown name is shown in at most 60 characters', (name, shown) => {
-    expect(misuse(() => readOptions('make', { [name]: 1 }, ['a'])).message).toBe(
+    expect(misuse(() => readMembers('make', { [name]: 1 }, ['a'])).message).toBe(
       `make: unknown option \`${shown}\`; expected \`a\``,
     );
   });

@@ -1,0 +1,33 @@
+/** Reading the options of a function: one table, one check, one wording. */
+export {
+  abortSignal,
+  anything,
+  array,
+  arrayOf,
+  duration,
+  flag,
+  fn,
+  type Kind,
+  kind,
+  longestTimerMs,
+  milliseconds,
+  numberFrom,
+  object,
+  oneOf,
+  required,
+  text,
+  wholeNumber,
+  withDefault,
+  withMethods,
+} from './kinds.ts';
+export {
+  checkOption,
+  type OptionsWording,
+  type OptionTable,
+  type OptionValues,
+  readMembers,
+  readOptions,
+  type TableOf,
+  wrongOption,
+} from './read-options.ts';
+export { checkSpelling, probablyMeant, suggestion } from './spelling.ts';
