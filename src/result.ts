@@ -3,7 +3,7 @@
 import type { PendingApproval } from './approval/request.ts';
 import { type CallStatus, describe, MisuseError, type ToolError } from './errors.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
-import { checkSpelling } from './options/index.ts';
+import { checkSpelling } from './options.ts';
 
 /** What is known about a call beside its outcome. */
 export interface ResultMetadata {

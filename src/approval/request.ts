@@ -1,6 +1,6 @@
 /** What a person is asked, and what they may answer. */
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json.ts';
-import { probablyMeant } from '../options/index.ts';
+import { probablyMeant } from '../options.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 
 /** What a tool may say about the question it wants asked. */

@@ -4,7 +4,7 @@ import { readJson } from '../config/read-json.ts';
 import { yamlReader } from '../config/read-yaml.ts';
 import { messageOf } from '../errors.ts';
 import { errorCodes, type JsonObject } from '../index.ts';
-import { suggestion } from '../options/index.ts';
+import { suggestion } from '../options.ts';
 import { nearestNames } from '../text/names.ts';
 import { failure } from './fault.ts';
 

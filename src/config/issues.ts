@@ -1,7 +1,7 @@
 /** What zod has against an entry, as one line for the person who wrote the file. */
 import type { z } from 'zod';
 import { describe } from '../errors.ts';
-import { suggestion } from '../options/index.ts';
+import { suggestion } from '../options.ts';
 import { nearestNames } from '../text/names.ts';
 
 type Issue = z.core.$ZodIssue;

@@ -112,10 +112,15 @@ export function withMethods<T>(
 }
 
 /** A signal of this realm or another one. */
-export const abortSignal: Kind<AbortSignal> = withMethods(
-  ['addEventListener', 'removeEventListener'],
-  'an AbortSignal',
-);
+export const abortSignal: Kind<AbortSignal> = kind('an AbortSignal', (value) => {
+  if (typeof value !== 'object' || value === null) return false;
+  const { aborted, addEventListener, removeEventListener } = value as Partial<AbortSignal>;
+  return (
+    typeof aborted === 'boolean' &&
+    typeof addEventListener === 'function' &&
+    typeof removeEventListener === 'function'
+  );
+});
 
 /** An object that is neither null nor an array. */
 export function object<T extends object>(): Kind<T> {

@@ -78,11 +78,8 @@ export function readMembers<T extends object>(
   const own = Object.create(null) as Record<string, unknown>;
   if (options === undefined) return own as Partial<T>;
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    const expected = path === undefined ? '' : `\`${path}\` to be `;
-    throw new MisuseError(
-      code,
-      `${where}: expected ${expected}an object of ${noun}s, got ${describe(options)}.`,
-    );
+    const expected = path === undefined ? `an object of ${noun}s` : `\`${path}\` to be an object`;
+    throw new MisuseError(code, `${where}: expected ${expected}, got ${describe(options)}.`);
   }
   for (const key of Object.keys(options)) {
     if (!known.includes(key))

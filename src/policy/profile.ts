@@ -4,8 +4,23 @@
  */
 
 import { describe, MisuseError } from '../errors.ts';
-import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { readMembers } from '../options/index.ts';
+import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json.ts';
+import {
+  anything,
+  array,
+  duration,
+  flag,
+  kind,
+  longestTimerMs,
+  object,
+  oneOf,
+  readOptions,
+  required,
+  type TableOf,
+  wholeNumber,
+  withDefault,
+  wrongOption,
+} from '../options.ts';
 import type { Effect } from './decision.ts';
 import { type CompiledRule, compileRules, type Rule } from './rules.ts';
 
@@ -33,46 +48,33 @@ export interface Limits {
 }
 
 type LimitName = keyof Limits;
-const longestTimerMs = 2 ** 31 - 1;
-const limitRanges = new Map<LimitName, readonly [least: number, most: number]>([
-  ['callsPerMinute', [1, Number.MAX_SAFE_INTEGER]],
-  ['maxConcurrentCalls', [1, Number.MAX_SAFE_INTEGER]],
-  ['maxQueuedCalls', [0, Number.MAX_SAFE_INTEGER]],
-  ['queueTimeoutMs', [1, longestTimerMs]],
-  ['maxPendingApprovals', [0, Number.MAX_SAFE_INTEGER]],
-  ['loopGuard', [1, Number.MAX_SAFE_INTEGER]],
-  ['maxInputBytes', [1, Number.MAX_SAFE_INTEGER]],
-  ['maxOutputChars', [1, Number.MAX_SAFE_INTEGER]],
-]);
+const least1 = wholeNumber(1);
+const limitTable = {
+  callsPerMinute: least1,
+  maxConcurrentCalls: least1,
+  maxQueuedCalls: wholeNumber(0),
+  queueTimeoutMs: wholeNumber(1, longestTimerMs),
+  maxPendingApprovals: wholeNumber(0),
+  loopGuard: kind<number | false>(
+    `false or ${least1.expected}`,
+    (value) => value === false || least1.accepts(value),
+  ),
+  maxInputBytes: least1,
+  maxOutputChars: least1,
+} satisfies TableOf<Limits>;
+const limitNames = Object.keys(limitTable) as readonly LimitName[];
 
 /**
- * Checks limits and returns a frozen copy of what was given.
- * @param where what the message starts with, such as `session` or ``profile `ci` ``
- * @throws MisuseError `invalid_option`, naming the field.
+ * Checks limits and returns a frozen copy of those that are given.
+ * @param where What messages start with, such as `createSession` or ``profile `ci` ``.
+ * @throws MisuseError `invalid_option`, naming the limit.
  */
 export function checkLimits(limits: Limits, where: string): Limits {
-  const given = readMembers(`${where}: limits`, limits, [...limitRanges.keys()], { noun: 'limit' });
-  // What is not given is not inherited either: limits are read member by member at each call.
+  const given = readOptions(where, limits, limitTable, { path: 'limits' });
+  // Without a prototype and without absent ones: limits are merged, and read one by one at each
+  // call.
   const copy = Object.create(null) as { -readonly [K in LimitName]?: number | false };
-  for (const [key, value] of Object.entries(given) as [LimitName, unknown][]) {
-    const range = limitRanges.get(key) as readonly [number, number];
-    if (value === undefined) continue;
-    const fits =
-      typeof value === 'number' &&
-      Number.isInteger(value) &&
-      value >= range[0] &&
-      value <= range[1];
-    if (!fits && !(key === 'loopGuard' && value === false)) {
-      const expected =
-        `${key === 'loopGuard' ? 'false or ' : ''}a whole number from ${range[0]} to ` +
-        `${range[1]}`;
-      throw new MisuseError(
-        'invalid_option',
-        `${where}: Expected \`limits.${key}\` to be ${expected}, got ${describe(value)}`,
-      );
-    }
-    copy[key] = value as number | false;
-  }
+  for (const name of limitNames) if (given[name] !== undefined) copy[name] = given[name];
   return Object.freeze(copy) as Limits;
 }
 
@@ -81,7 +83,7 @@ export function tightestLimits(...limits: readonly (Limits | undefined)[]): Limi
   const tightest = Object.create(null) as { -readonly [K in LimitName]?: number };
   for (const given of limits) {
     if (given === undefined) continue;
-    for (const key of limitRanges.keys()) {
+    for (const key of limitNames) {
       const value = given[key];
       if (typeof value === 'number' && !(value >= (tightest[key] ?? Number.POSITIVE_INFINITY)))
         tightest[key] = value;
@@ -160,8 +162,20 @@ interface ToolEntry {
   readonly requiresApproval: boolean;
 }
 
-const profileKeys = ['id', 'extends', 'tools', 'rules', 'limits', 'default'];
-const toolKeys = ['name', 'optional', 'knobs', 'requiresApproval', 'timeoutMs', 'maxOutputChars'];
+const profileTable = {
+  id: required(
+    kind<string>(
+      'a non-blank string without white space at its ends, of at most 256 characters',
+      (id) => typeof id === 'string' && id !== '' && id.trim() === id && id.length <= 256,
+    ),
+  ),
+  extends: anything(),
+  tools: required(array('a list of names or objects')),
+  rules: withDefault(anything<readonly Rule[]>(), Object.freeze([])),
+  limits: anything<Limits>(),
+  default: oneOf('allow', 'ask', 'deny'),
+} satisfies TableOf<Profile>;
+const asField = { noun: 'field' };
 const strictness = { allow: 0, ask: 1, deny: 2 } as const satisfies Record<Effect, number>;
 
 /**
@@ -181,46 +195,26 @@ export function resolveProfile(
   if (!copied.ok)
     throw new MisuseError(
       'invalid_option',
-      'Expected a profile to be plain data, got what JSON cannot ' +
-        `hold${copied.path === '' ? '' : ` at \`${copied.path}\``}: ${copied.message}`,
+      'defineProfile: expected a profile to be plain data, got a value that JSON cannot ' +
+        `hold${copied.path === '' ? '' : ` at \`${copied.path}\``}: ${copied.message}.`,
     );
   const { value } = copied;
   if (!isJsonObject(value))
     throw new MisuseError(
       'invalid_option',
-      `Expected a profile to be an object, got ${describe(profile)}`,
+      `defineProfile: expected an object, got ${describe(profile)}.`,
     );
-  const id = Object.hasOwn(value, 'id') ? value.id : undefined;
-  const where = typeof id === 'string' && id.length <= 256 ? `profile \`${id}\`` : 'defineProfile';
-  const source: Partial<JsonObject> = readMembers(where, value, profileKeys, { noun: 'field' });
-  if (typeof id !== 'string' || id.trim() === '' || id.trim() !== id || id.length > 256) {
-    throw new MisuseError(
-      'invalid_option',
-      `Expected a profile's \`id\` to be a non-blank string without white space at its ends, ` +
-        `of at most 256 characters, got ${describe(id)}`,
-    );
-  }
-  const expect = (passed: boolean, field: string, expected: string, got: unknown): void => {
-    if (!passed)
-      throw new MisuseError(
-        'invalid_option',
-        `${where}: Expected \`${field}\` to be ${expected}, got ${describe(got)}`,
-      );
-  };
-  const own = source.default;
-  expect(
-    own === undefined || own === 'allow' || own === 'ask' || own === 'deny',
-    'default',
-    '`allow`, `ask` or `deny`',
-    own,
-  );
-
-  const parents = readParents(source.extends, id, expect).map((parentId) => {
+  const given = Object.hasOwn(value, 'id') ? value.id : undefined;
+  const where =
+    typeof given === 'string' && given.length <= 256 ? `profile \`${given}\`` : 'defineProfile';
+  const source = readOptions(where, value, profileTable, asField);
+  const { id, default: own } = source;
+  const parents = readParents(source.extends, id, where).map((parentId) => {
     const parent = lookup(parentId);
     if (parent === undefined)
       throw new MisuseError(
         'unknown_profile',
-        `${where}: Expected \`extends\` to name defined profiles, got \`${parentId}\``,
+        `${where}: expected \`extends\` to name defined profiles, got \`${parentId}\`.`,
       );
     return parent;
   });
@@ -231,10 +225,10 @@ export function resolveProfile(
         ...tool,
         optional: tool.optional && (tools.get(tool.name)?.optional ?? true),
       });
-  for (const entry of readTools(source.tools, where, expect)) merge(tools, entry);
+  for (const entry of readTools(source.tools, where)) merge(tools, entry);
 
-  const rules = compileRules((source.rules ?? []) as unknown as readonly Rule[], `profile:${id}`);
-  const limits = source.limits === undefined ? {} : checkLimits(source.limits as Limits, where);
+  const rules = compileRules(source.rules, `profile:${id}`);
+  const limits = source.limits === undefined ? {} : checkLimits(source.limits, where);
   return Object.freeze<ResolvedProfile>({
     id,
     tools,
@@ -247,7 +241,7 @@ export function resolveProfile(
         limits,
       ),
     ),
-    default: (own as Effect | undefined) ?? strictest(parents.map((parent) => parent.default)),
+    default: own ?? strictest(parents.map((parent) => parent.default)),
   });
 }
 
@@ -280,90 +274,50 @@ export function checkLineage(profile: Profile, known: ReadonlyMap<string, KnownP
   if (heir !== undefined)
     throw new MisuseError(
       'invalid_option',
-      `profile \`${profile.id}\`: Expected \`extends\` to name no profile that extends it, ` +
-        `got ${describe(heir)}`,
+      `profile \`${profile.id}\`: expected \`extends\` to name no profile that extends it, ` +
+        `got ${describe(heir)}.`,
     );
 }
 
-type Expect = (passed: boolean, field: string, expected: string, got: unknown) => void;
-
-function readParents(value: JsonValue | undefined, id: string, expect: Expect): readonly string[] {
+function readParents(value: unknown, id: string, where: string): readonly string[] {
   if (value === undefined) return [];
-  const list: readonly JsonValue[] = Array.isArray(value) ? value : [value];
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   list.forEach((item, index) => {
     const field = Array.isArray(value) ? `extends[${index}]` : 'extends';
-    expect(typeof item === 'string' && item.trim() !== '', field, 'the id of a profile', item);
-    expect(item !== id, field, 'another profile than itself', item);
-    expect(list.indexOf(item) === index, field, 'named once', item);
+    if (typeof item !== 'string' || item.trim() === '')
+      throw wrongOption(where, field, 'the id of a profile', item);
+    if (item === id) throw wrongOption(where, field, 'the id of another profile', item);
+    if (list.indexOf(item) !== index)
+      throw wrongOption(where, field, 'a profile that the list names once', item);
   });
   return list as readonly string[];
 }
 
-function readTools(
-  value: JsonValue | undefined,
-  where: string,
-  expect: Expect,
-): readonly ToolEntry[] {
-  expect(Array.isArray(value), 'tools', 'a list of names or objects', value);
+const toolTable = {
+  name: anything<string>(),
+  optional: flag,
+  knobs: object<JsonObject>(),
+  requiresApproval: withDefault(flag, false),
+  timeoutMs: duration,
+  maxOutputChars: least1,
+};
+
+function readTools(value: readonly unknown[], where: string): readonly ToolEntry[] {
   const names = new Set<string>();
-  return (value as readonly JsonValue[]).map((item, index) => {
-    const field = `tools[${index}]`;
-    expect(
-      typeof item === 'string' || isJsonObject(item),
-      field,
-      'a name or an object with `name`',
-      item,
-    );
-    const tool: JsonObject = typeof item === 'string' ? { name: item } : (item as JsonObject);
-    const { name, optional, knobs, requiresApproval, timeoutMs, maxOutputChars } = readMembers(
-      `${where}: ${field}`,
-      tool,
-      toolKeys,
-      { noun: 'field' },
-    );
-    expect(
-      typeof name === 'string' && name.trim() !== '',
-      typeof item === 'string' ? field : `${field}.name`,
-      'a non-blank string',
-      name,
-    );
-    expect(!names.has(name as string), field, 'a tool that the list names once', name);
-    names.add(name as string);
-    expect(
-      optional === undefined || typeof optional === 'boolean',
-      `${field}.optional`,
-      'a boolean',
-      optional,
-    );
-    expect(knobs === undefined || isJsonObject(knobs), `${field}.knobs`, 'an object', knobs);
-    expect(
-      requiresApproval === undefined || typeof requiresApproval === 'boolean',
-      `${field}.requiresApproval`,
-      'true',
-      requiresApproval,
-    );
-    expect(
-      timeoutMs === undefined ||
-        (typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= longestTimerMs),
-      `${field}.timeoutMs`,
-      'a number above 0 and at most 2^31-1',
-      timeoutMs,
-    );
-    expect(
-      maxOutputChars === undefined ||
-        (Number.isSafeInteger(maxOutputChars) && (maxOutputChars as number) > 0),
-      `${field}.maxOutputChars`,
-      'a whole number from 1',
-      maxOutputChars,
-    );
-    return {
-      name,
-      optional,
-      knobs,
-      timeoutMs,
-      maxOutputChars,
-      requiresApproval: requiresApproval === true,
-    } as ToolEntry;
+  return value.map((item, index) => {
+    const path = `tools[${index}]`;
+    if (typeof item !== 'string' && !isJsonObject(item))
+      throw wrongOption(where, path, 'a name or an object with `name`', item);
+    const tool = typeof item === 'string' ? { name: item } : item;
+    const read = readOptions(where, tool, toolTable, { ...asField, path });
+    const { name } = read;
+    if (typeof name !== 'string' || name.trim() === '') {
+      const field = typeof item === 'string' ? path : `${path}.name`;
+      throw wrongOption(where, field, 'a non-blank string', name);
+    }
+    if (names.has(name)) throw wrongOption(where, path, 'a tool that the list names once', name);
+    names.add(name);
+    return { ...read, name };
   });
 }
 

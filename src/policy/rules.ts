@@ -8,7 +8,7 @@ import {
   type JsonPrimitive,
   type JsonValue,
 } from '../json.ts';
-import { readMembers } from '../options/index.ts';
+import { readMembers } from '../options.ts';
 import { globTest } from '../text/glob.ts';
 import { latinForm } from '../text/names.ts';
 import { compilePattern } from '../text/regex.ts';

@@ -4,7 +4,7 @@
  */
 import type { CallOptions, Surface } from '../context.ts';
 import { describe, messageOf, type ToolError, toolError } from '../errors.ts';
-import { suggestion } from '../options/index.ts';
+import { suggestion } from '../options.ts';
 
 /** What a call keeps of its options. */
 export interface ReadCallOptions {

@@ -1,7 +1,7 @@
 /** Plans a batch of calls into groups that may run side by side: greedy, order-preserving, pure. */
 import { describe, type ErrorCode, MisuseError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
-import { suggestion } from '../options/index.ts';
+import { suggestion } from '../options.ts';
 import { digest, specsByName, type ToolSpec } from './effective.ts';
 import { own } from './own.ts';
 import { planSpecs } from './shape.ts';

@@ -3,8 +3,17 @@
  * Pure.
  */
 import { createHash } from 'node:crypto';
-import { describe, MisuseError } from '../errors.ts';
-import { readMembers } from '../options/index.ts';
+import { MisuseError } from '../errors.ts';
+import {
+  array,
+  checkOption,
+  kind,
+  readOptions,
+  type TableOf,
+  wholeNumber,
+  withDefault,
+  wrongOption,
+} from '../options.ts';
 
 /** What a provider takes for a name. */
 export interface ProviderNameOptions {
@@ -137,18 +146,21 @@ interface Rule {
   allowsInside(character: string): boolean;
 }
 
+const where = 'toProviderNames';
+const ruleTable = {
+  pattern: withDefault(
+    kind<RegExp>(
+      'a RegExp',
+      // A RegExp of another realm is one too.
+      (value) => Object.prototype.toString.call(value) === '[object RegExp]',
+    ),
+    /^[A-Za-z0-9_-]{1,64}$/,
+  ),
+  maxLength: wholeNumber(1, longestName),
+} satisfies TableOf<ProviderNameOptions>;
+
 function readRule(options: ProviderNameOptions | undefined): Rule {
-  const { pattern = /^[A-Za-z0-9_-]{1,64}$/, maxLength } = readMembers('toProviderNames', options, [
-    'pattern',
-    'maxLength',
-  ]);
-  if (Object.prototype.toString.call(pattern) !== '[object RegExp]')
-    throw misuse('pattern', 'a RegExp', pattern);
-  if (
-    maxLength !== undefined &&
-    !(Number.isInteger(maxLength) && maxLength >= 1 && maxLength <= longestName)
-  )
-    throw misuse('maxLength', `a whole number from 1 to ${longestName}`, maxLength);
+  const { pattern, maxLength } = readOptions(where, options, ruleTable);
   // A copy: `g` and `y` keep a place between two tests, which is the host's to keep.
   const own = new RegExp(pattern);
   const matches = (text: string): boolean => {
@@ -188,11 +200,12 @@ function longestOf(matches: (text: string) => boolean): number {
 }
 
 function readNames(names: readonly string[]): ReadonlySet<string> {
-  if (!Array.isArray(names)) throw misuse('names', 'an array of tool names', names);
+  checkOption(where, 'names', names, array('an array of tool names'));
   for (const name of names as readonly unknown[]) {
-    if (typeof name !== 'string' || name === '') throw misuse('names', 'non-empty strings', name);
+    if (typeof name !== 'string' || name === '')
+      throw wrongOption(where, 'names', 'non-empty strings', name);
     if (/\p{Surrogate}/u.test(name))
-      throw misuse('names', 'strings without lone surrogates', JSON.stringify(name));
+      throw wrongOption(where, 'names', 'strings without lone surrogates', JSON.stringify(name));
   }
   return new Set(names);
 }
@@ -224,13 +237,6 @@ function cutToFit(text: string, suffix: string, rule: Rule): string | undefined 
     length -= (characters[count - 1] as string).length;
   }
   return undefined;
-}
-
-function misuse(field: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError(
-    'invalid_option',
-    `toProviderNames: expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
-  );
 }
 
 function noName({ name }: { readonly name: string }, { pattern, maxLength }: Rule): MisuseError {

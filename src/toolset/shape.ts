@@ -4,7 +4,7 @@
  */
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, frozenJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { readMembers } from '../options/index.ts';
+import { readMembers } from '../options.ts';
 import { checkToolName } from '../text/names.ts';
 import type { Block } from './effective.ts';
 import { own, ownMembers } from './own.ts';

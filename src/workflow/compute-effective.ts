@@ -3,7 +3,7 @@
  * trust it.
  */
 import type { JsonValue } from '../json.ts';
-import { readMembers } from '../options/index.ts';
+import { readMembers } from '../options.ts';
 import { type EffectiveInput, type EffectiveSet, effectiveSet } from '../toolset/effective.ts';
 import {
   budget,

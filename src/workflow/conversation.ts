@@ -1,7 +1,7 @@
 /** The conversation between a host loop and a model, in no provider's format. */
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, frozenJson, isJsonObject } from '../json.ts';
-import { readMembers } from '../options/index.ts';
+import { readMembers } from '../options.ts';
 import type { ToolCall } from '../toolset/batch-plan.ts';
 import type { ToolSpec } from '../toolset/effective.ts';
 import { eventLimits } from '../toolset/shape.ts';

@@ -3,15 +3,21 @@
  * beside what, and when it is over.
  */
 
-import { describe, messageOf } from '../errors.ts';
+import { messageOf } from '../errors.ts';
+import { isMisuseError, type JsonObject, serializeOutput, type ToolSession } from '../index.ts';
 import {
-  isMisuseError,
-  type JsonObject,
-  MisuseError,
-  serializeOutput,
-  type ToolSession,
-} from '../index.ts';
-import { readMembers } from '../options/index.ts';
+  abortSignal,
+  anything,
+  fn,
+  kind,
+  readMembers,
+  readOptions,
+  required,
+  type TableOf,
+  wholeNumber,
+  withDefault,
+  withMethods,
+} from '../options.ts';
 import { stateOf } from '../surface-port.ts';
 import { factChanges } from '../toolset/facts.ts';
 import {
@@ -329,53 +335,29 @@ interface Start
   readonly maxTurns: number;
 }
 
-const optionNames = [
-  'workflow',
-  'session',
-  'generate',
-  'input',
-  'signal',
-  'maxTurns',
-  'run',
-  'onEvent',
-] as const satisfies readonly (keyof HostLoopOptions)[];
+const where = 'runHostLoop';
+const loopTable = {
+  workflow: required(
+    kind<WorkflowState>(
+      "a workflow's state, as `createWorkflow` gives it",
+      (value) => (value as WorkflowState | null | undefined)?.version === 1,
+    ),
+  ),
+  session: required(withMethods<HostLoopOptions['session']>(['executeBatch'], 'a session')),
+  generate: required(fn<HostLoopOptions['generate']>()),
+  input: anything<HostLoopOptions['input']>(),
+  signal: abortSignal,
+  maxTurns: withDefault(wholeNumber(1), 16),
+  run: anything<NonNullable<HostLoopOptions['run']>>(),
+  onEvent: fn<NonNullable<HostLoopOptions['onEvent']>>(),
+} satisfies TableOf<HostLoopOptions>;
 
 function readHostLoop(options: HostLoopOptions): Start {
-  const fault = (field: string, expected: string, got: unknown): MisuseError =>
-    new MisuseError(
-      'invalid_option',
-      `runHostLoop: expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
-    );
-  if (options === undefined) throw fault('options', 'an object', options);
-  const {
-    workflow,
-    session,
-    generate,
-    input,
-    signal,
-    maxTurns = 16,
-    run,
-    onEvent,
-  } = readMembers('runHostLoop', options, optionNames);
-  if (typeof workflow !== 'object' || workflow === null || workflow.version !== 1)
-    throw fault('workflow', "a workflow's state, as `createWorkflow` gives it", workflow);
-  if (typeof session !== 'object' || session === null || typeof session.executeBatch !== 'function')
-    throw fault('session', 'a session', session);
-  if (typeof generate !== 'function') throw fault('generate', 'a function', generate);
-  if (!Number.isInteger(maxTurns) || maxTurns < 1)
-    throw fault('maxTurns', 'an integer from 1', maxTurns);
-  if (onEvent !== undefined && typeof onEvent !== 'function')
-    throw fault('onEvent', 'a function', onEvent);
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function')
-    throw fault('signal', 'an AbortSignal', signal);
+  const { workflow, input, run, ...given } = readOptions(where, options, loopTable);
   return {
+    ...given,
     workflow: readState(workflow),
-    session,
-    generate,
     messages: readInput(input as HostLoopOptions['input']),
-    signal,
-    maxTurns,
-    run: readMembers('`run` of runHostLoop', run, ['runId', 'profile', 'provider']),
-    onEvent,
+    run: readMembers(where, run, ['runId', 'profile', 'provider'], { path: 'run' }),
   };
 }

@@ -1,7 +1,7 @@
 /** Reading what comes to a workflow from outside: a frozen copy as JSON, checked field by field. */
 import { describe, MisuseError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
-import { readMembers } from '../options/index.ts';
+import { readMembers } from '../options.ts';
 import { own } from '../toolset/own.ts';
 import {
   any,

@@ -11,7 +11,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../json.ts';
-import { suggestion } from '../options/index.ts';
+import { suggestion } from '../options.ts';
 import { digest } from '../toolset/effective.ts';
 import { own } from '../toolset/own.ts';
 import { eventLimits } from '../toolset/shape.ts';

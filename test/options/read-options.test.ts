@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { MisuseError } from '../../src/errors.ts';
-import { checkSpelling, probablyMeant, readMembers, suggestion } from '../../src/options/index.ts';
+import {
+  checkSpelling,
+  oneOf,
+  probablyMeant,
+  readMembers,
+  readOptions,
+  required,
+  suggestion,
+  text,
+  wholeNumber,
+  withDefault,
+} from '../../src/options.ts';
 
 /** The code and the message of a misuse. */
 function misuse(run: () => unknown): { code: string; message: string } {
@@ -130,5 +141,56 @@ describe('a member of an object with members of its host', () => {
     ['is inherited itself', Object.create({ chek: 1 })],
   ])('is left alone where it %s', (_, value) => {
     expect(() => checkSpelling('policy 0', value, ['id', 'check'])).not.toThrow();
+  });
+});
+
+describe('a table', () => {
+  const table = {
+    name: required(text(1, 4)),
+    size: withDefault(wholeNumber(1), 5),
+    mode: oneOf('fast', 'safe'),
+  };
+
+  test('gives every option: as it was given, else its default, else undefined', () => {
+    expect({ ...readOptions('make', { name: 'a', size: undefined }, table) }).toEqual({
+      name: 'a',
+      size: 5,
+      mode: undefined,
+    });
+    expect(Object.getPrototypeOf(readOptions('make', { name: 'a' }, table))).toBeNull();
+  });
+
+  test.each<[options: object | undefined, message: string]>([
+    [undefined, '`name` to be a string of 1 to 4 characters, got undefined'],
+    [{ name: 'abcde' }, '`name` to be a string of 1 to 4 characters, got `abcde` (string)'],
+    [{ name: 'a', size: 0 }, '`size` to be a whole number from 1, got `0` (number)'],
+    [{ name: 'a', size: null }, '`size` to be a whole number from 1, got null'],
+    [{ name: 'a', mode: 'slow' }, '`mode` to be "fast" or "safe", got `slow` (string)'],
+  ])('refuses %j', (options, message) => {
+    expect(misuse(() => readOptions('make', options, table))).toEqual({
+      code: 'invalid_option',
+      message: `make: expected ${message}.`,
+    });
+  });
+
+  test('names members of an option by their path', () => {
+    const wording = { code: 'invalid_definition', noun: 'field', path: 'limits' } as const;
+    const read = (options: unknown) => () =>
+      readOptions('make', options as object, { size: wholeNumber(1) }, wording);
+    expect(
+      [read(5), read({ size: 0 }), read({ sise: 1 })].map((run) => misuse(run).message),
+    ).toEqual([
+      'make: expected `limits` to be an object, got `5` (number).',
+      'make: expected `limits.size` to be a whole number from 1, got `0` (number).',
+      'make: unknown field `limits.sise`; did you mean `size`?',
+    ]);
+  });
+
+  test('refuses what does not belong to it even where the prototype has it', () => {
+    expect(misuse(() => readOptions('make', { toString: 1 }, { name: text() })).message).toBe(
+      'make: unknown option `toString`; expected `name`',
+    );
+    const inherited = Object.create({ size: 9 }) as object;
+    expect(readOptions('make', inherited, { size: wholeNumber(1) }).size).toBeUndefined();
   });
 });

@@ -16,7 +16,7 @@ import {
   type SessionOptions,
   type ToolSession,
 } from '../../index.ts';
-import { readMembers } from '../../options/index.ts';
+import { readMembers } from '../../options.ts';
 import { loggedError, logTo, sessionOptionNames } from '../../surface-port.ts';
 import { type ModuleConfig, readModuleConfig } from './module-config.ts';
 

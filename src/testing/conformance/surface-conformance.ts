@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { type AnyEvent, serializeOutput, type ToolResult, type ToolSession } from '../../index.ts';
-import { readMembers } from '../../options/index.ts';
+import { readMembers } from '../../options.ts';
 import { conformanceWorld } from './surface-conformance-world.ts';
 
 /** What came back from a surface, in the words of this suite. */

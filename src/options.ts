@@ -4,6 +4,7 @@ export {
   anything,
   array,
   arrayOf,
+  type DefaultedKind,
   duration,
   flag,
   fn,
@@ -19,7 +20,7 @@ export {
   wholeNumber,
   withDefault,
   withMethods,
-} from './kinds.ts';
+} from './options/kinds.ts';
 export {
   checkOption,
   type OptionsWording,
@@ -29,5 +30,5 @@ export {
   readOptions,
   type TableOf,
   wrongOption,
-} from './read-options.ts';
-export { checkSpelling, probablyMeant, suggestion } from './spelling.ts';
+} from './options/read-options.ts';
+export { checkSpelling, probablyMeant, suggestion } from './options/spelling.ts';
