@@ -14,6 +14,6 @@ export { readArguments } from './session/bind-host-tool.ts';
 export { resumeCall } from './session/resume.ts';
 export { stateOf } from './session/session.ts';
 export { readSessionOptions, sessionOptionNames } from './session/session-options.ts';
-export { safeClock } from './state/registry-options.ts';
+export { registryOptionNames, safeClock } from './state/registry-options.ts';
 export { createDefinition, toolFieldNames } from './tool/define-tool.ts';
 export { internalsOf, type OutsideOrigin, type OutsidePlace, seal } from './tool/definition.ts';

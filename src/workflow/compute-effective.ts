@@ -2,7 +2,7 @@
  * `computeEffective` for hosts. It checks the input, so that the computation can rely on it.
  */
 import type { JsonValue } from '../json.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options.ts';
 import { type EffectiveInput, type EffectiveSet, effectiveSet } from '../toolset/effective.ts';
 import {
   budget,
@@ -30,7 +30,7 @@ import {
  * field at any depth, and for a value of the wrong type
  */
 export function computeEffective(input: EffectiveInput): EffectiveSet {
-  const read = readOptions('computeEffective', input, Object.keys(inputFields));
+  const read = readMembers('computeEffective', input, Object.keys(inputFields));
   for (const [key, check] of Object.entries(inputFields))
     check(read[key as keyof EffectiveInput] as JsonValue | undefined, key);
   return effectiveSet(read as EffectiveInput);
