@@ -4,7 +4,6 @@
  */
 
 import { failureResult } from '../call/end-call.ts';
-import { idsInFlight } from '../call/ids-in-flight.ts';
 import { callTool } from '../call/spine.ts';
 import type { Surface } from '../context.ts';
 import { MisuseError, toolError } from '../errors.ts';
@@ -14,6 +13,7 @@ import { readOptions } from '../options.ts';
 import type { ToolResult } from '../result.ts';
 import { Call } from '../state/call.ts';
 import { readCallOptions } from '../state/call-options.ts';
+import { idsInFlight } from '../state/calls-in-flight.ts';
 import type { SessionState } from '../state/session-state.ts';
 import type { ToolEntry } from '../state/tool-entry.ts';
 import {

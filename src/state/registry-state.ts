@@ -26,9 +26,9 @@ import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import type { ToolResult } from '../result.ts';
 import { nameSkeleton } from '../text/names.ts';
 import type { Call } from './call.ts';
+import { createIds } from './calls-in-flight.ts';
 import type { ExecutorUsers } from './executors.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
-import { createIds } from './id-source.ts';
 import {
   checkDuration,
   checkPolicies,
