@@ -2,7 +2,7 @@
 
 import { type ToolError, toolError } from '../errors.ts';
 import type { Call } from '../state/call.ts';
-import type { CallControl } from '../state/registry-state.ts';
+import type { CallControl } from '../state/call-control.ts';
 import { failCall } from './end-call.ts';
 import { callChild } from './spine.ts';
 import { toldName } from './told-name.ts';

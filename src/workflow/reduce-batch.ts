@@ -132,8 +132,8 @@ function refusal(
   if (code === 'duplicate_call_id')
     return toolError(
       code,
-      `The id \`${id}\` stands twice in the batch. Only the first was run; give every call an ` +
-        'id of its own.',
+      `The id \`${id}\` occurs twice in the batch. Only the first call was run; give each call ` +
+        'its own id.',
     );
   if (code === 'tool_not_found') return notFoundError(name, hinted ? run.effective.names : []);
   const drop = run.effective.dropped.find((dropped) => dropped.name === name)?.code ?? 'not_listed';
