@@ -9,7 +9,12 @@ export type {
   Grant,
   PendingApproval,
 } from './approval/request.ts';
-export type { ApprovalRecord, ApprovalStore } from './approval/store.ts';
+export type {
+  AnsweredApproval,
+  ApprovalRecord,
+  ApprovalStore,
+  SuspendedApproval,
+} from './approval/store.ts';
 export type { Content } from './content.ts';
 export { content } from './content.ts';
 // Calls

@@ -1,7 +1,7 @@
 /**
  * Suspended calls in Redis: any process may resume what another suspended, and one of them does.
  */
-import type { ApprovalRecord, ApprovalStore, JsonObject } from '../index.ts';
+import type { ApprovalStore, JsonObject } from '../index.ts';
 import { isJsonObject } from '../json.ts';
 import { redisCommands, redisScript } from './commands.ts';
 import { approvalKey, approvalsKey, whole } from './keys.ts';
@@ -38,7 +38,7 @@ export function redisApprovals(options: RedisOptions): ApprovalStore {
       // Two places: an id without its record means nothing, and a record without its id was never
       // acknowledged.
       await Promise.all([
-        run(indexScript, [approvalsKey(prefix, String(sessionId))], [id, until]),
+        run(indexScript, [approvalsKey(prefix, sessionId)], [id, until]),
         send(() => client.set(approvalKey(prefix, id), JSON.stringify(record), 'PXAT', until)),
       ]);
     },
@@ -52,7 +52,7 @@ export function redisApprovals(options: RedisOptions): ApprovalStore {
         ids.map(async (id) => parsed(await send(() => client.get(approvalKey(prefix, id))))),
       );
       // An id can be put again for another session.
-      return records.filter((record): record is ApprovalRecord => record?.sessionId === sessionId);
+      return records.filter((record): record is JsonObject => record?.sessionId === sessionId);
     },
   };
 }

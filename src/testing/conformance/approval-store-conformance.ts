@@ -26,7 +26,7 @@ function record(id: string, sessionId = 's', more: JsonObject = {}): ApprovalRec
     id,
     sessionId,
     expiresAt: Date.now() + 3_600_000,
-  };
+  } as unknown as ApprovalRecord;
 }
 
 const idsOf = (records: readonly JsonObject[]): unknown[] => records.map(({ id }) => id).sort();
