@@ -73,6 +73,17 @@ const point = 'tools';
 /**
  * Mounts the session's effective tools and follows the session: tools that appear or vanish are
  * mounted and unmounted. A tool that cannot be mounted is in `failed`; the others are mounted.
+ *
+ * @example
+ * ```ts
+ * import { mount } from 'host-tools';
+ * import { TestCoordinator } from 'host-tools/testing';
+ *
+ * const coordinator = new TestCoordinator(); // your agent runtime's coordinator
+ * const mounted = await mount(session, coordinator);
+ * console.log(mounted.mounted, mounted.failed);
+ * await mounted.unmount();
+ * ```
  */
 export async function mount<S>(
   session: ToolSession<S>,
@@ -285,6 +296,15 @@ function isCancelled(coordinator: Coordinator): boolean {
  * mounted names. The coordinator is `target.coordinator`, that of the session inside `target`, or
  * `target` itself; without one the answer is `[]`. Our session closes with the coordinator's
  * clean-up, or with the registry.
+ *
+ * @example
+ * ```ts
+ * import { registerHostToolsOnSession } from 'host-tools';
+ * import { TestCoordinator } from 'host-tools/testing';
+ *
+ * const agentSession = { coordinator: new TestCoordinator() }; // your agent runtime's session
+ * const names = await registerHostToolsOnSession(agentSession, registry, { sessionId: 's1' });
+ * ```
  */
 export async function registerHostToolsOnSession<S>(
   target: unknown,

@@ -23,12 +23,42 @@ export type Decision = Allow | Ask | Deny;
 /** A decision's kind by itself, as rules and defaults give it. */
 export type Effect = Decision['effect'];
 
-/** Lets the call through where only a default would refuse it; never lifts an ask or a deny. */
+/**
+ * Lets the call through where only a default would refuse it; never lifts an ask or a deny.
+ *
+ * @example
+ * ```ts
+ * import { allow, HostToolRegistry } from 'host-tools';
+ *
+ * const registry = new HostToolRegistry({
+ *   default: 'deny',
+ *   policies: [
+ *     { id: 'read-only', check: ({ tool }) => (tool.annotations.readOnly ? allow() : undefined) },
+ *   ],
+ * });
+ * ```
+ */
 export function allow(): Allow {
   return { effect: 'allow' };
 }
 
-/** Asks a person first. `prompt` is what the approver reads. */
+/**
+ * Asks a person first. `prompt` is what the approver reads.
+ *
+ * @example
+ * ```ts
+ * import { ask, HostToolRegistry } from 'host-tools';
+ *
+ * const registry = new HostToolRegistry({
+ *   policies: [
+ *     {
+ *       id: 'large-payments',
+ *       check: ({ input }) => (Number(input.cents) > 10_000 ? ask('Send this much?') : undefined),
+ *     },
+ *   ],
+ * });
+ * ```
+ */
 export function ask(prompt?: string): Ask {
   return prompt === undefined ? { effect: 'ask' } : { effect: 'ask', prompt };
 }
@@ -36,6 +66,21 @@ export function ask(prompt?: string): Ask {
 /**
  * Refuses the call. `reason` is stable and matches `^[a-z][a-z0-9_]*$`; `message` tells the model
  * what to do instead.
+ *
+ * @example
+ * ```ts
+ * import { deny, HostToolRegistry } from 'host-tools';
+ *
+ * const registry = new HostToolRegistry({
+ *   policies: [
+ *     {
+ *       id: 'frozen',
+ *       check: ({ tool }) =>
+ *         tool.annotations.readOnly ? undefined : deny('frozen', 'Only read until Monday.'),
+ *     },
+ *   ],
+ * });
+ * ```
  */
 export function deny(reason: string, message?: string): Deny {
   return message === undefined ? { effect: 'deny', reason } : { effect: 'deny', reason, message };

@@ -28,6 +28,18 @@ return redis.call('ZRANGEBYSCORE', KEYS[1], string.format('%.0f', now), '+inf')`
  * whose `put` failed may be kept all the same until it expires; nobody was given its token. A take
  * whose answer was lost is not repeated: the call has to be asked for again, and never runs twice.
  * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools';
+ * import { redisApprovals } from 'host-tools/redis';
+ * import { Redis } from 'ioredis';
+ *
+ * const store = redisApprovals({ client: new Redis() });
+ * const registry = new HostToolRegistry({
+ *   approvals: { secret: process.env.APPROVAL_SECRET ?? '', store },
+ * });
+ * ```
  */
 export function redisApprovals(options: RedisOptions): ApprovalStore {
   const { client, prefix, run, send } = redisCommands(redisSettings('redisApprovals', options));

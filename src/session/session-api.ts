@@ -30,6 +30,13 @@ export interface Approvals {
    * Answers a suspended call, in whichever process; allowed, it runs exactly what was shown.
    * Refused: `approval_timeout`, or `approval_denied` with `token_invalid`, `token_used`,
    * `token_foreign` or `definition_changed`.
+   *
+   * @example
+   * ```ts
+   * const [question] = await session.approvals.pending();
+   * if (question?.token !== undefined)
+   *   await session.approvals.resume(question.token, { decision: 'allow_once', by: 'ann' });
+   * ```
    */
   resume(token: string, answer: ApprovalAnswer): Promise<ToolResult>;
   /** The standing answers of this session, oldest first; expired and used-up ones are not in it. */
@@ -63,7 +70,15 @@ export interface EffectiveTools {
 export interface ToolSession<S = unknown> {
   /** As the host gave it; two sessions of the same id share nothing. */
   readonly sessionId: string;
-  /** Effective tools, bound, in effective order. */
+  /**
+   * Effective tools, bound, in effective order.
+   *
+   * @example
+   * ```ts
+   * for (const { name, description, inputSchema } of session.tools())
+   *   console.log(name, description, inputSchema);
+   * ```
+   */
   tools(): readonly HostTool[];
   /** One effective tool; undefined when there is none of this name, or when it is hidden. */
   tool<I, O>(ref: ToolRef<I, O>): HostTool<I, O> | undefined;
@@ -79,6 +94,14 @@ export interface ToolSession<S = unknown> {
    * Runs a batch by its plan: one result for every call, in observed order. Rejects with a
    * MisuseError `invalid_option` for what is no list of calls, a field that a call does not have,
    * and an unknown option.
+   *
+   * @example
+   * ```ts
+   * const { results } = await session.executeBatch([
+   *   { id: 'c1', name: 'add', arguments: { a: 1, b: 2 } },
+   *   { id: 'c2', name: 'add', arguments: { a: 3, b: 4 } },
+   * ]);
+   * ```
    */
   executeBatch(calls: readonly ToolCall[], options?: BatchOptions): Promise<BatchResult>;
   /** The effective set with what is left out, and why. Frozen; ask again after a change. */
@@ -97,11 +120,26 @@ export interface ToolSession<S = unknown> {
   setOverrides(overrides: Overrides): void;
   /** Merges facts by key; null deletes. */
   setFacts(facts: JsonObject): void;
-  /** Adds a hook; returns what takes it away. */
+  /**
+   * Adds a hook; returns what takes it away.
+   *
+   * @example
+   * ```ts
+   * const remove = session.use({
+   *   before: ({ tool, input }) => console.log('about to run', tool.name, input),
+   * });
+   * ```
+   */
   use(hook: Hook): () => void;
   /**
    * What a call would come to, by the same code, without running it: which rule, why hidden, what
    * unlocks it. Hooks do not run.
+   *
+   * @example
+   * ```ts
+   * const { decision, steps } = await session.explain('add', { a: 1, b: 2 });
+   * console.log(decision?.effect, steps); // 'allow', 'ask' or 'deny', and what each rule said
+   * ```
    */
   explain(name: string, input?: unknown): Promise<Explanation>;
   /** What waits for a person, and what was answered for good. */

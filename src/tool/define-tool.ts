@@ -328,6 +328,20 @@ function readApproval(value: unknown, fault: FaultOf): ToolInternals['requiresAp
  * Defines a tool: checks everything at once and throws a {@link MisuseError} that names the tool,
  * the field, what was expected and what came. `defineTool.for<Services>()` gives the same function
  * over typed `context.services`.
+ *
+ * @example
+ * ```ts
+ * import { defineTool } from 'host-tools';
+ * import { z } from 'zod';
+ *
+ * const add = defineTool({
+ *   name: 'add',
+ *   description: 'Adds two numbers.',
+ *   parameters: z.object({ a: z.number(), b: z.number() }),
+ *   annotations: { readOnly: true },
+ *   handler: ({ a, b }) => a + b,
+ * });
+ * ```
  */
 export const defineTool: DefineTool<unknown> & { for<Services>(): DefineTool<Services> } =
   Object.assign(

@@ -51,6 +51,21 @@ export interface BatchPlan {
  * object's members change nothing.
  * @throws MisuseError `duplicate_name` for two specs of one name; `invalid_option` for what is no
  * call or no spec, and for a field that neither has.
+ *
+ * @example
+ * ```ts
+ * import { planBatch } from 'host-tools/workflow';
+ *
+ * const plan = planBatch(
+ *   [
+ *     { id: 'c1', name: 'read', arguments: { path: 'a' } },
+ *     { id: 'c2', name: 'read', arguments: { path: 'b' } },
+ *     { id: 'c3', name: 'write', arguments: { path: 'a' } },
+ *   ],
+ *   [{ name: 'read', parallelSafe: true }, { name: 'write' }],
+ * );
+ * console.log(plan.groups.length); // 2: both reads, then the write
+ * ```
  */
 export function planBatch(
   calls: readonly ToolCall[],

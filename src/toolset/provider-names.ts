@@ -43,6 +43,15 @@ const mostDigits = 64;
  * one entry.
  * @throws MisuseError `invalid_option` for an empty name, one with a lone surrogate, options that
  * are none or unknown, and where the rule leaves no room for distinct names.
+ *
+ * @example
+ * ```ts
+ * import { toProviderNames } from 'host-tools/workflow';
+ *
+ * const { toProvider, toTool } = toProviderNames(['math.add', 'read_file']);
+ * toProvider.get('math.add'); // 'math_add'
+ * toTool.get('math_add'); // 'math.add'
+ * ```
  */
 export function toProviderNames(
   names: readonly string[],

@@ -53,6 +53,13 @@ export interface CodingAgentPreset {
  * the fact `hostSession.status` to be `ready`. Reads run side by side, and beside one write; writes
  * share a resource key, so that no two overlap; `host.exec` and `host.session.open` run alone.
  * Plain data, fresh at each call: change it as you like.
+ *
+ * @example
+ * ```ts
+ * import { codingAgentPreset, createWorkflow } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow(codingAgentPreset());
+ * ```
  */
 export function codingAgentPreset(): CodingAgentPreset {
   const tools = Object.values(inventory());
@@ -73,6 +80,18 @@ export function codingAgentPreset(): CodingAgentPreset {
  * One tool of the preset, with the types of its input: a handler beside it is checked by the
  * compiler.
  * @throws MisuseError `unknown_tool`
+ *
+ * @example
+ * ```ts
+ * import { defineTool } from 'host-tools';
+ * import { codingAgentTool } from 'host-tools/workflow';
+ * import { readFile } from 'node:fs/promises';
+ *
+ * const read = defineTool({
+ *   ...codingAgentTool('host.fs.read_file'),
+ *   handler: ({ path }) => readFile(path, 'utf8'),
+ * });
+ * ```
  */
 export function codingAgentTool<Name extends CodingAgentToolName>(
   name: Name,

@@ -23,6 +23,17 @@ import {
  * @throws MisuseError `unknown_tool` when the profile, an override or a required name is not among
  * the tools; `duplicate_name` for two specs of one name; `invalid_option` for a field that does not
  * exist, at any depth, and for a value of the wrong type.
+ *
+ * @example
+ * ```ts
+ * import { computeEffective } from 'host-tools/workflow';
+ *
+ * const { names, dropped } = computeEffective({
+ *   tools: [{ name: 'look' }, { name: 'enter', requires: [{ fact: 'door', equals: 'open' }] }],
+ *   facts: { door: 'shut' },
+ * });
+ * console.log(names, dropped); // ['look'], [{ name: 'enter', code: 'fact_unmet:door' }]
+ * ```
  */
 export function computeEffective(input: EffectiveInput): EffectiveSet {
   const read = readOptions('computeEffective', input, Object.keys(inputFields));

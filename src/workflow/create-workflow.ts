@@ -7,6 +7,18 @@ import { effectiveOf, type WorkflowOptions, type WorkflowState } from './workflo
 /**
  * A fresh workflow; `createWorkflow(codingAgentPreset())` needs no set-up event.
  * @throws MisuseError `invalid_option`, `duplicate_name`, `unknown_tool`, `unknown_profile`
+ *
+ * @example
+ * ```ts
+ * import { createWorkflow, reduce, toolSpecs } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({
+ *   tools: toolSpecs(session),
+ *   profiles: { all: ['add'] },
+ *   profile: 'all',
+ * });
+ * const { state, commands } = reduce(workflow, { type: 'run_requested' });
+ * ```
  */
 export function createWorkflow(options: WorkflowOptions): WorkflowState {
   const {

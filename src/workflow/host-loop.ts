@@ -107,6 +107,23 @@ type Ending = Pick<HostLoopResult, 'stopped' | 'error'>;
  * and the tools do; the run is over then, in every case. What `generate` and `onEvent` throw is
  * told to the registry's logger as `err`. Once the session is closed, the model is not asked again.
  * @throws MisuseError at once for options that are none.
+ *
+ * @example
+ * ```ts
+ * import { scriptedModel } from 'host-tools/testing';
+ * import { createWorkflow, runHostLoop, toolSpecs } from 'host-tools/workflow';
+ *
+ * const { stopped, messages } = await runHostLoop({
+ *   workflow: createWorkflow({
+ *     tools: toolSpecs(session),
+ *     profiles: { all: ['add'] },
+ *     profile: 'all',
+ *   }),
+ *   session,
+ *   generate: scriptedModel(['Hello.']), // your model
+ *   input: 'Say hello.',
+ * });
+ * ```
  */
 export function runHostLoop(options: HostLoopOptions): Promise<HostLoopResult> {
   const read = readHostLoop(options);

@@ -31,6 +31,17 @@ import {
  * Applies one event. Never throws for what an event holds: a refused one is an `error`, and the
  * state stays as it was.
  * @throws MisuseError `invalid_option` for a `state` that is none.
+ *
+ * @example
+ * ```ts
+ * import { createWorkflow, reduce } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({ tools: [{ name: 'add' }], profiles: { all: ['add'] } });
+ * const { state, commands, error } = reduce(workflow, {
+ *   type: 'tool_profile_selected',
+ *   profile: 'all',
+ * });
+ * ```
  */
 export function reduce(state: WorkflowState, event: WorkflowEvent): Reduction {
   const known = readState(state);
@@ -68,6 +79,17 @@ function refused(state: WorkflowState, error: unknown): Reduction {
  * `commands` are those of all of them, in order.
  * @throws MisuseError `invalid_option` for a `state` that is none, and for `events` that cannot be
  * iterated.
+ *
+ * @example
+ * ```ts
+ * import { createWorkflow, replay } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({ tools: [{ name: 'add' }], profiles: { all: ['add'] } });
+ * const { state } = replay(workflow, [
+ *   { type: 'tool_profile_selected', profile: 'all' },
+ *   { type: 'run_requested' },
+ * ]);
+ * ```
  */
 export function replay(
   state: WorkflowState,

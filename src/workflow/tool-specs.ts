@@ -9,6 +9,13 @@ import type { ToolSpec } from '../toolset/effective.ts';
  * without writing it a second time. A `resourceKey` that depends on the input is not in it: the
  * session's locks hold all the same.
  * @throws MisuseError `foreign_definition` for what is no session of this library.
+ *
+ * @example
+ * ```ts
+ * import { createWorkflow, toolSpecs } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({ tools: toolSpecs(session), profiles: { all: ['add'] } });
+ * ```
  */
 export function toolSpecs(session: ToolSession): ToolSpec[] {
   const state = stateOf(session);

@@ -57,6 +57,14 @@ const traceVersion = 2;
  * @param workflow The state before the first event.
  * @throws MisuseError `invalid_option` for an event that is not JSON, for `events` that cannot be
  * iterated, and for a `workflow` that is none.
+ *
+ * @example
+ * ```ts
+ * import { createWorkflow, writeTrace } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({ tools: [], profiles: { none: [] }, profile: 'none' });
+ * const trace = writeTrace(workflow, [{ type: 'run_requested' }, { type: 'run_completed' }]);
+ * ```
  */
 export function writeTrace(workflow: WorkflowState, events: Iterable<WorkflowEvent>): string {
   checkEvents(events, 'writeTrace');
@@ -90,6 +98,14 @@ export function writeTrace(workflow: WorkflowState, events: Iterable<WorkflowEve
  * with nothing; where all lines are such, the end mark may be missing too.
  * @throws MisuseError `invalid_option` for what is no text, `invalid_file` with the line for what
  * is no trace or one of another version.
+ *
+ * @example
+ * ```ts
+ * import { replayTrace } from 'host-tools/workflow';
+ * import { readFile } from 'node:fs/promises';
+ *
+ * const report = replayTrace(await readFile('run.trace.jsonl', 'utf8'));
+ * ```
  */
 export function replayTrace(text: string): TraceReport {
   if (typeof text !== 'string')

@@ -76,7 +76,7 @@ export interface FactsUpdated {
 /** Starts a run: the same reduction asks for the first `llm_generate`. */
 export interface RunRequested {
   readonly type: 'run_requested';
-  /** @default `run-1`, `run-2`, … */
+  /** The id of the run. @default `run-1`, `run-2`, … */
   readonly runId?: string | undefined;
   /** A profile for this run. */
   readonly profile?: string | undefined;
@@ -94,7 +94,7 @@ export interface ToolCallsObserved {
 /** How one call of the open batch ended. Late, duplicate and unknown ones are ignored. */
 export interface ToolCallSettled {
   readonly type: 'tool_call_settled';
-  /** @default the open batch */
+  /** The id of the batch that the call belongs to. @default the open batch */
   readonly batchId?: string | undefined;
   /** The call's id. */
   readonly callId: string;

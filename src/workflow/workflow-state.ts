@@ -129,6 +129,18 @@ export function notAState(why: string): MisuseError {
 /**
  * What a model would be shown now: of the active run's next turn, or of a run that starts now.
  * @throws MisuseError `invalid_option` for what is no state.
+ *
+ * @example
+ * ```ts
+ * import { createWorkflow, effectiveOf } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({
+ *   tools: [{ name: 'add' }],
+ *   profiles: { all: ['add'] },
+ *   profile: 'all',
+ * });
+ * console.log(effectiveOf(workflow).names); // ['add']
+ * ```
  */
 export function effectiveOf(state: WorkflowState): EffectiveSet {
   checkVersion(state);
@@ -149,6 +161,14 @@ export function effectiveOf(state: WorkflowState): EffectiveSet {
 /**
  * Canonical text: keys sorted, no white space. Equal states have equal bytes. @throws MisuseError
  * `invalid_option` for what is no state.
+ *
+ * @example
+ * ```ts
+ * import { createWorkflow, serializeState } from 'host-tools/workflow';
+ *
+ * const text = serializeState(createWorkflow({ tools: [], profiles: { none: [] } }));
+ * const state = JSON.parse(text);
+ * ```
  */
 export function serializeState(state: WorkflowState): string {
   checkVersion(state);
