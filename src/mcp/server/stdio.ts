@@ -70,6 +70,14 @@ export interface McpStdio {
 /**
  * Serves a session to the one client at the other end of stdio. The session is its host's to close.
  * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { serveMcpStdio } from 'host-tools/mcp';
+ *
+ * await serveMcpStdio(session, { name: 'weather', version: '1.0.0' }).closed;
+ * await session.close();
+ * ```
  */
 export function serveMcpStdio(session: ToolSession, options?: McpStdioOptions): McpStdio {
   if (typeof (session as ToolSession | null)?.call !== 'function')
