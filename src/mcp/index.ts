@@ -11,7 +11,7 @@ export type { McpDrift, McpPin } from './client/pins.ts';
 export type { AnyResultSchema, ConnectedMcpClient, McpRequestOptions } from './client/sdk.ts';
 export type { McpImportFailure } from './client/server-tools.ts';
 export { createMcpHandler, type McpHandler } from './server/handler.ts';
-export type { LineInput, LineOutput } from './server/lines.ts';
+export type { LineInput, LineOutput } from './server/line-streams.ts';
 export { type NodeRequest, type NodeResponse, toNodeListener } from './server/node.ts';
 export type {
   McpCaller,

@@ -29,7 +29,8 @@ import {
   tooManyOpen,
 } from './rpc.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
-import { createMcpSessions, type McpSession, type McpSessions, type Sourced } from './sessions.ts';
+import type { McpSession, Sourced } from './session.ts';
+import { createMcpSessions, type McpSessions } from './sessions.ts';
 
 /** Serves a session's tools. */
 export interface McpHandler {

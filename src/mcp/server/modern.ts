@@ -11,7 +11,7 @@ import { paramHeaderMismatch } from './param-headers.ts';
 import { createPlaces, type Places } from './places.ts';
 import { type RpcId, readMessage, rpcCodes } from './rpc.ts';
 import type { Sdk } from './sdk.ts';
-import type { Sourced } from './sessions.ts';
+import type { Sourced } from './session.ts';
 
 /** Streams of `subscriptions/listen` at once. */
 const maxStreams = 1_024;

@@ -1,5 +1,5 @@
 /** Standard output for the protocol alone: what else is printed there goes to standard error. */
-import type { LineOutput } from './lines.ts';
+import type { LineOutput } from './line-streams.ts';
 
 /** What is used of a process. */
 interface Printing {

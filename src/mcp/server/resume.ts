@@ -8,7 +8,8 @@ import { isJsonObject } from '../../json.ts';
 import { refusal } from './door.ts';
 import type { HandlerSettings, McpSessionRecord } from './options.ts';
 import { rpcCodes } from './rpc.ts';
-import { isSessionId, type McpSession, type McpSessions, type Sourced } from './sessions.ts';
+import type { McpSession, Sourced } from './session.ts';
+import { isSessionId, type McpSessions } from './sessions.ts';
 
 type Source = () => Promise<Sourced>;
 /**
