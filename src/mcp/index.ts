@@ -3,6 +3,8 @@
  * importing the tools of MCP servers.
  */
 
+export type { NodeRequest } from '../http/node-request.ts';
+export type { NodeResponse } from '../http/node-response.ts';
 export { type ImportMcpOptions, importMcpTools, type McpConnection } from './client/import.ts';
 export type { ImportedMcpTools } from './client/imported-tools.ts';
 export type { McpHttpConnection } from './client/open-http.ts';
@@ -12,7 +14,7 @@ export type { AnyResultSchema, ConnectedMcpClient, McpRequestOptions } from './c
 export type { McpImportFailure } from './client/server-tools.ts';
 export { createMcpHandler, type McpHandler } from './server/handler.ts';
 export type { LineInput, LineOutput } from './server/line-streams.ts';
-export { type NodeRequest, type NodeResponse, toNodeListener } from './server/node.ts';
+export { toNodeListener } from './server/node.ts';
 export type {
   McpCaller,
   McpEventStore,

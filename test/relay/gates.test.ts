@@ -224,7 +224,7 @@ test(
         .sort();
     // Records of the log that are calls, and documents that hold one.
     expect(holding(/kind: 'call', id/)).toEqual(['calls/calls.ts']);
-    expect(holding(/state: 'open' \}/)).toEqual(['calls/calls.ts']);
+    expect(holding(/state: 'open'[,\s]*\}/)).toEqual(['calls/calls.ts']);
     expect(holding(/calls\.run\(/)).toEqual(['calls/live-sessions.ts']);
     expect(holding(/kind: 'remote' as const, execute: \(input/)).toEqual([
       'tools/relayed-tools.ts',

@@ -18,7 +18,7 @@ import type {
   SessionHandlers,
 } from './node-parts.ts';
 import { operationRoutes } from './operations.ts';
-import { checkHost, checkOrigin, corsOf, preflightOf } from './origin-guard.ts';
+import { checkHost, checkOrigin, corsOf, originPolicy, preflightOf } from './origin-guard.ts';
 import { type Answered, isReply, toResponse } from './reply.ts';
 import { responseRoute } from './response-route.ts';
 import { commonHeaders, errorAnswer, toRelayError } from './responses.ts';
@@ -69,6 +69,7 @@ const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 /** Makes the front of a node. */
 export function createApp(parts: NodeParts): App {
   const { settings, origins: door, counters, report } = parts;
+  const policy = originPolicy(door);
   const open: OpenHandlers = { ...operationRoutes(parts), ...openSessionRoutes(parts) };
   const session: SessionHandlers = {
     ...sessionRoutes(parts),
@@ -142,7 +143,7 @@ export function createApp(parts: NodeParts): App {
 
   /** Puts on what every answer has. */
   const finish = (request: Request, answered: Answered): Answered => {
-    const { Vary, ...cors } = corsOf(request, door);
+    const { Vary, ...cors } = corsOf(request, policy);
     if (isReply(answered)) {
       const { status, text } = answered;
       const vary =
@@ -168,8 +169,8 @@ export function createApp(parts: NodeParts): App {
 
   return {
     async enter(request, info) {
-      checkHost(request, door);
-      checkOrigin(request, door);
+      checkHost(request, policy);
+      checkOrigin(request, policy);
       return enterAt(findPlace(pathOf(request.url)), request, info);
     },
 
@@ -186,12 +187,12 @@ export function createApp(parts: NodeParts): App {
       let entered: Entered | undefined;
       let response: Answered;
       try {
-        if (!probes.has(place?.path ?? '')) checkHost(request, door);
-        checkOrigin(request, door);
+        if (!probes.has(place?.path ?? '')) checkHost(request, policy);
+        checkOrigin(request, policy);
         if (request.method === 'OPTIONS' && place !== undefined)
           response = new Response(null, {
             status: 204,
-            headers: { Allow: place.allow, ...preflightOf(request, door) },
+            headers: { Allow: place.allow, ...preflightOf(request, policy) },
           });
         else {
           entered = await enterAt(place, request, info);
