@@ -54,7 +54,8 @@ export function noteAnswer(known: KnownTools, { tools }: ToolList, answer: JsonO
   known.failed = failedToolsOf(answer);
   const refused = new Set(known.failed.map(({ toolName }) => toolName));
   const before = known.definitions;
-  // A refused tool stays as the relay had it, or stays missing. The next list is compared with that.
+  // A refused tool stays as the relay had it, or stays missing. The next list is compared with
+  // that.
   known.definitions = new Map(
     [...tools].flatMap(([name, { canonical }]) => {
       const kept = refused.has(name) ? before?.get(name) : canonical;

@@ -34,8 +34,8 @@ export interface LinkWorld {
 }
 
 /**
- * A line that was up for less than this is short. After a short line, the relay's own word about when
- * it will be back is not believed a second time in a row.
+ * A line that was up for less than this is short. After a short line, the relay's own word about
+ * when it will be back is not believed a second time in a row.
  */
 const shortMs = 10_000;
 /** The lease of a relay that does not name one. */
@@ -112,8 +112,8 @@ function waitAfter(state: State, ending: Ending, { random, transports }: LinkWor
   state.failures = wasUp ? 1 : state.failures + 1;
   state.short = (upMs ?? 0) >= shortMs ? 1 : state.short + 1;
   if (lowers(state, ending, transports.length)) return 0;
-  // Calls may be waiting for an application that was connected. With a pause of at most half a lease
-  // there is time for another attempt before they end.
+  // Calls may be waiting for an application that was connected. With a pause of at most half a
+  // lease there is time for another attempt before they end.
   const mostMs = state.wasUp ? memory.leaseMs / 2 : undefined;
   return (
     goodbyeWait(ending, state.short) ??

@@ -224,7 +224,9 @@ function settleUpTo({ open }: State, last: Update, how: (update: Update) => void
   }
 }
 
-/** @param before the revision before the request, because the line may have looked before or after */
+/**
+ * @param before the revision before the request, because the line may have looked before or after
+ */
 function judgeSeen(state: State, before: number | undefined): void {
   const { known, seenMeanwhile } = state;
   if (seenMeanwhile === undefined) return;

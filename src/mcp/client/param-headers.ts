@@ -1,6 +1,6 @@
 /**
- * The `Mcp-Param-*` headers of a call in the 2026 era. They repeat the arguments that a schema marks
- * with `x-mcp-header`, for gateways that do not read bodies.
+ * The `Mcp-Param-*` headers of a call in the 2026 era. They repeat the arguments that a schema
+ * marks with `x-mcp-header`, for gateways that do not read bodies.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
@@ -59,8 +59,8 @@ function collect({ properties }: JsonObject, input: JsonValue | undefined, marks
 }
 
 /**
- * The text of a header. Undefined for what no header can repeat: a missing value, a list, an object,
- * or an integer beyond the safe range, whose digits may differ.
+ * The text of a header. Undefined for what no header can repeat: a missing value, a list, an
+ * object, or an integer beyond the safe range, whose digits may differ.
  */
 function textOf(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'number')

@@ -15,7 +15,8 @@ const maxExtraChars = 15_000;
 
 /**
  * The outcome of a call.
- * @param structured true if the tool declares an output schema: its structured content is the output
+ * @param structured true if the tool declares an output schema: its structured content is the
+ * output
  */
 export function outcomeOf(result: unknown, structured: boolean): unknown {
   const copy = copyJson(result, { maxDepth: 72, maxValues: 200_000, maxChars: maxResultChars });

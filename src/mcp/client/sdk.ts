@@ -1,4 +1,6 @@
-/** The optional package that implements the protocol: its types, and how it is loaded on first use. */
+/**
+ * The optional package that implements the protocol: its types, and how it is loaded on first use.
+ */
 import type * as Sdk from '@modelcontextprotocol/client';
 import type * as SdkStdio from '@modelcontextprotocol/client/stdio';
 import type { MisuseError } from '../../index.ts';
@@ -62,8 +64,8 @@ export interface AnyResultSchema {
 }
 
 /**
- * Accepts whatever a server sends. This package checks it within bounds, while the SDK's own schemas
- * would describe every part that is wrong, at any length.
+ * Accepts whatever a server sends. This package checks it within bounds, while the SDK's own
+ * schemas would describe every part that is wrong, at any length.
  */
 export const anyResult: AnyResultSchema = {
   '~standard': { version: 1, vendor: 'host-tools', validate: (value: unknown) => ({ value }) },

@@ -22,7 +22,8 @@ export const unshowable: ApprovalAnswer = Object.freeze({
 
 /**
  * The form; undefined if the input cannot be shown, so that the call must not be allowed.
- * @param always offers answers for later calls too. True only if no other client shares the session.
+ * @param always offers answers for later calls too. True only if no other client shares the
+ * session.
  */
 export function approvalForm(
   request: ApprovalRequest,

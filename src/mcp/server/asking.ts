@@ -1,6 +1,6 @@
 /**
- * What a call may ask of the client behind its request, in the 2025 era of the protocol. In the 2026
- * era a server cannot ask while it works.
+ * What a call may ask of the client behind its request, in the 2025 era of the protocol. In the
+ * 2026 era a server cannot ask while it works.
  */
 import type { ClientCapabilities, ServerContext } from '@modelcontextprotocol/server';
 import type { Approver, JsonObject, JsonSchema, SurfaceClient } from '../../index.ts';

@@ -175,8 +175,8 @@ function firstResult(
   }
   const core = stateOf(session);
   const claims = core.registry.signer?.verify(state);
-  // An answer counts only for the call that was asked about, so it is void if it comes with the name
-  // of another tool.
+  // An answer counts only for the call that was asked about, so it is void if it comes with the
+  // name of another tool.
   const token =
     serving.clientApproves && (claims === undefined || claims.tool === name) ? state : '';
   const answer = approvalAnswer(responseIn(inputResponses), false);

@@ -52,7 +52,9 @@ export function pageOf(session: ToolSession, cursor: string | undefined): ToolPa
     : { tools };
 }
 
-/** The input schema of the tool that a client calls by a name; undefined if it sees no such tool. */
+/**
+ * The input schema of the tool that a client calls by a name; undefined if it sees no such tool.
+ */
 export function calledSchema(session: ToolSession, name: string): JsonObject | undefined {
   const tool = session.tool(listingOf(session, mcpDialect).known.get(name) ?? name);
   return tool?.inputSchema as JsonObject | undefined;

@@ -110,8 +110,8 @@ export function rpcError(code: number, message: string, id: RpcId | null = null)
 }
 
 /**
- * The answer to a request whose id is already in flight. The first request keeps its own answer, and
- * nothing runs twice.
+ * The answer to a request whose id is already in flight. The first request keeps its own answer,
+ * and nothing runs twice.
  */
 export function duplicateAnswer({
   id,

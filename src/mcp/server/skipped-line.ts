@@ -1,6 +1,6 @@
 /**
- * Finds the id of the request in a line that is refused because it is too long or contains too much,
- * so that the client gets an answer.
+ * Finds the id of the request in a line that is refused because it is too long or contains too
+ * much, so that the client gets an answer.
  */
 import { requestIdOf } from './message-form.ts';
 import type { RpcId } from './rpc.ts';
@@ -14,8 +14,8 @@ const firstMembers = new RegExp(`^\\s*\\{(?:${member},)*`);
 const lastMembers = new RegExp(`(?:,${member})+\\}\\s*$`);
 
 /**
- * The id of the request in a line, read from both of its ends; null if it cannot be found. A message
- * without a method is a response, and its id belongs to another request.
+ * The id of the request in a line, read from both of its ends; null if it cannot be found. A
+ * message without a method is a response, and its id belongs to another request.
  */
 export function idOfSkipped(beginning: string, end: string): RpcId | null {
   try {

@@ -8,8 +8,9 @@ import type { OpenRequests } from './open-requests.ts';
 
 /**
  * Marks the ids of requests that the server sends. Each server counts its requests from 0. Without
- * the mark, a client's answer to a request of another process, or of an earlier life of the session,
- * could be taken for the answer to one of these, and a user's "yes" would allow a different call.
+ * the mark, a client's answer to a request of another process, or of an earlier life of the
+ * session, could be taken for the answer to one of these, and a user's "yes" would allow a
+ * different call.
  */
 export function markAsks(transport: WebStandardStreamableHTTPServerTransport): void {
   const mark = randomBytes(6).toString('hex');
