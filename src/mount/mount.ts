@@ -7,7 +7,7 @@ import { callTool } from '../call/spine.ts';
 import type { CallOptions, Surface } from '../context.ts';
 import { describe, MisuseError } from '../errors.ts';
 import { ignoreRejection } from '../maybe-promise.ts';
-import { readOptions } from '../options.ts';
+import { oneOf, readOptions, type TableOf, withDefault } from '../options.ts';
 import type { HostToolRegistry } from '../registry/registry.ts';
 import type { ToolResult } from '../result.ts';
 import { serializeOutput } from '../serialize.ts';
@@ -69,6 +69,9 @@ export interface MountedTool extends HostTool {
 export type MountedResult = ToolResult & { get_serialized_output(): string };
 
 const point = 'tools';
+const mountTable = {
+  onConflict: withDefault(oneOf('skip', 'replace'), 'skip'),
+} satisfies TableOf<MountOptions>;
 
 /**
  * Mounts the session's effective tools and follows the session: tools that appear or vanish are
@@ -79,18 +82,13 @@ export async function mount<S>(
   coordinator: Coordinator,
   options?: MountOptions,
 ): Promise<Mount> {
-  const { onConflict = 'skip' } = readOptions('mount', options, ['onConflict']);
+  const { onConflict } = readOptions('mount', options, mountTable);
   const state = stateOf(session);
   if (!isCoordinator(coordinator))
     throw new MisuseError(
       'invalid_option',
       `mount: expected a coordinator with \`mount\`, \`unmount\` and \`get\`, got ` +
         `${describe(coordinator)}.`,
-    );
-  if (onConflict !== 'skip' && onConflict !== 'replace')
-    throw new MisuseError(
-      'invalid_option',
-      `mount: expected \`onConflict\` to be "skip" or "replace", got ${describe(onConflict)}.`,
     );
   state.checkOpen('be mounted');
   const ours = new Map<string, { readonly tool: HostTool; readonly mounted: MountedTool }>();

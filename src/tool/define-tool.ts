@@ -5,13 +5,31 @@
 import { readPrompt } from '../approval/request.ts';
 import { describe, MisuseError } from '../errors.ts';
 import type { JsonPrimitive } from '../json.ts';
-import { checkSpelling, readOptions } from '../options.ts';
+import {
+  anything,
+  array,
+  arrayOf,
+  checkSpelling,
+  duration,
+  flag,
+  fn,
+  kind,
+  object,
+  oneOf,
+  readOptions,
+  required,
+  type TableOf,
+  text,
+  wholeNumber,
+  withDefault,
+  withMethods,
+  wrongOption,
+} from '../options.ts';
 import { bindSchema } from '../schema/bind.ts';
 import { checkToolName } from '../text/names.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
 import {
   isDefinition,
-  longestTimeoutMs,
   type OutsideOrigin,
   type RawHandler,
   seal,
@@ -24,35 +42,61 @@ type LooseConfig = { readonly [key: string]: unknown };
 
 const none: readonly never[] = Object.freeze([]);
 const noAnnotations: ToolAnnotations = Object.freeze({});
-const known = [
-  'name',
-  'description',
-  'parameters',
-  'outputSchema',
-  'handler',
-  'create',
-  'executor',
-  'scope',
-  'category',
-  'title',
-  'version',
-  'tags',
-  'annotations',
-  'requiresApproval',
-  'timeoutMs',
-  'idleTimeoutMs',
-  'policy',
-  'requires',
-  'provides',
-  'exposure',
-  'parallelSafe',
-  'resourceKey',
-  'maxOutputChars',
-  'outputStrategy',
-  'maxConcurrency',
-  'uses',
-  'events',
-];
+const texts = withDefault(arrayOf(text(1), 'non-empty strings'), none);
+const count = wholeNumber(1);
+const toolTable = {
+  name: anything(),
+  description: required(
+    kind<string>(
+      'a non-blank string that tells the model what the tool does',
+      (value) => typeof value === 'string' && value.trim() !== '',
+    ),
+  ),
+  parameters: anything(),
+  outputSchema: anything(),
+  handler: fn<RawHandler>(),
+  create: fn<NonNullable<ToolInternals['create']>>(),
+  executor: withMethods<Executor>(['execute'], 'an object with `kind` and `execute`'),
+  scope: oneOf('global', 'session'),
+  category: text(),
+  title: text(),
+  version: text(),
+  tags: texts,
+  annotations: object(),
+  requiresApproval: anything(),
+  timeoutMs: duration,
+  idleTimeoutMs: duration,
+  policy: object(),
+  requires: array('an array of { fact, equals } or { fact, in: [...] }'),
+  provides: texts,
+  exposure: oneOf('model', 'internal'),
+  parallelSafe: flag,
+  resourceKey: kind<NonNullable<ToolInternals['resourceKey']>>(
+    'a string or a function of the input',
+    (value) => typeof value === 'string' || typeof value === 'function',
+  ),
+  maxOutputChars: count,
+  outputStrategy: withDefault(oneOf('head', 'head_tail'), 'head'),
+  maxConcurrency: count,
+  uses: array('an array of tool names or definitions'),
+  events: texts,
+};
+const policyTable = { knobs: anything(), check: fn<NonNullable<ToolInternals['check']>>() };
+const annotationTable = {
+  readOnly: flag,
+  destructive: flag,
+  idempotent: flag,
+  openWorld: flag,
+} satisfies TableOf<ToolAnnotations>;
+const factTable = {
+  fact: required(text(1)),
+  equals: anything(),
+  in: anything(),
+};
+const asField = { code: 'invalid_definition', noun: 'field' } as const;
+
+/** The names of a definition's fields, for functions that accept them among their own. */
+export const toolFieldNames: readonly string[] = Object.keys(toolTable);
 
 /**
  * Makes a definition from a config whose types are not known.
@@ -72,22 +116,9 @@ export function createDefinition(
       `Expected defineTool() to be given an object, got ${describe(given)}.`,
     );
   const name = checkToolName(Object.hasOwn(given, 'name') ? given.name : undefined);
-  const config = readOptions<LooseConfig>(`Tool \`${name}\``, given, known, {
-    code: 'invalid_definition',
-    noun: 'field',
-  });
-  const fault = (field: string, expected: string): MisuseError =>
-    new MisuseError(
-      'invalid_definition',
-      `Tool \`${name}\`: expected \`${field}\` to be ${expected}, got ${describe(config[field])}.`,
-    );
-  const { description } = config;
-  if (typeof description !== 'string' || description.trim() === '')
-    throw fault('description', 'a non-blank string that tells the model what the tool does');
-  for (const field of ['title', 'version', 'category']) {
-    if (config[field] !== undefined && typeof config[field] !== 'string')
-      throw fault(field, 'a string');
-  }
+  const where = `Tool \`${name}\``;
+  const config = readOptions(where, given, toolTable, asField);
+  const { description, executor } = config;
   const ways = (['handler', 'create', 'executor'] as const).filter(
     (way) => config[way] !== undefined,
   );
@@ -97,43 +128,14 @@ export function createDefinition(
       `Tool \`${name}\`: expected exactly one of \`handler\`, \`create\` or \`executor\`, got ` +
         `${ways.length === 0 ? 'none' : ways.join(' and ')}.`,
     );
-  if (config.handler !== undefined && typeof config.handler !== 'function')
-    throw fault('handler', 'a function');
-  if (config.create !== undefined && typeof config.create !== 'function')
-    throw fault('create', 'a function');
-  const executor = config.executor as Executor | undefined;
-  if (
-    executor !== undefined &&
-    (typeof executor !== 'object' || executor === null || typeof executor.execute !== 'function')
-  )
-    throw fault('executor', 'an object with `kind` and `execute`');
   if (executor !== undefined)
     checkSpelling(
-      `Tool \`${name}\`: \`executor\``,
+      `${where}: \`executor\``,
       executor,
       ['kind', 'execute', 'dispose'],
       'invalid_definition',
     );
-  for (const field of ['timeoutMs', 'idleTimeoutMs'] as const) {
-    const value = config[field];
-    if (
-      value !== undefined &&
-      !(typeof value === 'number' && value > 0 && value <= longestTimeoutMs)
-    )
-      throw fault(field, `a number of milliseconds above 0 and at most ${longestTimeoutMs}`);
-  }
-  for (const field of ['maxOutputChars', 'maxConcurrency'] as const) {
-    const value = config[field];
-    if (value !== undefined && !(Number.isInteger(value) && (value as number) > 0))
-      throw fault(field, 'a positive integer');
-  }
-  const scope =
-    config.scope === undefined
-      ? config.create === undefined
-        ? 'global'
-        : 'session'
-      : config.scope;
-  if (scope !== 'global' && scope !== 'session') throw fault('scope', '"global" or "session"');
+  const { scope = config.create === undefined ? 'global' : 'session' } = config;
   if (scope === 'session' && config.create === undefined)
     throw new MisuseError(
       'invalid_definition',
@@ -145,45 +147,9 @@ export function createDefinition(
       'invalid_definition',
       `Tool \`${name}\`: expected \`handler\` with \`scope: "global"\`, got \`create\`.`,
     );
-  if (
-    config.exposure !== undefined &&
-    config.exposure !== 'model' &&
-    config.exposure !== 'internal'
-  )
-    throw fault('exposure', '"model" or "internal"');
-  if (
-    config.outputStrategy !== undefined &&
-    config.outputStrategy !== 'head' &&
-    config.outputStrategy !== 'head_tail'
-  )
-    throw fault('outputStrategy', '"head" or "head_tail"');
-  if (config.parallelSafe !== undefined && typeof config.parallelSafe !== 'boolean')
-    throw fault('parallelSafe', 'a boolean');
-  if (
-    config.resourceKey !== undefined &&
-    typeof config.resourceKey !== 'string' &&
-    typeof config.resourceKey !== 'function'
-  )
-    throw fault('resourceKey', 'a string or a function of the input');
-  // A gate under a name that nobody reads would be no gate.
-  const policy = readOptions<{ knobs?: unknown; check?: unknown }>(
-    `Tool \`${name}\`: policy`,
-    config.policy as object | undefined,
-    ['knobs', 'check'],
-    {
-      code: 'invalid_definition',
-      noun: 'field',
-    },
-  );
-  if (policy.check !== undefined && typeof policy.check !== 'function')
-    throw new MisuseError(
-      'invalid_definition',
-      `Tool \`${name}\`: expected \`policy.check\` to be a function, got ` +
-        `${describe(policy.check)}.`,
-    );
-  const where = `Tool \`${name}\``;
-  const annotations = readAnnotations(config.annotations, where, fault);
-  const tags = config.tags === undefined ? none : readStrings('tags', config.tags, fault);
+  // A misspelt gate would never be asked.
+  const policy = readOptions(where, config.policy, policyTable, { ...asField, path: 'policy' });
+  const annotations = readAnnotations(config.annotations, where);
   const rest: Omit<ToolInternals, 'definition'> = {
     input: bindSchema(config.parameters, {
       direction: 'input',
@@ -209,117 +175,85 @@ export function createDefinition(
             objectOnly: true,
             trusted: true,
           }),
-    handler: config.handler as RawHandler | undefined,
-    create: config.create as ToolInternals['create'],
+    handler: config.handler,
+    create: config.create,
     executor,
-    check:
-      policy.check === undefined
-        ? undefined
-        : (policy.check.bind(config.policy) as ToolInternals['check']),
-    requiresApproval: readApproval(config.requiresApproval, fault),
-    timeoutMs: config.timeoutMs as number | undefined,
-    idleTimeoutMs: config.idleTimeoutMs as number | undefined,
-    requires: config.requires === undefined ? none : readFactRules(config.requires, where, fault),
-    provides:
-      config.provides === undefined ? none : readStrings('provides', config.provides, fault),
-    parallelSafe: (config.parallelSafe as boolean | undefined) ?? annotations.readOnly === true,
-    resourceKey: config.resourceKey as ToolInternals['resourceKey'],
-    maxOutputChars: config.maxOutputChars as number | undefined,
-    outputStrategy: (config.outputStrategy as 'head' | 'head_tail' | undefined) ?? 'head',
-    maxConcurrency: config.maxConcurrency as number | undefined,
-    uses: config.uses === undefined ? none : readUses(config.uses, fault),
-    events: config.events === undefined ? none : readStrings('events', config.events, fault),
+    check: policy.check?.bind(config.policy),
+    requiresApproval: readApproval(config.requiresApproval, where),
+    timeoutMs: config.timeoutMs,
+    idleTimeoutMs: config.idleTimeoutMs,
+    requires: readFactRules(config.requires ?? none, where),
+    provides: Object.freeze([...config.provides]),
+    parallelSafe: config.parallelSafe ?? annotations.readOnly === true,
+    resourceKey: config.resourceKey,
+    maxOutputChars: config.maxOutputChars,
+    outputStrategy: config.outputStrategy,
+    maxConcurrency: config.maxConcurrency,
+    uses: readUses(config.uses ?? none, where),
+    events: Object.freeze([...config.events]),
     internal: config.exposure === 'internal',
     outside: typeof origin === 'boolean' ? undefined : origin,
   };
-  const { title, version, category } = config as {
-    title?: string;
-    version?: string;
-    category?: string;
-  };
+  const { title, version, category } = config;
+  const tags = Object.freeze([...config.tags]);
   return seal({ name, description, title, version, category, annotations, tags }, rest, extras);
 }
 
-type FaultOf = (field: string, expected: string) => MisuseError;
-
-const annotationNames = ['readOnly', 'destructive', 'idempotent', 'openWorld'];
-
-function readAnnotations(value: unknown, where: string, fault: FaultOf): ToolAnnotations {
+function readAnnotations(value: object | undefined, where: string): ToolAnnotations {
   if (value === undefined) return noAnnotations;
-  if (typeof value !== 'object' || value === null)
-    throw fault('annotations', 'an object of booleans');
-  const given = readOptions(`${where}: annotations`, value, annotationNames, {
-    code: 'invalid_definition',
-    noun: 'field',
-  });
-  const kept: Record<string, boolean> = {};
-  for (const [key, item] of Object.entries(given)) {
-    if (item === undefined) continue;
-    if (typeof item !== 'boolean')
-      throw fault('annotations', `an object of booleans (\`${key}\` is ${describe(item)})`);
-    kept[key] = item;
-  }
-  return Object.freeze(kept);
-}
-
-function readStrings(field: string, value: unknown, fault: FaultOf): readonly string[] {
-  if (!Array.isArray(value) || value.some((item) => typeof item !== 'string' || item === ''))
-    throw fault(field, 'an array of non-empty strings');
-  return Object.freeze([...value] as string[]);
-}
-
-function readUses(value: unknown, fault: FaultOf): readonly string[] {
-  if (!Array.isArray(value)) throw fault('uses', 'an array of tool names or definitions');
+  const given = readOptions(where, value, annotationTable, { ...asField, path: 'annotations' });
   return Object.freeze(
-    value.map((item: unknown) => {
+    Object.fromEntries(Object.entries(given).filter(([, flag]) => flag !== undefined)),
+  );
+}
+
+function readUses(value: readonly unknown[], where: string): readonly string[] {
+  return Object.freeze(
+    value.map((item) => {
       if (typeof item === 'string' && item !== '') return item;
       if (isDefinition(item)) return item.name;
-      throw fault('uses', 'an array of tool names or definitions');
+      throw wrongOption(where, 'uses', toolTable.uses.expected, item, asField);
     }),
   );
 }
 
-function readFactRules(value: unknown, where: string, fault: FaultOf): readonly FactRule[] {
-  const expected = 'an array of { fact, equals } or { fact, in: [...] }';
-  if (!Array.isArray(value)) throw fault('requires', expected);
-  const isPrimitive = (item: unknown): boolean =>
-    item === null ||
-    typeof item === 'string' ||
-    typeof item === 'number' ||
-    typeof item === 'boolean';
+function isPrimitive(value: unknown): value is JsonPrimitive {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function readFactRules(value: readonly unknown[], where: string): readonly FactRule[] {
   return Object.freeze(
-    value.map((one: unknown): FactRule => {
-      const rule: { fact?: unknown; equals?: unknown; in?: unknown } = readOptions(
-        `${where}: requires`,
-        one as object,
-        ['fact', 'equals', 'in'],
-        {
-          code: 'invalid_definition',
-          noun: 'field',
-        },
+    value.map((one, index): FactRule => {
+      const path = `requires[${index}]`;
+      if (one === undefined) throw wrongOption(where, path, 'a rule', one, asField);
+      const rule = readOptions(where, one as object, factTable, { ...asField, path });
+      const { fact, equals, in: among } = rule;
+      if (Array.isArray(among) && equals === undefined && among.every(isPrimitive))
+        return Object.freeze({ fact, in: Object.freeze([...among]) });
+      if (among === undefined && isPrimitive(equals)) return Object.freeze({ fact, equals });
+      throw wrongOption(
+        where,
+        path,
+        'one of { fact, equals } and { fact, in: [...] }',
+        one,
+        asField,
       );
-      if (typeof rule.fact !== 'string' || rule.fact === '') throw fault('requires', expected);
-      if (Array.isArray(rule.in) && rule.equals === undefined && rule.in.every(isPrimitive))
-        return Object.freeze({
-          fact: rule.fact,
-          in: Object.freeze([...rule.in]) as readonly JsonPrimitive[],
-        });
-      if (rule.in === undefined && isPrimitive(rule.equals))
-        return Object.freeze({ fact: rule.fact, equals: rule.equals as JsonPrimitive });
-      throw fault('requires', expected);
     }),
   );
 }
 
-function readApproval(value: unknown, fault: FaultOf): ToolInternals['requiresApproval'] {
+function readApproval(value: unknown, where: string): ToolInternals['requiresApproval'] {
   if (value === undefined) return false;
   if (typeof value === 'boolean' || typeof value === 'function')
     return value as ToolInternals['requiresApproval'];
   const prompt = readPrompt(value);
   if (prompt === undefined)
-    throw fault(
+    throw wrongOption(
+      where,
       'requiresApproval',
       'a boolean, { title, message?, risk? }, or a function that answers either',
+      value,
+      asField,
     );
   return prompt;
 }
@@ -336,6 +270,3 @@ export const defineTool: DefineTool<unknown> & { for<Services>(): DefineTool<Ser
       for: <Services>(): DefineTool<Services> => defineTool as unknown as DefineTool<Services>,
     },
   );
-
-/** The names of a definition's fields, for what takes them among its own. */
-export const toolFieldNames: readonly string[] = [...known];

@@ -54,9 +54,9 @@ describe('an answer', () => {
           throw new Error('no');
         },
       },
-      /no JSON: no/,
+      /as JSON: no/,
     ],
-    ['a toJSON that gives nothing', { a: 1, toJSON: () => undefined }, /toJSON gives nothing/],
+    ['a toJSON that gives nothing', { a: 1, toJSON: () => undefined }, /toJSON returns nothing/],
   ])('is an error that says so for %s', (_, value, message) => {
     expect(result(value)).toEqual({
       requestId: 'r',

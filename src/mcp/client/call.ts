@@ -1,5 +1,6 @@
 /** One call to a server's tool: the executor behind an imported definition. */
 import { type Executor, fail, type JsonObject, type ToolContext } from '../../index.ts';
+import { longestTimerMs } from '../../options.ts';
 import { connectionFault, isFault, withdrawnFault } from '../../surfaces/shared/executor-fault.ts';
 import { cleanText } from '../../surfaces/shared/outside-text.ts';
 import type { Connection } from './connection.ts';
@@ -8,12 +9,6 @@ import { answerLost, type Link } from './link.ts';
 import { paramHeaders } from './param-headers.ts';
 import { maxErrorBytes, outcomeOf } from './result.ts';
 import { anyResult } from './sdk.ts';
-
-/**
- * The longest time that a timer can hold. The call has its own deadline, so that of the SDK must
- * never come first.
- */
-const neverMs = 2 ** 31 - 1;
 
 /**
  * Makes the executor of one tool.
@@ -66,7 +61,9 @@ async function callOnce(
       anyResult,
       {
         signal: context.signal,
-        timeout: neverMs,
+        // The session ends the call at its deadline; the SDK's own must not come first.
+        // The call has its own deadline, so the SDK's must never come first.
+        timeout: longestTimerMs,
         onprogress: ({ progress, total, message }) => context.progress(progress, total, message),
         ...(client.getProtocolEra() === 'modern'
           ? { headers: paramHeaders(inputSchema, input) }

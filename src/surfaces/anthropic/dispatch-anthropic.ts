@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { abortSignal, readOptions, type TableOf } from '../../options.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
@@ -17,6 +17,10 @@ export interface AnthropicDispatchOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const optionTable = {
+  signal: abortSignal,
+} satisfies TableOf<AnthropicDispatchOptions>;
+
 /**
  * Runs the `tool_use` blocks of a message (or of its content) by the session's plan, and gives the
  * blocks of the next user message: one for every call, in the order of the calls. A failed call is
@@ -30,7 +34,7 @@ export async function dispatchAnthropic(
   message: AnthropicMessage | readonly AnthropicBlock[],
   options?: AnthropicDispatchOptions,
 ): Promise<AnthropicToolResult[]> {
-  const { signal } = readOptions('dispatchAnthropic', options, ['signal']);
+  const { signal } = readOptions('dispatchAnthropic', options, optionTable);
   if (
     typeof message !== 'object' ||
     message === null ||
