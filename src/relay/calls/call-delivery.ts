@@ -16,27 +16,27 @@ export interface Recipient {
    * The call was asked for while the connection listened: whoever waits was there a moment ago, and
    * ends the call on a monotonic timer. Else the call may be one that nobody waits for any more,
    * and is delivered only before its deadline by the clock; where a clock has jumped, whoever still
-   * waits asks again within a lease.
+   * waits asks again within a lease. Asked when the store has answered, which may take a while.
    */
-  readonly isNew: boolean;
+  isNew(): boolean;
 }
 
 /** A call for a connection, or why there is none. */
 export type Delivery = { readonly data: JsonObject } | { readonly lost: boolean };
 
-/** Claims the `attempt`th delivery of a call for a connection. @param at epoch milliseconds */
+/** Claims the `attempt`th delivery of a call for a connection. @param now epoch milliseconds */
 export async function deliverCall(
   documents: CallDocuments,
   code: string,
   id: string,
   attempt: number,
   to: Recipient,
-  at: number,
+  now: () => number,
 ): Promise<Delivery> {
   let delivery: Delivery = { lost: false };
   await documents.change(code, id, (document) => {
     delivery = { lost: false };
-    if (!isWanted(document, attempt, to, at)) return undefined;
+    if (!isWanted(document, attempt, to, now)) return undefined;
     if (mustNotRunAgain(document, to)) {
       delivery = { lost: true };
       return { ...document, state: 'lost' };
@@ -59,10 +59,10 @@ function isWanted(
   { state, deadline, epoch, attempt: delivered }: CallDocument,
   attempt: number,
   to: Recipient,
-  at: number,
+  now: () => number,
 ): boolean {
   if (state !== 'open' || epoch > to.epoch) return false;
-  if (!to.isNew && deadline <= at) return false;
+  if (!to.isNew() && deadline <= now()) return false;
   return epoch < to.epoch || delivered < attempt;
 }
 

@@ -155,7 +155,7 @@ export function createCalls(
       return document !== undefined;
     },
     async deliver(code, id, attempt, to) {
-      const delivery = await deliverCall(documents, code, id, attempt, to, now());
+      const delivery = await deliverCall(documents, code, id, attempt, to, now);
       if ('data' in delivery) return delivery.data;
       if (delivery.lost) hub.wake(code, `call:${id}`);
       return undefined;

@@ -44,16 +44,21 @@ export interface LogReading {
   readonly newWithinMs: number;
   /**
    * The data of a `tool-request`; undefined where there is nothing to deliver.
-   * @param isNew it was asked for while this reader listened: whoever waits for it was there a
-   * moment ago
+   * @param isNew whether it was asked for while this reader listened, and a moment ago: whoever
+   * waits for it is still there
    */
-  deliver(id: string, attempt: number, isNew: boolean): Promise<JsonObject | undefined>;
+  deliver(id: string, attempt: number, isNew: () => boolean): Promise<JsonObject | undefined>;
   /** Epoch milliseconds. */
   now(): number;
 }
 
 /** Most changes of tools that are told one by one to a client that comes. */
 const mostUpdates = 100;
+/**
+ * Milliseconds from the beginning of a read within which what it found is new. What takes longer
+ * has waited for a store that was away, and the caller may have given up meanwhile.
+ */
+const momentMs = 500;
 /** Others may write down their place at the same time. */
 const mostTries = 3;
 
@@ -104,7 +109,7 @@ export async function openLogReader({
   };
   const eventOf = async (
     { id, record }: Read,
-    isNew: boolean,
+    isNew: () => boolean,
   ): Promise<StreamEvent | undefined> => {
     if (record.kind === 'tools') return id <= known ? undefined : update(id, record);
     if (record.kind === 'call') {
@@ -162,7 +167,9 @@ export async function openLogReader({
         const wasDoubted = doubted;
         doubted = false;
         const { entries, first, last } = await store.read(code, side, place, logKeep);
-        const isNew = !catchingUp && !wasDoubted && !doubted && time - readAt <= newWithinMs;
+        const cameWhileListening =
+          !catchingUp && !wasDoubted && !doubted && time - readAt <= newWithinMs;
+        const isNew = (): boolean => cameWhileListening && performance.now() - time <= momentMs;
         let tells = false;
         // A place in no log of this session, or one whose followers are gone: everything is told
         // anew.
