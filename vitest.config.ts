@@ -23,6 +23,18 @@ const outside = [
   'test/{docs,package}.test.ts',
 ];
 
+/**
+ * What the other versions of Node need not repeat: these read texts and types, drive a browser, or
+ * try what happens between processes by the programs that they start: Redis, git, this library's
+ * own nodes, whose parts all have tests that do run.
+ */
+const sameOnEveryNode = [
+  'test/{architecture,docs,docstrings,types-budget}.test.ts',
+  'test/examples/{relay-browser,git-*}.test.ts',
+  'test/redis/{ledger,redis-cluster,two-nodes}.test.ts',
+];
+const leftOut = process.env.HOST_TOOLS_TEST_NODE === 'other' ? sameOnEveryNode : [];
+
 // A project takes its settings from here, not from its parent.
 const shared = {
   // Two things that make the suite several times faster, and hold the library to having no state of
@@ -58,7 +70,7 @@ export default defineConfig({
           ...shared,
           name: 'inside',
           include: ['test/**/*.test.ts'],
-          exclude: outside,
+          exclude: [...outside, ...leftOut],
           setupFiles: 'test/setup.ts',
         },
       },
@@ -67,7 +79,10 @@ export default defineConfig({
           ...shared,
           name: 'outside',
           include: outside,
-          exclude: quick ? [...slow, `test/!(${quick.join('|')})/**`, 'test/*'] : [],
+          exclude: [
+            ...leftOut,
+            ...(quick ? [...slow, `test/!(${quick.join('|')})/**`, 'test/*'] : []),
+          ],
           setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],
         },
       },
