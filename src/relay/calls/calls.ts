@@ -118,7 +118,10 @@ export function createCalls(
           state: 'open',
         });
         // One that is there already was begun by a node that is gone.
-        if (isNew) await tell(code, { kind: 'call', id, attempt: 1 });
+        // The store may have taken longer than the call has time: then no application may get it.
+        // A call that this node leaves goes on elsewhere.
+        if (isNew && (leaving || !signal.aborted))
+          await tell(code, { kind: 'call', id, attempt: 1 });
         wait = waitForAnswer({
           code,
           id,
