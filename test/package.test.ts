@@ -174,7 +174,7 @@ beforeAll(async () => {
     '--prefer-offline',
     join(work, tarball!.filename),
   ]);
-}, 180_000);
+}, 600_000);
 
 afterAll(() => {
   rmSync(work, { recursive: true, force: true });
