@@ -20,6 +20,8 @@ import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { build } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -118,6 +120,7 @@ console.log(JSON.stringify({ names: modules.map((module) => Object.keys(module).
 const root = fileURLToPath(new URL('..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   name: string;
+  version: string;
   files: string[];
   bin: Record<string, string>;
   exports: Record<string, string | { types: string; default: string }>;
@@ -131,6 +134,7 @@ const specifiers = Object.keys(manifest.exports)
 let work: string;
 let built: string;
 let project: string;
+let tarball: string;
 let packed: string[];
 
 beforeAll(async () => {
@@ -155,13 +159,14 @@ beforeAll(async () => {
   }
   symlinkSync(join(root, 'node_modules'), join(built, 'node_modules'), 'junction');
   await run(built, 'node', [join(root, 'node_modules/tsup/dist/cli-default.js'), '--silent']);
-  const [tarball] = JSON.parse(
+  const [archive] = JSON.parse(
     await run(built, 'npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', work]),
   ) as {
     filename: string;
     files: { path: string }[];
   }[];
-  packed = tarball!.files.map(({ path }) => path).sort();
+  tarball = join(work, archive!.filename);
+  packed = archive!.files.map(({ path }) => path).sort();
   writeFileSync(
     join(project, 'package.json'),
     JSON.stringify({ name: 'empty', private: true, type: 'module' }),
@@ -172,9 +177,9 @@ beforeAll(async () => {
     '--no-audit',
     '--no-fund',
     '--prefer-offline',
-    join(work, tarball!.filename),
+    tarball,
   ]);
-}, 180_000);
+}, 300_000);
 
 afterAll(() => {
   rmSync(work, { recursive: true, force: true });
@@ -317,6 +322,44 @@ describe('in an empty project', () => {
       expect(failed).toMatchObject({ message: expect.stringContaining(said), cause: { code: 1 } });
     }
   }, 60_000);
+
+  test('`init` writes a project that runs: its test, `validate`, and `serve` for a real MCP client', async () => {
+    const started = join(work, 'started');
+    await run(project, 'node', [join(project, 'node_modules/.bin/host-tools'), 'init', started]);
+    await run(started, 'npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball]);
+    const tested = await run(started, 'npm', ['test']);
+    expect(tested).toMatch(/pass 3\b/);
+    expect(tested).toMatch(/fail 0\b/);
+    expect(await run(started, 'npm', ['run', 'validate'])).toContain('host-tools.yaml');
+
+    const { mcpServers } = JSON.parse(readFileSync(join(started, '.mcp.json'), 'utf8')) as {
+      mcpServers: Record<string, { command: string; args: string[] }>;
+    };
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(
+      new StdioClientTransport({
+        ...mcpServers.started!,
+        cwd: started,
+        env: environment() as Record<string, string>,
+        stderr: 'ignore',
+      }),
+    );
+    try {
+      expect(client.getServerVersion()).toMatchObject({ version: manifest.version });
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['deploy']);
+      const call = (environment: string) =>
+        client.callTool({ name: 'deploy', arguments: { service: 'web', environment } });
+      expect(await call('staging')).toMatchObject({
+        structuredContent: { deployed: 'web', to: 'staging' },
+      });
+      expect(await call('production')).toMatchObject({
+        isError: true,
+        _meta: { 'host-tools/error': { code: 'policy_denied' } },
+      });
+    } finally {
+      await client.close();
+    }
+  }, 120_000);
 
   // Here, since test runners compile modules by themselves and have words of their own.
   test.each([

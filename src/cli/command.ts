@@ -39,7 +39,7 @@ export interface Command {
   readonly notes: readonly string[];
   /** The options that it takes, beside `--verbose`, `--json`, `--help` and `--version`. */
   readonly options: readonly OptionName[];
-  /** Names of the words that it takes. */
+  /** Names of the words that it takes; one that may be left out is in brackets: `[DIR]`. */
   readonly operands: readonly string[];
   /** The last word may be given several times. @default false */
   readonly many?: boolean;

@@ -116,7 +116,7 @@ function findCommand(words: readonly string[]): Command {
 function checkOperands(command: Command, operands: readonly string[]): void {
   const { name, operands: wanted, many = false } = command;
   const missing = wanted[operands.length];
-  if (missing !== undefined)
+  if (missing !== undefined && !missing.startsWith('['))
     throw usageFault(`\`${name}\` needs ${missing}: \`host-tools ${usageOf(command)}\`.`);
   const extra = many ? undefined : operands[wanted.length];
   if (extra === undefined) return;

@@ -10,9 +10,9 @@ describe(
     'stdout',
   () => {
     test.each([
-      ['no command', [], 'Expected a command: list, call'],
+      ['no command', [], 'Expected a command: init, list, call'],
       ['an unknown command', ['lst'], 'Unknown command `lst`. Did you mean `list`?'],
-      ['a command unlike any', ['frobnicate'], 'Commands are list, call'],
+      ['a command unlike any', ['frobnicate'], 'Commands are init, list, call'],
       ['half a command', ['profiles'], 'Expected `profiles diff`, got `profiles`.'],
       [
         'half a command and another word',
