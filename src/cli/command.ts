@@ -1,6 +1,7 @@
 /** What a command is. */
 import type { CliIo } from './cli-io.ts';
-import type { OptionName, Options } from './options.ts';
+import type { OptionName } from './option-table.ts';
+import type { Options } from './options.ts';
 import type { Screen } from './screen.ts';
 import type { World } from './world.ts';
 

@@ -1,10 +1,9 @@
 /** Help, made from the tables. */
 import type { Command } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
-import { type OptionName, optionTable } from './options.ts';
+import { type OptionName, optionTable } from './option-table.ts';
 import { columns } from './printable.ts';
-
-const shared: readonly OptionName[] = ['verbose', 'json', 'help', 'version'];
+import { sharedOptions } from './wrong-option.ts';
 
 /** The help of the whole. */
 export function generalHelp(commands: readonly Command[]): string {
@@ -36,7 +35,7 @@ export function commandHelp(command: Command): string {
     ...command.notes,
     '',
     'Options:',
-    ...optionLines([...command.options, ...shared]),
+    ...optionLines([...command.options, ...sharedOptions]),
   ].join('\n');
 }
 
@@ -51,7 +50,7 @@ export function generalHelpJson(commands: readonly Command[]): object {
 
 /** The help of one command as data. */
 export function commandHelpJson({ name, usage, summary, notes, options }: Command): object {
-  return { name, usage, summary, notes, options: [...options, ...shared].map(optionJson) };
+  return { name, usage, summary, notes, options: [...options, ...sharedOptions].map(optionJson) };
 }
 
 function optionJson(name: OptionName): object {

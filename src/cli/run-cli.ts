@@ -9,11 +9,12 @@ import { commands } from './commands.ts';
 import { CliFault, type FaultExit, failure, usageFault } from './fault.ts';
 import { kindOfFile, optionOf } from './file-kinds.ts';
 import { commandHelp, commandHelpJson, generalHelp, generalHelpJson, usageOf } from './help.ts';
-import { meant, type OptionName, type Options, parseLine } from './options.ts';
+import { meant, type Options, parseLine } from './options.ts';
 import { jsonText } from './printable.ts';
 import { registryLogger } from './registry-logger.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { openWorld, type World } from './world.ts';
+import { checkOptions, unknownOption } from './wrong-option.ts';
 
 /** How a run ended, as in the table of exit codes. */
 export type ExitCode = 0 | FaultExit;
@@ -59,7 +60,9 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCo
 }
 
 async function understand(argv: readonly string[]): Promise<Order> {
-  const { words, options, given } = parseLine(argv);
+  const { words, options, given, unknown } = parseLine(argv);
+  if (unknown !== undefined)
+    throw unknownOption(unknown, commandOf(words[0] === 'help' ? words.slice(1) : words), commands);
   const say = (text: string, json: unknown): Order => ({
     kind: 'say',
     text,
@@ -83,7 +86,7 @@ async function understand(argv: readonly string[]): Promise<Order> {
   if (helps || options.help) return say(commandHelp(command), commandHelpJson(command));
   const operands = named.slice(command.name.split(' ').length);
   checkOperands(command, operands);
-  checkOptions(command, given);
+  checkOptions(command, given, commands);
   if (options.input === '-' && options.facts === '-')
     throw usageFault(
       'Standard input can be read once: give one of `--input` and `--facts` as JSON or `@file`.',
@@ -91,10 +94,13 @@ async function understand(argv: readonly string[]): Promise<Order> {
   return { kind: 'run', command, operands, options };
 }
 
+function commandOf(words: readonly string[]): Command | undefined {
+  return commands.find(({ name }) => name.split(' ').every((part, at) => words[at] === part));
+}
+
+/** @throws CliFault 2 */
 function findCommand(words: readonly string[]): Command {
-  const found = commands.find(({ name }) =>
-    name.split(' ').every((part, at) => words[at] === part),
-  );
+  const found = commandOf(words);
   if (found !== undefined) return found;
   const names = commands.map(({ name }) => name);
   const [word = '', second] = words;
@@ -129,16 +135,6 @@ function checkOperands(command: Command, operands: readonly string[]): void {
     `\`${name}\` takes ${wanted.length === 0 ? 'no words' : wanted.join(' ')}, got also ` +
       `\`${extra}\`: ${remedy}.`,
   );
-}
-
-function checkOptions(command: Command, given: ReadonlySet<OptionName>): void {
-  const known: readonly string[] = [...command.options, 'verbose', 'json'];
-  for (const name of given)
-    if (!known.includes(name))
-      throw usageFault(
-        `\`${command.name}\` takes no \`--${name}\`. Run \`host-tools help ${command.name}\` ` +
-          'for its options.',
-      );
 }
 
 async function execute(

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
-import { optionTable } from '../../src/cli/options.ts';
+import { optionTable } from '../../src/cli/option-table.ts';
+import { routes } from '../../src/relay/http/route-table.ts';
 import { cli, controlsIn, gated, root, tools } from './cli-run.ts';
 
 describe(
@@ -29,13 +30,35 @@ describe(
       [
         'an option of another command',
         ['list', '--input', '{}'],
-        '`list` takes no `--input`. Run `host-tools help list`',
+        '`list` takes no `--input`, which is an option of `call` and `explain`. Run `host-tools help list`',
       ],
       [
-        'a value for a switch',
-        ['list', '--json=yes'],
-        '`--json` takes no value. Leave `=yes` out.',
+        'an option of another command that has a counterpart here',
+        ['serve', '--port', '80'],
+        '`serve` takes no `--port`, which is an option of `relay`. Give `--http PORT`.',
       ],
+      [
+        'an unknown option near to one of another command',
+        ['list', '--pin', 'x'],
+        'Unknown option `--pin`. Did you mean `--pins` (an option of `mcp pin`)? Run `host-tools help list`',
+      ],
+      [
+        "an unknown option near to several: the command's own comes first",
+        ['relay', '--hosst', 'x'],
+        'Did you mean `--host`',
+      ],
+      [
+        "another program's name of an option",
+        ['call', 'greet', '--args', '{}'],
+        'Unknown option `--args`. Did you mean `--input`?',
+      ],
+      [
+        'a long name with one dash',
+        ['list', '-profile', 'x'],
+        'Unknown option `-profile`. Did you mean `--profile`?',
+      ],
+      ['-v', ['-v'], 'Unknown option `-v`. Did you mean `--version`?'],
+      ['a value for a switch', ['list', '--json=yes'], '`--json` takes no value. Remove `=yes`.'],
       [
         'an option without its value',
         ['call', 'greet', '--input'],
@@ -242,6 +265,11 @@ describe('help', () => {
       }
     },
   );
+
+  test('the help of `relay` names the route of approvals', async () => {
+    const { stdout } = await cli(['help', 'relay']);
+    expect(stdout).toContain(routes.find(({ name }) => name === 'approval')?.path);
+  });
 
   test('no line of it is longer than 150 characters', async () => {
     for (const argv of [['help'], ...commands.map(({ name }) => ['help', ...name.split(' ')])]) {
