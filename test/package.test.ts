@@ -25,6 +25,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { build } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { application, consumer } from './compat/programs.ts';
 
 /**
  * Exported types that say `any`, each with its reason. Everywhere else it would switch a host's
@@ -33,66 +34,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 const anyAllowed: Readonly<Record<string, string>> = {
   Schema: 'a Standard Schema of any input and output: `unknown` would refuse those that narrow',
 };
-
-/**
- * What a host writes first. It must compile with no option but the usual ones, and the marked lines
- * must not.
- */
-const consumer = `
-import { defineTool, HostToolRegistry, MisuseError, type ToolResult } from 'host-tools';
-import { TestCoordinator } from 'host-tools/testing';
-import { createModule } from 'host-tools/amplifier';
-import { z } from 'zod';
-
-const greet = defineTool({
-  name: 'greet',
-  description: 'Greets a person.',
-  parameters: z.object({ name: z.string(), times: z.number().default(1) }),
-  handler: ({ name, times }) => ({ text: \`Hello \${name}!\`.repeat(times) }),
-});
-
-const registry = new HostToolRegistry();
-registry.register(greet);
-const session = registry.createSession({ sessionId: 'session-1' });
-const result: ToolResult<{ text: string }> = await session.call(greet, { name: 'Ada' });
-if (result.success) {
-  const text: string = result.output.text;
-  console.log(text);
-} else {
-  const code: 'timeout' | string = result.error.code;
-  console.log(code);
-}
-// @ts-expect-error A name is a string.
-await session.call(greet, { name: 1 });
-// @ts-expect-error The output has no such field.
-if (result.success) console.log(result.output.txt);
-// @ts-expect-error A definition does not show its handler.
-console.log(greet.handler);
-console.log(new MisuseError('closed', 'x').code, new TestCoordinator(), createModule);
-await session.close();
-`;
-
-/** What a host bundles: a pattern in a schema, one in a rule, and a schema of zod 3. */
-const bundled = `
-import { defineTool, HostToolRegistry } from 'host-tools';
-import { z } from 'zod/v3';
-const registry = new HostToolRegistry({ rules: [{ id: 'no-x', effect: 'deny', when: { p: { matches: '^x' } } }] });
-const schema = { type: 'object', properties: { p: { type: 'string', pattern: '^[a-z]+$' } } };
-registry.register(defineTool({ name: 'raw', description: 'Echoes.', parameters: schema, handler: ({ p }) => p }));
-const session = registry.createSession({ sessionId: 's' });
-const told = [];
-for (const p of ['abc', 'xyz', '1']) {
-  const { success, output, error } = await session.call('raw', { p });
-  told.push(success ? output : error.code);
-}
-try {
-  registry.register(defineTool({ name: 'three', description: 'Counts.', parameters: z.object({ n: z.number() }), handler: ({ n }) => n + 1 }));
-  told.push((await session.call('three', { n: 1 })).output);
-} catch (error) {
-  told.push(error.code, error.message);
-}
-console.log(JSON.stringify(told));
-`;
 
 /** Prints, as JSON, what a host sees of the installed package at run time. */
 const inspection = `
@@ -430,7 +371,7 @@ describe('in an empty project', () => {
         outfile: join(folder('alone'), 'app.mjs'),
         logLevel: 'silent',
       } as const;
-      await build({ ...options, stdin: { contents: bundled, resolveDir: project } });
+      await build({ ...options, stdin: { contents: application, resolveDir: project } });
       cpSync(folder('alone'), folder('beside'), { recursive: true });
       symlinkSync(
         join(project, 'node_modules'),
