@@ -3,7 +3,8 @@
  * bring the handlers.
  */
 import type { InputOf, ParsedOf } from '../schema/schema.ts';
-import { checkNames, type ToolSpec } from '../toolset/effective.ts';
+import { checkNames } from '../toolset/effective.ts';
+import type { ToolSpec } from '../toolset/tool-spec.ts';
 
 /** The name of a tool of the preset. */
 export type CodingAgentToolName = keyof Inventory;

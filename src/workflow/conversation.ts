@@ -3,8 +3,8 @@ import { describe, MisuseError } from '../errors.ts';
 import { copyJson, frozenJson, isJsonObject } from '../json.ts';
 import { readOptions } from '../options.ts';
 import type { ToolCall } from '../toolset/batch-plan.ts';
-import type { ToolSpec } from '../toolset/effective.ts';
 import { eventLimits } from '../toolset/shape.ts';
+import type { ToolSpec } from '../toolset/tool-spec.ts';
 
 /** One entry of the conversation. */
 export interface Message {

@@ -6,17 +6,16 @@
 export type { BatchPlan, PlannedCall, ToolCall } from '../toolset/batch-plan.ts';
 export { planBatch } from '../toolset/batch-plan.ts';
 export type {
-  Block,
   Dropped,
   EffectiveBudget,
   EffectiveInput,
   EffectiveSet,
   Overrides,
   Prerequisite,
-  ToolSpec,
 } from '../toolset/effective.ts';
 export type { ProviderNameOptions, ProviderNames } from '../toolset/provider-names.ts';
 export { toProviderNames } from '../toolset/provider-names.ts';
+export type { Block, ToolSpec } from '../toolset/tool-spec.ts';
 // A preset
 export type {
   CodingAgentInput,

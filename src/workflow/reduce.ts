@@ -4,9 +4,10 @@
  */
 import { describe, isMisuseError, type MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
-import type { Overrides, ToolSpec } from '../toolset/effective.ts';
+import type { Overrides } from '../toolset/effective.ts';
 import { mergeFacts } from '../toolset/facts.ts';
 import { ownMembers } from '../toolset/own.ts';
+import type { ToolSpec } from '../toolset/tool-spec.ts';
 import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
 import { checkEvents, readEvent } from './read-event.ts';
 import { readState } from './read-state.ts';

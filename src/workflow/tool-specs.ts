@@ -1,7 +1,7 @@
 /** A session's tools as a workflow plans with them. */
 import type { JsonObject, ToolSession } from '../index.ts';
 import { stateOf } from '../surface-port.ts';
-import type { ToolSpec } from '../toolset/effective.ts';
+import type { ToolSpec } from '../toolset/tool-spec.ts';
 
 /**
  * The specs of every tool that a model could come to see in this session, in the registry's order

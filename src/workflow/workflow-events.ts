@@ -2,7 +2,7 @@
 import type { JsonObject } from '../json.ts';
 import type { ToolResult } from '../result.ts';
 import type { ToolCall } from '../toolset/batch-plan.ts';
-import type { ToolSpec } from '../toolset/effective.ts';
+import type { ToolSpec } from '../toolset/tool-spec.ts';
 
 /**
  * What a host tells a workflow. `type` is the discriminator. Whatever is not JSON, or lacks a field

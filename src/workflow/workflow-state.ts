@@ -11,8 +11,8 @@ import {
   type EffectiveSet,
   effectiveSet,
   type Overrides,
-  type ToolSpec,
 } from '../toolset/effective.ts';
+import type { ToolSpec } from '../toolset/tool-spec.ts';
 import type { WorkflowCommand, WorkflowError } from './workflow-events.ts';
 
 /**
