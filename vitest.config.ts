@@ -43,7 +43,7 @@ export default defineConfig({
           ...shared,
           name: 'inside',
           include: ['test/**/*.test.ts'],
-          exclude: outside,
+          exclude: ['**/node_modules/**', ...outside],
           setupFiles: 'test/setup.ts',
         },
       },

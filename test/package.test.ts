@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -91,6 +91,7 @@ beforeAll(async () => {
     'README.md',
     'LICENSE',
     'CHANGELOG.md',
+    'SECURITY.md',
     'host-tools.schema.json',
     'docs',
     'src',
@@ -135,7 +136,14 @@ describe('what is in the package', () => {
             path,
           ),
       ),
-    ).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'host-tools.schema.json', 'package.json']);
+    ).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'SECURITY.md',
+      'host-tools.schema.json',
+      'package.json',
+    ]);
   });
 
   test('every file is an entry of the exports map, the command, or a chunk that entries share', () => {
@@ -168,6 +176,33 @@ describe('what is in the package', () => {
       .map((path) => [path, readFileSync(join(built, path), 'utf8')] as const);
     const imports = new RegExp(`(?:from|import|import\\(|require\\()\\s*["'](?:${bare})["']`);
     expect(texts.filter(([, text]) => imports.test(text)).map(([path]) => path)).toEqual([]);
+  });
+
+  test('every relative link of its texts leads to a file of the package', () => {
+    const pages = packed.filter((path) => path.endsWith('.md'));
+    const links = pages.flatMap((page) =>
+      linksIn(readFileSync(join(built, page), 'utf8'))
+        .filter((link) => !/^[a-z]+:|^#/i.test(link))
+        .map((link) => ({
+          page,
+          link,
+          path: posix.join(posix.dirname(page), link.split('#')[0]!),
+        })),
+    );
+    expect(links.length).toBeGreaterThan(100);
+    expect(links.filter(({ path }) => !packed.includes(path))).toEqual([]);
+  });
+
+  test('the newest section of the changelog is the version of package.json', () => {
+    const [, newest] =
+      /^## \[([^\]]+)\]/m.exec(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')) ?? [];
+    expect(newest).toBe(manifest.version);
+  });
+
+  test('the release workflow asks for provenance', () => {
+    const workflow = readFileSync(join(root, '.github/workflows/release.yml'), 'utf8');
+    expect(workflow).toContain('npm publish --provenance');
+    expect(workflow).toContain('id-token: write');
   });
 
   test('the manifest asks for no provenance, which needs an address that the package does not have', () => {
@@ -291,7 +326,7 @@ describe('in an empty project', () => {
       const call = (environment: string) =>
         client.callTool({ name: 'deploy', arguments: { service: 'web', environment } });
       expect(await call('staging')).toMatchObject({
-        structuredContent: { deployed: 'web', to: 'staging' },
+        content: [{ type: 'text', text: '{"deployed":"web","to":"staging"}' }],
       });
       expect(await call('production')).toMatchObject({
         isError: true,
@@ -464,6 +499,17 @@ function environment(): NodeJS.ProcessEnv {
   const ours =
     /^(npm_(package_|lifecycle_|command$|config_(local_prefix|package|prefix|global_prefix)$)|INIT_CWD$|NODE_OPTIONS$|NODE_ENV$|VITEST)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
+}
+
+/** Targets of the links and pictures of a page, without those in code. */
+function linksIn(markdown: string): string[] {
+  const prose = markdown.replace(/^```.*?^```/gms, '').replace(/`[^`\n]*`/g, '');
+  return [
+    ...[...prose.matchAll(/\]\(([^)\s]+)[^)]*\)/g)].map(([, target]) => target!),
+    ...[...prose.matchAll(/<(?:a|img|source)\b[^>]*?(?:href|src|srcset)="([^"]+)"/g)].map(
+      ([, target]) => target!,
+    ),
+  ];
 }
 
 /**

@@ -1,11 +1,11 @@
-/** Help, made from the tables. */
+/** Help, made from the tables of commands and options. */
 import type { Command } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type OptionName, optionTable } from './option-table.ts';
 import { columns } from './printable.ts';
 import { sharedOptions } from './wrong-option.ts';
 
-/** The help of the whole. */
+/** The help of the program. */
 export function generalHelp(commands: readonly Command[]): string {
   return [
     'Usage: host-tools COMMAND [options]',
@@ -22,7 +22,7 @@ export function generalHelp(commands: readonly Command[]): string {
     'Exit codes:',
     ...columns(Object.entries(exitCodes), '  '),
     '',
-    'Run `host-tools help COMMAND` for more of one.',
+    'Run `host-tools help COMMAND` for the details of one command.',
   ].join('\n');
 }
 
@@ -39,7 +39,7 @@ export function commandHelp(command: Command): string {
   ].join('\n');
 }
 
-/** The help of the whole as data. */
+/** The help of the program as data. */
 export function generalHelpJson(commands: readonly Command[]): object {
   return {
     commands: commands.map(({ name, usage, summary }) => ({ name, usage, summary })),
@@ -57,7 +57,7 @@ function optionJson(name: OptionName): object {
   return { name, ...optionTable[name] };
 }
 
-/** The command with what follows it. */
+/** The command's name with what follows it. */
 export function usageOf({ name, usage }: Command): string {
   return usage === '' ? name : `${name} ${usage}`;
 }

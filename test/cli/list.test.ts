@@ -130,7 +130,7 @@ describe('loading', () => {
     ]);
     expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
     expect(stderr).toMatch(
-      /^lost-profile\.yaml:2: profiles\[0\] `lost`: [^\n]+\nhost-tools: (?:lost-table\.yaml:1: )?The profile `lost` did not load; its line above says why\.\n$/,
+      /^lost-profile\.yaml:2: profiles\[0\] `lost`: [^\n]+\nhost-tools: (?:lost-table\.yaml:1: )?The profile `lost` did not load\. Its line above says why\.\n$/,
     );
   });
 

@@ -79,7 +79,7 @@ describe(
         ['call'],
         '`call` needs NAME: `host-tools call NAME [--input JSON|@FILE|-]`.',
       ],
-      ['a word too many', ['call', 'a', 'b'], 'got also `b`'],
+      ['a word too many', ['call', 'a', 'b'], 'but also got `b`'],
       ['nothing to load', ['list'], 'Give `--host-tools FILE` or `--host-tools-module MOD`.'],
       [
         'facts that are no JSON',
@@ -94,7 +94,7 @@ describe(
       [
         'an unknown profile',
         ['list', ...gated, '--profile', 'wrter'],
-        'Unknown profile `wrter`. Did you mean `writer`? There is `reader`, `writer`.',
+        'Unknown profile `wrter`. Did you mean `writer`? The profiles are `reader`, `writer`.',
       ],
       [
         'a profile where none is defined',
@@ -114,27 +114,27 @@ describe(
       [
         'a file of tools as a word',
         ['list', 'gates.yaml'],
-        '`list` takes no words, got also `gates.yaml`: give the file by `--host-tools gates.yaml`.',
+        '`list` takes no words, but also got `gates.yaml`: give the file with `--host-tools gates.yaml`.',
       ],
       [
         'a module as a word',
         ['call', 'greet', 'tools.ts'],
-        'give the module by `--host-tools-module tools.ts`.',
+        'give the module with `--host-tools-module tools.ts`.',
       ],
       [
         'a module in the place of a file',
         ['list', '--host-tools', 'tools.ts'],
-        '`tools.ts` is a module. Give it by `--host-tools-module tools.ts`.',
+        '`tools.ts` is a module. Give it with `--host-tools-module tools.ts`.',
       ],
       [
         'a file in the place of a module',
         ['list', '--host-tools-module', './gates.yaml'],
-        'Give it by `--host-tools ./gates.yaml`.',
+        'Give it with `--host-tools ./gates.yaml`.',
       ],
       [
         'input and facts from the same standard input',
         ['call', 'greet', ...tools, '--input', '-', '--facts', '-'],
-        'Standard input can be read once',
+        'Standard input can be read only once',
       ],
       [
         'a timeout of none',

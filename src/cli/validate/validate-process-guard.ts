@@ -43,9 +43,8 @@ export function guardProcess(signal?: AbortSignal): ProcessGuard {
   const strays: string[] = [];
   const { exitCode } = process;
   const rejected = (reason: unknown): void =>
-    void strays.push(`A promise was rejected and nobody handled it: ${textOf(reason)}`);
-  const thrown = (error: unknown): void =>
-    void strays.push(`An exception was thrown and nobody caught it: ${textOf(error)}`);
+    void strays.push(`Unhandled rejection: ${textOf(reason)}`);
+  const thrown = (error: unknown): void => void strays.push(`Uncaught exception: ${textOf(error)}`);
   const stand: Stand = Object.assign(
     (code?: unknown): never => {
       if (!stand.active) return stand.original(code as number);

@@ -204,7 +204,7 @@ describe('writes nothing and ends with exit code 1', () => {
 });
 
 test.each([
-  ['two folders', ['init', 'a', 'b'], '`init` takes [DIR], got also `b`'],
+  ['two folders', ['init', 'a', 'b'], '`init` takes [DIR], but also got `b`'],
   ['an empty folder name', ['init', ''], 'Expected DIR to be a path, got an empty text.'],
   ['an option of another command', ['init', '--profile', 'x'], '`init` takes no `--profile`'],
 ])('%s is exit code 2', async (_, argv, said) => {
