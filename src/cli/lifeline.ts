@@ -1,6 +1,6 @@
 /**
- * The second process's end of the lifeline (see `supervise`). It passes interruptions to the run, and
- * kills the process if the run does not react.
+ * The second process's end of the lifeline (see `supervise`). It passes interruptions to the run,
+ * and kills the process if the run does not react.
  */
 import { Worker } from 'node:worker_threads';
 import { lifelineVariable } from './supervise.ts';
@@ -13,9 +13,9 @@ const patienceMs = 1_000;
 
 /**
  * The code of a thread with its own event loop, which the host's code cannot block. It passes
- * interruptions to the run. It kills the process if the run does not react, if a second interruption
- * comes before it has reacted, or if the supervising process is gone. It is a string because it is
- * not a file of the package.
+ * interruptions to the run. It kills the process if the run does not react, if a second
+ * interruption comes before it has reacted, or if the supervising process is gone. It is a string
+ * because it is not a file of the package.
  */
 const watcher = `
 const { writeSync } = require('node:fs');

@@ -1,12 +1,12 @@
 /**
- * Makes text from outside safe to show: characters that a terminal would obey, hide or reorder become
- * escapes.
+ * Makes text from outside safe to show: characters that a terminal would obey, hide or reorder
+ * become escapes.
  */
 import { escapeUnseen } from '../surfaces/shared/approval-input.ts';
 
 /**
- * Control characters, line and paragraph separators, bidirectional and invisible characters, and lone
- * surrogates. Not the selector that colours emoji.
+ * Control characters, line and paragraph separators, bidirectional and invisible characters, and
+ * lone surrogates. Not the selector that colours emoji.
  */
 const unsafe = /(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 const short = new Map([
@@ -45,8 +45,8 @@ export function jsonText(value: unknown, indent = 0): string {
 }
 
 /**
- * Aligns rows in columns, which are padded to their widest cell. The last column is not padded. Cells
- * must be printable.
+ * Aligns rows in columns, which are padded to their widest cell. The last column is not padded.
+ * Cells must be printable.
  */
 export function columns(rows: readonly (readonly string[])[], indent = ''): string[] {
   const widths: number[] = [];

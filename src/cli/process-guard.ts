@@ -18,7 +18,9 @@ export interface RunGuard {
 }
 
 type Exit = (code?: number | string | null) => never;
-/** `process.exit` calls `reallyExit`. It is not documented, but some programs call or replace it. */
+/**
+ * `process.exit` calls `reallyExit`. It is not documented, but some programs call or replace it.
+ */
 type Ending = Omit<NodeJS.Process, 'exit'> & { exit: Exit; reallyExit: Exit };
 
 /** Maximum lines that are shown, since a timer may throw for ever. */

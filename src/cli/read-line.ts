@@ -9,8 +9,8 @@ import type { CliIo } from './cli-io.ts';
 const quietMs = 30;
 
 /**
- * Discards what was typed before a question is shown, because it cannot be the answer. Resolves when
- * nothing has come for a moment, at the end of input, and when the question is closed.
+ * Discards what was typed before a question is shown, because it cannot be the answer. Resolves
+ * when nothing has come for a moment, at the end of input, and when the question is closed.
  */
 export function discardTyped(stdin: CliIo['stdin'], signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -35,8 +35,8 @@ export function readLine(stdin: CliIo['stdin'], signal: AbortSignal): Promise<st
   // Input that has ended sends no further event.
   if (stdin.readableEnded || stdin.destroyed) return Promise.resolve(undefined);
   return new Promise((resolve) => {
-    // The terminal itself echoes and edits. Without raw mode, there is nothing to restore and Ctrl-C
-    // remains a signal.
+    // The terminal itself echoes and edits. Without raw mode, there is nothing to restore and
+    // Ctrl-C remains a signal.
     const lines = createInterface({ input: stdin, terminal: false });
     const stop = (): void => lines.close();
     lines.once('line', (line) => {

@@ -1,6 +1,6 @@
 /** The registry's log, as lines of the screen. */
 import { fileURLToPath } from 'node:url';
-import { placeOfFrame, placesOf, placeText } from '../config/thrown-place.ts';
+import { placeOfFrame, placesOf, placeText, type ThrownPlace } from '../config/thrown-place.ts';
 import { messageOf } from '../errors.ts';
 import { jsonText } from './printable.ts';
 import type { Screen } from './screen.ts';
@@ -9,7 +9,7 @@ import { shownPath } from './shown-path.ts';
 /** Maximum lines of a stack with its causes, with `--verbose` and without. */
 const mostLines = { verbose: 60, brief: 12 };
 const mostCauses = 4;
-/** This library: without `--verbose`, its frames are left out. */
+/** The folder of this library. */
 const library = fileURLToPath(new URL('..', import.meta.url));
 
 interface Logger {
@@ -20,8 +20,8 @@ interface Logger {
 /**
  * For an error that a tool, a policy or a module threw: a line with the message and the place, and
  * below it the stack. Other entries are one line.
- * @param verbose Shows the whole stack with its causes. Without it, frames of Node and of this
- * library are left out, and the first such error says how to see them.
+ * @param verbose Shows the whole stack with its causes. Without it, frames of Node and of
+ * packages are left out, and the first such error says how to see them.
  */
 export function registryLogger(screen: Screen, cwd: string, verbose: boolean): Logger {
   let hint = verbose ? '' : '. Run again with --verbose to see the whole stack.';
@@ -60,11 +60,16 @@ function ownFrames(thrown: unknown): readonly string[] {
     const [first = '', ...rest] = stack.split('\n');
     const frames = rest.filter((line) => {
       const place = /^\s+at /.test(line) ? placeOfFrame(line) : undefined;
-      return place !== undefined && !place.path.startsWith(library);
+      return place !== undefined && isOwn(place);
     });
     return depth === 0 ? frames : [`Caused by: ${first}`, ...frames];
   });
   return lines.slice(0, mostLines.brief);
+}
+
+/** Whether a place is in the host's own code. */
+function isOwn({ path }: ThrownPlace): boolean {
+  return !path.startsWith(library) && !/[/\\]node_modules[/\\]/.test(path);
 }
 
 /** The stack of what was thrown, then those of its causes. */

@@ -38,8 +38,8 @@ type Order =
     };
 
 /**
- * Runs one command line. Writes the answer to `io.stdout` and everything else to `io.stderr`, closes
- * what it has opened, and never rejects.
+ * Runs one command line. Writes the answer to `io.stdout` and everything else to `io.stderr`,
+ * closes what it has opened, and never rejects.
  * @param argv The words after the program's name.
  */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCode> {

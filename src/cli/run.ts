@@ -56,7 +56,7 @@ export async function run(host: NodeJS.Process, lifeline?: number): Promise<neve
   host.off('beforeExit', stalled);
   await guard.settled();
   await writeOut(stderr, '').catch(() => {});
-  // A handler that never settles, or a connection that a module has opened, must not keep a finished
-  // run alive.
+  // A handler that never settles, or a connection that a module has opened, must not keep a
+  // finished run alive.
   return guard.leave(exit === 0 && guard.told ? 1 : exit);
 }

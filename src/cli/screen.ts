@@ -27,8 +27,8 @@ export interface Screen {
   /** Wipes the progress. */
   clear(): void;
   /**
-   * Writes a question, which must be printable. Everything else waits until the returned function is
-   * called. Pass true to it if the answer has ended the line.
+   * Writes a question, which must be printable. Everything else waits until the returned function
+   * is called. Pass true to it if the answer has ended the line.
    */
   ask(text: string): (broken: boolean) => void;
   /** Emphasises printable text on a terminal with colours. */

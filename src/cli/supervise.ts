@@ -13,8 +13,8 @@ import type { Writable } from 'node:stream';
  */
 export const lifelineVariable = 'HOST_TOOLS_LIFELINE';
 /**
- * The file descriptor of the pipe between the two processes. Each byte is an interruption. The end of
- * the pipe means that the first process is gone.
+ * The file descriptor of the pipe between the two processes. Each byte is an interruption. The end
+ * of the pipe means that the first process is gone.
  */
 const lifelineFd = 3;
 /** The exit code by which a shell reports a process that Ctrl-C ended. */

@@ -47,8 +47,8 @@ export interface World {
   /** Creates a session. @throws CliFault of {@link World.profileFault} for an unknown profile */
   session(wish?: SessionWish): ToolSession;
   /**
-   * The error for a profile that does not exist: exit code 1 if it did not load, 2 if no file has it.
-   * Undefined if the profile exists.
+   * The error for a profile that does not exist: exit code 1 if it did not load, 2 if no file has
+   * it. Undefined if the profile exists.
    */
   profileFault(id: string): CliFault | undefined;
   /**

@@ -149,8 +149,8 @@ describe('loading', () => {
     expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
     expect(stderr).toMatch(/^broken-rule\.yaml:2: rules\[0\]/);
     expect(stderr).toContain(
-      'A rule did not load, and with it nothing of its file, so what would be refused cannot ' +
-        'be told.',
+      'A rule did not load, so nothing of the file was loaded: calls that the rule forbids would be ' +
+        'allowed.',
     );
   });
 
