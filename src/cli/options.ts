@@ -113,7 +113,16 @@ export function parseLine(argv: readonly string[]): ParsedLine {
     words,
     given: new Set(values.keys()),
     unknown,
-    options: {
+    options: optionsOf(values, lists, sources),
+  };
+}
+
+function optionsOf(
+  values: ReadonlyMap<OptionName, string>,
+  lists: ReadonlyMap<OptionName, readonly string[]>,
+  sources: readonly Source[],
+): Options {
+  return {
       sources,
       profile: values.get('profile'),
       facts: values.get('facts'),
@@ -137,7 +146,6 @@ export function parseLine(argv: readonly string[]): ParsedLine {
       json: values.has('json'),
       help: values.has('help'),
       version: values.has('version'),
-    },
   };
 }
 

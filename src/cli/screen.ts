@@ -55,7 +55,7 @@ const realClock: ScreenClock = {
   },
 };
 
-/** Creates the screen of one run. */
+/** Creates the screen of one run. One closure, because its methods share what is drawn and held. */
 export function createScreen(
   { stderr, env }: Pick<CliIo, 'stderr' | 'env'>,
   clock: ScreenClock = realClock,

@@ -74,39 +74,7 @@ export async function openWorld(
   screen: Screen,
 ): Promise<World> {
   const facts = await readFacts(options.facts, io);
-  const failed: LoadFailure[] = [];
-  if (options.sources.length === 0)
-    throw usageFault(
-      'There are no tools to work with. Give `--host-tools FILE` or `--host-tools-module MOD`.',
-    );
-  const config = await import('../config/index.ts');
-  for (const { kind, name } of options.sources) {
-    const looks = kindOfFile(name);
-    if (looks !== undefined && looks !== kind && (kind === 'file' || isPath(name)))
-      throw usageFault(
-        `\`${name}\` is ${looks === 'module' ? 'a module' : 'a YAML or JSON file'}. Give it ` +
-          `with \`${optionOf[looks]} ${name}\`.`,
-      );
-    if (kind === 'file' || isPath(name))
-      await requireFile(name, io).catch((error: unknown) => {
-        throw failure(`Cannot read \`${name}\`: ${messageOf(error)}.`);
-      });
-    try {
-      const loading =
-        kind === 'file'
-          ? config.loadHostTools(resolve(io.cwd, name), registry)
-          : config.loadHostToolsModule(moduleOf(name, io.cwd), registry);
-      const report = await untilInterrupted(loading, io.signal);
-      failed.push(...report.failed);
-      for (const one of report.failed) screen.note(placeOf(one, io.cwd));
-    } catch (error) {
-      if (io.signal.aborted) throw error;
-      // The messages of the loaders name the file.
-      throw failure(
-        isMisuseError(error) ? error.message : `Cannot load \`${name}\`: ${messageOf(error)}`,
-      );
-    }
-  }
+  const failed = await loadSources(registry, options, io, screen);
   const { profiles } = registryStateOf(registry);
   const world: World = {
     registry,
@@ -148,6 +116,49 @@ export async function openWorld(
     nearest: (name) => nearestNames(name, registry.listNames()),
   };
   return world;
+}
+
+/** Loads the files and modules. Resolves to the entries that did not load. @throws CliFault */
+async function loadSources(
+  registry: HostToolRegistry,
+  options: Options,
+  io: CliIo,
+  screen: Screen,
+): Promise<readonly LoadFailure[]> {
+  const failed: LoadFailure[] = [];
+  if (options.sources.length === 0)
+    throw usageFault(
+      'There are no tools to work with. Give `--host-tools FILE` or `--host-tools-module MOD`.',
+    );
+  const config = await import('../config/index.ts');
+  for (const { kind, name } of options.sources) {
+    const looks = kindOfFile(name);
+    if (looks !== undefined && looks !== kind && (kind === 'file' || isPath(name)))
+      throw usageFault(
+        `\`${name}\` is ${looks === 'module' ? 'a module' : 'a YAML or JSON file'}. Give it ` +
+          `with \`${optionOf[looks]} ${name}\`.`,
+      );
+    if (kind === 'file' || isPath(name))
+      await requireFile(name, io).catch((error: unknown) => {
+        throw failure(`Cannot read \`${name}\`: ${messageOf(error)}.`);
+      });
+    try {
+      const loading =
+        kind === 'file'
+          ? config.loadHostTools(resolve(io.cwd, name), registry)
+          : config.loadHostToolsModule(moduleOf(name, io.cwd), registry);
+      const report = await untilInterrupted(loading, io.signal);
+      failed.push(...report.failed);
+      for (const one of report.failed) screen.note(placeOf(one, io.cwd));
+    } catch (error) {
+      if (io.signal.aborted) throw error;
+      // The messages of the loaders name the file.
+      throw failure(
+        isMisuseError(error) ? error.message : `Cannot load \`${name}\`: ${messageOf(error)}`,
+      );
+    }
+  }
+  return failed;
 }
 
 /** One line: the unknown name, the name that was probably meant, and the names that exist. */

@@ -87,7 +87,7 @@ describe('profiles diff', () => {
       expect(stdout.split('\n').slice(1, 3)).toEqual([
         '  deny psh or x_*, which is not an effective tool, when {"branch":"main"} as frozen ' +
           '(profile:b#0)',
-        '  ask every tool tagged net annotated {"destructive":true} from mcp:*, which is no ' +
+        '  ask every tool tagged net annotated {"destructive":true} from mcp:*, which is not an ' +
           'effective tool (profile:b#1)',
       ]);
     } finally {

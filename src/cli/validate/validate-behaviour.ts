@@ -48,6 +48,16 @@ export async function checkBehaviour(
       );
     else judge(ended.value, given, fault);
   }
+  noteFaults(faults, name, findings, timeoutMs);
+}
+
+/** Adds the behavioural checks to the findings. */
+function noteFaults(
+  faults: ReadonlyMap<CheckName, string>,
+  name: string,
+  findings: Findings,
+  timeoutMs: number,
+): void {
   findings.note(
     'settles',
     faults.get('settles'),

@@ -39,7 +39,7 @@ const limits = { maxDepth: 64, maxValues: 100_000 };
 
 /**
  * Reads and checks each member by which a mounted tool can show its schema. Returns the schema if
- * it is usable.
+ * it is usable. One function, because each check adds to what the next one reads.
  */
 export function checkMountedSchema(
   tool: object,
