@@ -1,5 +1,6 @@
 /** Reads the options of a command line. */
 import { parseArgs } from 'node:util';
+import { longestTimerMs } from '../options.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { usageFault } from './fault.ts';
 import { type OptionName, type OptionRow, optionTable } from './option-table.ts';
@@ -60,7 +61,6 @@ export interface ParsedLine {
 }
 
 const rows = new Map<string, OptionRow>(Object.entries(optionTable));
-const longestTimeoutMs = 2 ** 31 - 1;
 
 /**
  * Reads options and words.
@@ -127,7 +127,7 @@ function optionsOf(
       profile: values.get('profile'),
       facts: values.get('facts'),
       input: values.get('input'),
-      timeoutMs: readNumber('timeout-ms', values.get('timeout-ms'), 1, longestTimeoutMs),
+      timeoutMs: readNumber('timeout-ms', values.get('timeout-ms'), 1, longestTimerMs),
       http: values.get('http'),
       port: readNumber('port', values.get('port'), 0, 65_535),
       host: values.get('host'),
