@@ -140,7 +140,7 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
         () => store.list('s'),
       ])
         await expect(operation()).rejects.toThrow(
-          /^The store cannot be reached: Redis does not carry out commands \(\w+\)\. Try again later\.$/,
+          /^The store cannot be reached: Redis did not execute the command \(\w+\)\. Try again later\.$/,
         );
       await own.restart();
       await soon(() => client.status).toBe('ready');

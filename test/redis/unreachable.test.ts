@@ -64,7 +64,7 @@ async function reasons(running: readonly (() => Promise<unknown>)[]): Promise<st
     )) as RedisUnreachable;
     expect(error).toBeInstanceOf(Error);
     expect(error.message).toBe(
-      `The store cannot be reached: Redis does not carry out commands (${error.reason}). Try ` +
+      `The store cannot be reached: Redis did not execute the command (${error.reason}). Try ` +
         'again later.',
     );
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('a secret');
