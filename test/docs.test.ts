@@ -8,6 +8,7 @@ import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as core from '../src/index.ts';
 import tsupConfig from '../tsup.config.ts';
+import { benchmarksPicture } from './docs/benchmarks-picture.ts';
 import { errorsPage, reasons } from './docs/errors-page.ts';
 import {
   fencesOf,
@@ -18,6 +19,7 @@ import {
   linksOf,
   root,
   snippetsOf,
+  targetOf,
 } from './docs/pages.ts';
 import { createWorkbench, type Workbench } from './docs/workbench.ts';
 
@@ -35,6 +37,9 @@ const subpaths = new Map(
     ]),
 );
 const pages = guidePages();
+/** The first page of the site; not in the package. */
+const siteHome = 'docs/index.md';
+const changelog = linkedPages().find(({ path }) => path === 'CHANGELOG.md')!;
 const readme = pages.find(({ path }) => path === 'README.md')!.text;
 const snippets = pages.flatMap(snippetsOf);
 /** The core's files; what surfaces say of themselves is no part of it. */
@@ -99,7 +104,10 @@ describe('README.md', () => {
       .map(({ path }) => path)
       .filter(
         (path) =>
-          path.startsWith('docs/') && !path.startsWith('docs/decisions/') && !reached.has(path),
+          path.startsWith('docs/') &&
+          path !== siteHome &&
+          !path.startsWith('docs/decisions/') &&
+          !reached.has(path),
       );
     expect(apart).toEqual([]);
   });
@@ -113,6 +121,28 @@ describe('links', () => {
       expect(faults).toEqual([]);
     },
   );
+});
+
+describe('the package', () => {
+  test('has every file that its texts link to', () => {
+    const packed =
+      /^(?:README|CHANGELOG)\.md$|^LICENSE$|^docs\/(?!index\.md$|api\/|public\/|\.vitepress\/)/;
+    const apart = [...pages.filter(({ path }) => path !== siteHome), changelog].flatMap((page) =>
+      linksOf(page)
+        .filter((link) => !packed.test(targetOf(link) ?? page.path))
+        .map(({ page, line, target }) => `${page}:${line} ${target}`),
+    );
+    expect(apart).toEqual([]);
+  });
+});
+
+describe('the site', () => {
+  test('shows the first example of README.md on its home page', () => {
+    const home = pages.find(({ path }) => path === siteHome)!.text;
+    expect(home).toContain('<!--@include: ../README.md#first-tool-->');
+    const [, example = ''] = readme.split(/<!-- #(?:end)?region first-tool -->/);
+    expect(fencesOf(example).map(({ info }) => info)).toEqual(['ts']);
+  });
 });
 
 describe('docs/errors.md', () => {
@@ -143,6 +173,13 @@ describe('docs/errors.md', () => {
     expect(
       reasons.map(({ reason }) => reason).filter((reason) => !text.includes(`'${reason}'`)),
     ).toEqual([]);
+  });
+});
+
+describe('docs/images/benchmarks.svg', () => {
+  // `npx vitest run test/docs.test.ts -u` draws it anew.
+  test('shows what the table of docs/performance.md says', async () => {
+    await expect(benchmarksPicture()).toMatchFileSnapshot('../docs/images/benchmarks.svg');
   });
 });
 
