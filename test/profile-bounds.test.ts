@@ -2,17 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { MisuseError } from '../src/errors.ts';
 import type { Effect } from '../src/policy/decision.ts';
-import {
-  checkLimits,
-  checkLineage,
-  type KnownProfile,
-  type Limits,
-  type Profile,
-  parentsOf,
-  type ResolvedProfile,
-  resolveProfile,
-  tightestLimits,
-} from '../src/policy/profile.ts';
+import { checkLimits, type Limits, tightestLimits } from '../src/policy/limits.ts';
+import { checkLineage, type KnownProfile, parentsOf } from '../src/policy/lineage.ts';
+import { type Profile, type ResolvedProfile, resolveProfile } from '../src/policy/profile.ts';
 
 function refusal(run: () => unknown): string {
   try {
@@ -124,11 +116,11 @@ describe('a profile may hold', () => {
   test.each<[profile: unknown, message: string]>([
     [
       () => 1,
-      'Expected a profile to be plain data, got what JSON cannot hold: a function is not JSON',
+      'Expected a profile to be plain data, got something that JSON cannot hold: a function is not JSON',
     ],
     [
       tool({ knobs: { f: 1n } }),
-      'Expected a profile to be plain data, got what JSON cannot hold at `/tools/0/knobs/f`: ' +
+      'Expected a profile to be plain data, got something that JSON cannot hold at `/tools/0/knobs/f`: ' +
         'a bigint is not JSON',
     ],
     [

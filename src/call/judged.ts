@@ -1,7 +1,7 @@
 /** What the rules judge of a call. */
 import { isJsonObject } from '../json.ts';
 import { type Judged, maxRuleSteps, overBudget } from '../policy/conditions.ts';
-import type { CompiledRule } from '../policy/rules.ts';
+import type { CompiledRule } from '../policy/rule.ts';
 import type { Binding } from '../state/binding.ts';
 import type { Call } from '../state/call.ts';
 

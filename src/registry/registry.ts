@@ -6,7 +6,7 @@ import { describe, MisuseError } from '../errors.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
 import { readOptions } from '../options.ts';
 import type { Profile } from '../policy/profile.ts';
-import type { Rule } from '../policy/rules.ts';
+import type { Rule } from '../policy/rule.ts';
 import { closeAutomatically } from '../session/auto-close.ts';
 import { closeSession } from '../session/close.ts';
 import { checkOverrides, Session } from '../session/session.ts';

@@ -14,14 +14,12 @@ import { createWaitGraph, type WaitGraph } from '../limits/semaphore.ts';
 import { loggedError, logTo } from '../logging.ts';
 import { readOptions } from '../options.ts';
 import type { Effect } from '../policy/decision.ts';
+import { type Limits, tightestLimits } from '../policy/limits.ts';
+import type { KnownProfile } from '../policy/lineage.ts';
 import type { Policy } from '../policy/policy.ts';
-import {
-  type KnownProfile,
-  type Limits,
-  type ResolvedProfile,
-  tightestLimits,
-} from '../policy/profile.ts';
-import { type CompiledRule, compileRules, type Rule } from '../policy/rules.ts';
+import type { ResolvedProfile } from '../policy/profile.ts';
+import type { CompiledRule, Rule } from '../policy/rule.ts';
+import { compileRules } from '../policy/rules.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import type { ToolResult } from '../result.ts';
 import { nameSkeleton } from '../text/names.ts';

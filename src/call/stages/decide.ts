@@ -9,7 +9,7 @@ import { isThenable } from '../../maybe-promise.ts';
 import type { Judged } from '../../policy/conditions.ts';
 import { allow, ask, type Decision, deny, readDecision } from '../../policy/decision.ts';
 import type { Policy } from '../../policy/policy.ts';
-import type { CompiledRule } from '../../policy/rules.ts';
+import type { CompiledRule } from '../../policy/rule.ts';
 import { denialText, denied, makeVerdict, type Verdict } from '../../policy/verdict.ts';
 import type { Binding } from '../../state/binding.ts';
 import type { Call } from '../../state/call.ts';
