@@ -4,8 +4,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { Ajv } from 'ajv';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import * as core from '../src/index.ts';
 import tsupConfig from '../tsup.config.ts';
 import { benchmarksPicture } from './docs/benchmarks-picture.ts';
@@ -82,6 +84,40 @@ describe('snippets', () => {
     test.each(numbered)('%s', (_, index) => {
       expect(faults[index]).toBeUndefined();
     });
+  });
+});
+
+describe('what is not run', () => {
+  const all = pages.flatMap(({ path, text }) =>
+    fencesOf(text).map((fence) => ({ ...fence, place: `${path}:${fence.line}` })),
+  );
+  const fences = (...languages: string[]): [place: string, code: string][] =>
+    all.filter(({ info }) => languages.includes(info)).map(({ place, code }) => [place, code]);
+  const isFileOfTools = new Ajv({ strict: false }).compile(
+    JSON.parse(readFileSync(join(root, 'host-tools.schema.json'), 'utf8')) as object,
+  );
+
+  test.each(fences('js', 'tsx'))('%s has no syntax error', (_, code) => {
+    const { diagnostics = [] } = ts.transpileModule(code, {
+      fileName: 'snippet.tsx',
+      reportDiagnostics: true,
+      compilerOptions: { jsx: ts.JsxEmit.Preserve, module: ts.ModuleKind.ESNext },
+    });
+    expect(diagnostics.map(({ messageText }) => messageText)).toEqual([]);
+  });
+
+  test.each(fences('json', 'yaml'))(
+    '%s can be read, and is valid as a file of tools',
+    (_, code) => {
+      const data = parse(code) as Readonly<Record<string, unknown>>;
+      if (['tools', 'profiles', 'rules'].some((section) => Array.isArray(data[section])))
+        expect([isFileOfTools(data), isFileOfTools.errors]).toEqual([true, null]);
+    },
+  );
+
+  test('every language is one that these tests know', () => {
+    const known = ['ts', 'ts continued', 'js', 'tsx', 'json', 'yaml', 'sh', 'text', 'nginx'];
+    expect(all.filter(({ info }) => !known.includes(info)).map(({ place }) => place)).toEqual([]);
   });
 });
 
