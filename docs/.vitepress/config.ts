@@ -87,10 +87,20 @@ export default defineConfig({
   },
   themeConfig: {
     logo: '/logo.svg',
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          searchOptions: {
+            // Guides before the reference, where each option stands several times.
+            boostDocument: (page: string) => (page.includes('/api/') ? 0.2 : 1),
+          },
+        },
+      },
+    },
     outline: [2, 3],
     nav: [
-      { text: 'Guide', link: '/getting-started', activeMatch: '^/(?!api/|recipes)' },
+      { text: 'Guide', link: '/getting-started', activeMatch: '^/(?!api/|recipes|$)' },
       { text: 'Recipes', link: '/recipes' },
       { text: 'API', link: '/api/', activeMatch: '^/api/' },
     ],

@@ -5,7 +5,14 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Application, Converter, LogLevel, ReflectionKind, type TypeDocOptions } from 'typedoc';
+import {
+  Application,
+  Comment,
+  Converter,
+  LogLevel,
+  ReflectionKind,
+  type TypeDocOptions,
+} from 'typedoc';
 import type { PluginOptions } from 'typedoc-plugin-markdown';
 import tsupConfig from '../../tsup.config.ts';
 
@@ -27,6 +34,18 @@ const specifiers = new Map(
     ]),
 );
 
+/** What the README's table of imports says about each, with links to the pages of the site. */
+const summaries = new Map(
+  [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)].map(
+    ([, specifier = '', text = '']) => [
+      specifier,
+      `${text.replaceAll(/\(docs\/([\w-]+)\.md/g, '(/$1')}.`.replace(/^(?:\[)?\w/, (first) =>
+        first.toUpperCase(),
+      ),
+    ],
+  ),
+);
+
 const options: TypeDocOptions & Partial<PluginOptions> & { docsRoot: string } = {
   name: 'API reference',
   logLevel: LogLevel.Warn,
@@ -46,7 +65,10 @@ const options: TypeDocOptions & Partial<PluginOptions> & { docsRoot: string } = 
   entryFileName: 'index.md',
   indexFormat: 'table',
   parametersFormat: 'table',
-  groupOrder: ['Functions', 'Variables', 'Classes', 'Interfaces', 'Type Aliases'],
+  groupOrder: [
+    ...['Functions', 'Variables', 'Classes', 'Interfaces', 'Type Aliases'],
+    ...['Constructors', 'Properties', 'Accessors', 'Methods'],
+  ],
   pageTitleTemplates: { index: '{projectName}', member: '{name}' },
 };
 const app = await Application.bootstrapWithPlugins(options);
@@ -57,6 +79,8 @@ app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     const specifier = file === undefined ? undefined : specifiers.get(file);
     if (specifier === undefined) throw new Error(`${module.name} is no public subpath`);
     module.name = specifier;
+    const summary = summaries.get(specifier);
+    if (summary !== undefined) module.comment ??= new Comment([{ kind: 'text', text: summary }]);
   }
 });
 
