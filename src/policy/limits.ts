@@ -1,6 +1,5 @@
 /** The limits of a session: checked once, and the tightest of several. */
-import { describe, MisuseError } from '../errors.ts';
-import { readOptions } from '../options.ts';
+import { kind, longestTimerMs, readOptions, type TableOf, wholeNumber } from '../options.ts';
 
 /** Limits of one session. An absent limit has its default. */
 export interface Limits {
@@ -26,48 +25,33 @@ export interface Limits {
 }
 
 type LimitName = keyof Limits;
-
-/** The longest delay that a timer takes. */
-export const longestTimerMs = 2 ** 31 - 1;
-const limitRanges = new Map<LimitName, readonly [least: number, most: number]>([
-  ['callsPerMinute', [1, Number.MAX_SAFE_INTEGER]],
-  ['maxConcurrentCalls', [1, Number.MAX_SAFE_INTEGER]],
-  ['maxQueuedCalls', [0, Number.MAX_SAFE_INTEGER]],
-  ['queueTimeoutMs', [1, longestTimerMs]],
-  ['maxPendingApprovals', [0, Number.MAX_SAFE_INTEGER]],
-  ['loopGuard', [1, Number.MAX_SAFE_INTEGER]],
-  ['maxInputBytes', [1, Number.MAX_SAFE_INTEGER]],
-  ['maxOutputChars', [1, Number.MAX_SAFE_INTEGER]],
-]);
+/** A whole number from 1. */
+export const least1 = wholeNumber(1);
+const limitTable = {
+  callsPerMinute: least1,
+  maxConcurrentCalls: least1,
+  maxQueuedCalls: wholeNumber(0),
+  queueTimeoutMs: wholeNumber(1, longestTimerMs),
+  maxPendingApprovals: wholeNumber(0),
+  loopGuard: kind<number | false>(
+    `false or ${least1.expected}`,
+    (value) => value === false || least1.accepts(value),
+  ),
+  maxInputBytes: least1,
+  maxOutputChars: least1,
+} satisfies TableOf<Limits>;
+const limitNames = Object.keys(limitTable) as readonly LimitName[];
 
 /**
- * Checks limits and returns a frozen copy of them.
- * @param where starts the message, such as `session` or ``profile `ci` ``
- * @throws MisuseError `invalid_option`, which names the field
+ * Checks limits and returns a frozen copy of those that are given.
+ * @param where starts the message, such as `createSession` or ``profile `ci` ``
+ * @throws MisuseError `invalid_option`, which names the limit
  */
 export function checkLimits(limits: Limits, where: string): Limits {
-  const given = readOptions(`${where}: limits`, limits, [...limitRanges.keys()], { noun: 'limit' });
-  // Without a prototype, since each call reads limits by name.
+  const given = readOptions(where, limits, limitTable, { path: 'limits' });
+  // Without a prototype and absent members, since limits are merged and each call reads them by name.
   const copy = Object.create(null) as { -readonly [K in LimitName]?: number | false };
-  for (const [key, value] of Object.entries(given) as [LimitName, unknown][]) {
-    const range = limitRanges.get(key) as readonly [number, number];
-    if (value === undefined) continue;
-    const fits =
-      typeof value === 'number' &&
-      Number.isInteger(value) &&
-      value >= range[0] &&
-      value <= range[1];
-    if (!fits && !(key === 'loopGuard' && value === false)) {
-      const expected =
-        `${key === 'loopGuard' ? 'false or ' : ''}a whole number from ${range[0]} to ` +
-        `${range[1]}`;
-      throw new MisuseError(
-        'invalid_option',
-        `${where}: Expected \`limits.${key}\` to be ${expected}, got ${describe(value)}`,
-      );
-    }
-    copy[key] = value as number | false;
-  }
+  for (const name of limitNames) if (given[name] !== undefined) copy[name] = given[name];
   return Object.freeze(copy) as Limits;
 }
 
@@ -76,7 +60,7 @@ export function tightestLimits(...limits: readonly (Limits | undefined)[]): Limi
   const tightest = Object.create(null) as { -readonly [K in LimitName]?: number };
   for (const given of limits) {
     if (given === undefined) continue;
-    for (const key of limitRanges.keys()) {
+    for (const key of limitNames) {
       const value = given[key];
       if (typeof value === 'number' && !(value >= (tightest[key] ?? Number.POSITIVE_INFINITY)))
         tightest[key] = value;

@@ -31,7 +31,7 @@ export function checkLineage(profile: Profile, known: ReadonlyMap<string, KnownP
   if (heir !== undefined)
     throw new MisuseError(
       'invalid_option',
-      `profile \`${profile.id}\`: Expected \`extends\` to name no profile that extends it, ` +
-        `got ${describe(heir)}`,
+      `profile \`${profile.id}\`: expected \`extends\` to name no profile that extends it, ` +
+        `got ${describe(heir)}.`,
     );
 }

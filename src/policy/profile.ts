@@ -1,10 +1,20 @@
 /** Profiles: named, ordered sets of tools with their knobs, rules and limits. */
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json.ts';
-import { readOptions } from '../options.ts';
+import {
+  anything,
+  array,
+  kind,
+  type OptionValues,
+  oneOf,
+  readOptions,
+  required,
+  type TableOf,
+  withDefault,
+} from '../options.ts';
 import type { Effect } from './decision.ts';
 import { checkLimits, type Limits, tightestLimits } from './limits.ts';
-import { type Expect, readParents, readTools, type ToolEntry } from './profile-entries.ts';
+import { readParents, readTools, type ToolEntry } from './profile-entries.ts';
 import type { CompiledRule, Rule } from './rule.ts';
 import { compileRules } from './rules.ts';
 
@@ -74,7 +84,19 @@ export interface ResolvedProfile {
   readonly default: Effect | undefined;
 }
 
-const profileKeys = ['id', 'extends', 'tools', 'rules', 'limits', 'default'];
+const profileTable = {
+  id: required(
+    kind<string>(
+      'a non-blank string without white space at its ends, of at most 256 characters',
+      (id) => typeof id === 'string' && id !== '' && id.trim() === id && id.length <= 256,
+    ),
+  ),
+  extends: anything(),
+  tools: required(array('a list of names or objects')),
+  rules: withDefault(anything<readonly Rule[]>(), Object.freeze([])),
+  limits: anything<Limits>(),
+  default: oneOf('allow', 'ask', 'deny'),
+} satisfies TableOf<Profile>;
 const strictness = { allow: 0, ask: 1, deny: 2 } as const satisfies Record<Effect, number>;
 
 /**
@@ -90,34 +112,20 @@ export function resolveProfile(
   profile: Profile,
   lookup: (id: string) => ResolvedProfile | undefined,
 ): ResolvedProfile {
-  const { id, where, source } = readProfile(profile);
-  const expect: Expect = (passed, field, expected, got) => {
-    if (!passed)
-      throw new MisuseError(
-        'invalid_option',
-        `${where}: Expected \`${field}\` to be ${expected}, got ${describe(got)}`,
-      );
-  };
-  const own = source.default;
-  expect(
-    own === undefined || own === 'allow' || own === 'ask' || own === 'deny',
-    'default',
-    '`allow`, `ask` or `deny`',
-    own,
-  );
-
-  const parents = readParents(source.extends, id, expect).map((parentId) => {
+  const { where, source } = readProfile(profile);
+  const { id, default: own } = source;
+  const parents = readParents(source.extends, id, where).map((parentId) => {
     const parent = lookup(parentId);
     if (parent === undefined)
       throw new MisuseError(
         'unknown_profile',
-        `${where}: Expected \`extends\` to name defined profiles, got \`${parentId}\``,
+        `${where}: expected \`extends\` to name defined profiles, got \`${parentId}\`.`,
       );
     return parent;
   });
-  const tools = mergeTools(parents, readTools(source.tools, where, expect));
-  const rules = compileRules((source.rules ?? []) as unknown as readonly Rule[], `profile:${id}`);
-  const limits = source.limits === undefined ? {} : checkLimits(source.limits as Limits, where);
+  const tools = mergeTools(parents, readTools(source.tools, where));
+  const rules = compileRules(source.rules, `profile:${id}`);
+  const limits = source.limits === undefined ? {} : checkLimits(source.limits, where);
   return Object.freeze<ResolvedProfile>({
     id,
     tools,
@@ -130,43 +138,34 @@ export function resolveProfile(
         limits,
       ),
     ),
-    default: (own as Effect | undefined) ?? strictest(parents.map((parent) => parent.default)),
+    default: own ?? strictest(parents.map((parent) => parent.default)),
   });
 }
 
 interface ReadProfile {
-  readonly id: string;
   /** Names the profile in messages. */
   readonly where: string;
-  readonly source: Partial<JsonObject>;
+  readonly source: OptionValues<typeof profileTable>;
 }
 
-/** Copies a profile and checks its id and the names of its fields. */
+/** Copies a profile and checks its fields. */
 function readProfile(profile: Profile): ReadProfile {
   const copied = copyJson(profile, { maxDepth: 72, maxValues: 500_000 });
   if (!copied.ok)
     throw new MisuseError(
       'invalid_option',
-      'Expected a profile to be plain data, got something that JSON cannot ' +
-        `hold${copied.path === '' ? '' : ` at \`${copied.path}\``}: ${copied.message}`,
+      'defineProfile: expected a profile to be plain data, got a value that JSON cannot ' +
+        `hold${copied.path === '' ? '' : ` at \`${copied.path}\``}: ${copied.message}.`,
     );
   const { value } = copied;
   if (!isJsonObject(value))
     throw new MisuseError(
       'invalid_option',
-      `Expected a profile to be an object, got ${describe(profile)}`,
+      `defineProfile: expected an object, got ${describe(profile)}.`,
     );
   const id = Object.hasOwn(value, 'id') ? value.id : undefined;
   const where = typeof id === 'string' && id.length <= 256 ? `profile \`${id}\`` : 'defineProfile';
-  const source: Partial<JsonObject> = readOptions(where, value, profileKeys, { noun: 'field' });
-  if (typeof id !== 'string' || id.trim() === '' || id.trim() !== id || id.length > 256) {
-    throw new MisuseError(
-      'invalid_option',
-      `Expected a profile's \`id\` to be a non-blank string without white space at its ends, ` +
-        `of at most 256 characters, got ${describe(id)}`,
-    );
-  }
-  return { id, where, source };
+  return { where, source: readOptions(where, value, profileTable, { noun: 'field' }) };
 }
 
 function mergeTools(

@@ -1,7 +1,7 @@
 /** Checks rules and compiles them, once, when the host hands them in. */
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options.ts';
 import { globTest } from '../text/glob.ts';
 import { latinForm } from '../text/names.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
@@ -81,7 +81,7 @@ function readRule(source: unknown, where: string): Partial<JsonObject> {
     );
   if (!isJsonObject(copy.value))
     throw new MisuseError('invalid_rule', `${where}: Expected an object, got ${describe(source)}`);
-  return readOptions(where, copy.value, ruleKeys, { code: 'invalid_rule', noun: 'field' });
+  return readMembers(where, copy.value, ruleKeys, { code: 'invalid_rule', noun: 'field' });
 }
 
 /** The part of a rule that no input changes. */

@@ -1,7 +1,7 @@
 /**
  * Suspended calls in Redis: any process may resume what another suspended, and one of them does.
  */
-import type { ApprovalRecord, ApprovalStore, JsonObject } from '../index.ts';
+import type { ApprovalStore, JsonObject } from '../index.ts';
 import { isJsonObject } from '../json.ts';
 import { redisCommands, redisScript } from './commands.ts';
 import { approvalKey, approvalsKey, whole } from './keys.ts';
@@ -28,6 +28,18 @@ return redis.call('ZRANGEBYSCORE', KEYS[1], string.format('%.0f', now), '+inf')`
  * whose `put` failed may be kept all the same until it expires; nobody was given its token. A take
  * whose answer was lost is not repeated: the call has to be asked for again, and never runs twice.
  * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools';
+ * import { redisApprovals } from 'host-tools/redis';
+ * import { Redis } from 'ioredis';
+ *
+ * const store = redisApprovals({ client: new Redis() });
+ * const registry = new HostToolRegistry({
+ *   approvals: { secret: process.env.APPROVAL_SECRET ?? '', store },
+ * });
+ * ```
  */
 export function redisApprovals(options: RedisOptions): ApprovalStore {
   const { client, prefix, run, send } = redisCommands(redisSettings('redisApprovals', options));
@@ -38,7 +50,7 @@ export function redisApprovals(options: RedisOptions): ApprovalStore {
       // Two places: an id without its record means nothing, and a record without its id was never
       // acknowledged.
       await Promise.all([
-        run(indexScript, [approvalsKey(prefix, String(sessionId))], [id, until]),
+        run(indexScript, [approvalsKey(prefix, sessionId)], [id, until]),
         send(() => client.set(approvalKey(prefix, id), JSON.stringify(record), 'PXAT', until)),
       ]);
     },
@@ -52,7 +64,7 @@ export function redisApprovals(options: RedisOptions): ApprovalStore {
         ids.map(async (id) => parsed(await send(() => client.get(approvalKey(prefix, id))))),
       );
       // An id can be put again for another session.
-      return records.filter((record): record is ApprovalRecord => record?.sessionId === sessionId);
+      return records.filter((record): record is JsonObject => record?.sessionId === sessionId);
     },
   };
 }

@@ -22,6 +22,20 @@ import { type RedisOptions, redisSettings } from './options.ts';
  * `autoResendUnfulfilledCommands: false`). A relay lives with that: it writes over versions, takes
  * an entry of a log twice for one, and what is taken twice is refused.
  * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { redisBus, redisStore } from 'host-tools/redis';
+ * import { serveRelay } from 'host-tools/relay';
+ * import { Redis } from 'ioredis';
+ *
+ * const client = new Redis();
+ * const relay = await serveRelay({
+ *   port: 4040,
+ *   store: redisStore({ client }),
+ *   bus: redisBus({ client }),
+ * });
+ * ```
  */
 export function redisStore(options: RedisOptions): RelayStore {
   const commands = redisCommands(redisSettings('redisStore', options));

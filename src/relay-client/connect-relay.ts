@@ -42,9 +42,27 @@ const optionNames: readonly (keyof RelayClientOptions)[] = [
  * 401, 403, 404, 410), tools of which it takes none (422), too many of them (413). Tools that it
  * refuses while it takes others are in `failed`.
  *
- * @example const relay = await connectRelay({ url: 'https://relay.example.com', code, token, tools:
- * [{ name: 'get_title', description: 'The title of the document.', parameters: { type: 'object' },
- * handler: () => document.title }], });
+ * @example
+ * ```ts
+ * import { connectRelay } from 'host-tools/relay/client';
+ *
+ * declare const [code, token]: [string, string]; // from the host that created the session
+ *
+ * const relay = await connectRelay({
+ *   url: 'https://relay.example.com',
+ *   code,
+ *   token,
+ *   tools: [
+ *     {
+ *       name: 'get_title',
+ *       description: 'The title of the document.',
+ *       parameters: { type: 'object' },
+ *       handler: () => 'Report 2025',
+ *     },
+ *   ],
+ * });
+ * // later: await relay.close();
+ * ```
  */
 export async function connectRelay(options: RelayClientOptions): Promise<RelayConnection> {
   const own = ownOptions('connectRelay', options, optionNames) as RelayClientOptions;

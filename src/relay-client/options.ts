@@ -88,9 +88,9 @@ export interface RelayClientOptions {
    * polling. Any other is used alone. @default "auto"
    */
   readonly transport?: 'auto' | RelayTransport | undefined;
-  /** @default the global `fetch` */
+  /** Sends the HTTP requests. @default the global `fetch` */
   readonly fetch?: ((url: string, init?: RequestInit) => Promise<Response>) | undefined;
-  /** @default the global `WebSocket`, where there is one */
+  /** Opens the WebSockets. @default the global `WebSocket`, if there is one */
   readonly WebSocket?: (new (url: string) => RelayWebSocket) | undefined;
   /** Spreads the attempts of many clients: a number from 0 up to 1. @default Math.random */
   readonly random?: (() => number) | undefined;

@@ -2,8 +2,17 @@
  * Maps tool names to names that a provider accepts, and back.
  */
 import { createHash } from 'node:crypto';
-import { describe, MisuseError } from '../errors.ts';
-import { readOptions } from '../options.ts';
+import { MisuseError } from '../errors.ts';
+import {
+  array,
+  checkOption,
+  kind,
+  readOptions,
+  type TableOf,
+  wholeNumber,
+  withDefault,
+  wrongOption,
+} from '../options.ts';
 
 /** The names that a provider accepts. */
 export interface ProviderNameOptions {
@@ -42,8 +51,11 @@ const mostDigits = 64;
  * is one entry.
  * @example
  * ```ts
- * const { toProvider } = toProviderNames(['git.status', 'read_file']);
- * toProvider.get('git.status'); // 'git_status'
+ * import { toProviderNames } from 'host-tools/workflow';
+ *
+ * const { toProvider, toTool } = toProviderNames(['math.add', 'read_file']);
+ * toProvider.get('math.add'); // 'math_add'
+ * toTool.get('math_add'); // 'math.add'
  * ```
  * @throws MisuseError `invalid_option` for an empty name, one with a lone surrogate, invalid or
  * unknown options, and where the pattern leaves no room for distinct names
@@ -141,18 +153,21 @@ interface Rule {
   allowsInside(character: string): boolean;
 }
 
+const where = 'toProviderNames';
+const ruleTable = {
+  pattern: withDefault(
+    kind<RegExp>(
+      'a RegExp',
+      // Not instanceof, which refuses a RegExp of another realm.
+      (value) => Object.prototype.toString.call(value) === '[object RegExp]',
+    ),
+    /^[A-Za-z0-9_-]{1,64}$/,
+  ),
+  maxLength: wholeNumber(1, longestName),
+} satisfies TableOf<ProviderNameOptions>;
+
 function readRule(options: ProviderNameOptions | undefined): Rule {
-  const { pattern = /^[A-Za-z0-9_-]{1,64}$/, maxLength } = readOptions('toProviderNames', options, [
-    'pattern',
-    'maxLength',
-  ]);
-  if (Object.prototype.toString.call(pattern) !== '[object RegExp]')
-    throw misuse('pattern', 'a RegExp', pattern);
-  if (
-    maxLength !== undefined &&
-    !(Number.isInteger(maxLength) && maxLength >= 1 && maxLength <= longestName)
-  )
-    throw misuse('maxLength', `a whole number from 1 to ${longestName}`, maxLength);
+  const { pattern, maxLength } = readOptions(where, options, ruleTable);
   // A copy, since with `g` and `y` a test would change the host's `lastIndex`.
   const own = new RegExp(pattern);
   const matches = (text: string): boolean => {
@@ -192,11 +207,12 @@ function longestOf(matches: (text: string) => boolean): number {
 }
 
 function readNames(names: readonly string[]): ReadonlySet<string> {
-  if (!Array.isArray(names)) throw misuse('names', 'an array of tool names', names);
+  checkOption(where, 'names', names, array('an array of tool names'));
   for (const name of names as readonly unknown[]) {
-    if (typeof name !== 'string' || name === '') throw misuse('names', 'non-empty strings', name);
+    if (typeof name !== 'string' || name === '')
+      throw wrongOption(where, 'names', 'non-empty strings', name);
     if (/\p{Surrogate}/u.test(name))
-      throw misuse('names', 'strings without lone surrogates', JSON.stringify(name));
+      throw wrongOption(where, 'names', 'strings without lone surrogates', JSON.stringify(name));
   }
   return new Set(names);
 }
@@ -228,13 +244,6 @@ function cutToFit(text: string, suffix: string, rule: Rule): string | undefined 
     length -= (characters[count - 1] as string).length;
   }
   return undefined;
-}
-
-function misuse(field: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError(
-    'invalid_option',
-    `toProviderNames: expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
-  );
 }
 
 function noName({ name }: { readonly name: string }, { pattern, maxLength }: Rule): MisuseError {

@@ -3,7 +3,7 @@
  */
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, frozenJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options.ts';
 import { checkToolName } from '../text/names.ts';
 import { own, ownMembers } from './own.ts';
 import type { Block } from './tool-spec.ts';
@@ -147,7 +147,7 @@ export function checkFields<Name extends string>(
   at: string,
 ): Partial<Readonly<Record<Name, JsonValue>>> {
   object(value, at);
-  const members: Partial<Record<Name, JsonValue>> = readOptions(
+  const members: Partial<Record<Name, JsonValue>> = readMembers(
     `\`${at}\``,
     value as Record<Name, JsonValue>,
     Object.keys(checks),

@@ -2,7 +2,7 @@
  * `computeEffective` for hosts. It checks the input, so that the computation can rely on it.
  */
 import type { JsonValue } from '../json.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options.ts';
 import { type EffectiveInput, type EffectiveSet, effectiveSet } from '../toolset/effective.ts';
 import {
   budget,
@@ -20,17 +20,20 @@ import {
  * give equal sets, whatever the order of an object's keys and of the names in an override.
  * @example
  * ```ts
+ * import { computeEffective } from 'host-tools/workflow';
+ *
  * const { names, dropped } = computeEffective({
- *   tools: [{ name: 'open' }, { name: 'read', requires: [{ fact: 'ready', equals: true }] }],
+ *   tools: [{ name: 'look' }, { name: 'enter', requires: [{ fact: 'door', equals: 'open' }] }],
+ *   facts: { door: 'shut' },
  * });
- * // names: ['open'], dropped: [{ name: 'read', code: 'fact_unmet:ready' }]
+ * console.log(names, dropped); // ['look'], [{ name: 'enter', code: 'fact_unmet:door' }]
  * ```
  * @throws MisuseError `unknown_tool` if the profile, an override or `required` names a tool that is
  * not among the tools; `duplicate_name` for two specs with one name; `invalid_option` for an unknown
  * field at any depth, and for a value of the wrong type
  */
 export function computeEffective(input: EffectiveInput): EffectiveSet {
-  const read = readOptions('computeEffective', input, Object.keys(inputFields));
+  const read = readMembers('computeEffective', input, Object.keys(inputFields));
   for (const [key, check] of Object.entries(inputFields))
     check(read[key as keyof EffectiveInput] as JsonValue | undefined, key);
   return effectiveSet(read as EffectiveInput);

@@ -1,7 +1,7 @@
 /** The conversation between a host loop and a model, independent of any provider's format. */
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, frozenJson, isJsonObject } from '../json.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options.ts';
 import type { ToolCall } from '../toolset/batch-plan.ts';
 import { eventLimits } from '../toolset/shape.ts';
 import type { ToolSpec } from '../toolset/tool-spec.ts';
@@ -92,7 +92,7 @@ export function readAnswer(answer: unknown): GenerateAnswer {
   if (typeof answer !== 'object' || answer === null)
     throw new TypeError(`expected { text?, toolCalls? }, got ${describe(answer)}`);
   // A misspelt `toolCalls` must not end the run as if the model had made no calls.
-  const { text, toolCalls } = readOptions<{ text?: unknown; toolCalls?: unknown }>(
+  const { text, toolCalls } = readMembers<{ text?: unknown; toolCalls?: unknown }>(
     'its answer',
     answer,
     ['text', 'toolCalls'],

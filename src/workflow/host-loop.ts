@@ -2,13 +2,24 @@
  * The loop between a model and a session. A workflow says which tools are listed, which calls run
  * in parallel, and when the conversation is over.
  */
-import { describe } from '../errors.ts';
-import { MisuseError } from '../index.ts';
-import { readOptions } from '../options.ts';
+import {
+  abortSignal,
+  anything,
+  fn,
+  kind,
+  readMembers,
+  readOptions,
+  required,
+  type TableOf,
+  wholeNumber,
+  withDefault,
+  withMethods,
+} from '../options.ts';
 import { readInput } from './conversation.ts';
 import type { HostLoopOptions, HostLoopResult, LoopStart } from './host-loop-options.ts';
 import { runLoop } from './loop-run.ts';
 import { readState } from './read-state.ts';
+import type { WorkflowState } from './workflow-state.ts';
 
 /**
  * Runs a conversation to its end: asks the model, runs its calls through the session by the plan of
@@ -17,11 +28,18 @@ import { readState } from './read-state.ts';
  * registry's logger as `err`. Once the session is closed, the model is not asked again.
  * @example
  * ```ts
- * const { messages, stopped } = await runHostLoop({
- *   workflow: createWorkflow({ tools: toolSpecs(session) }),
+ * import { scriptedModel } from 'host-tools/testing';
+ * import { createWorkflow, runHostLoop, toolSpecs } from 'host-tools/workflow';
+ *
+ * const { stopped, messages } = await runHostLoop({
+ *   workflow: createWorkflow({
+ *     tools: toolSpecs(session),
+ *     profiles: { all: ['add'] },
+ *     profile: 'all',
+ *   }),
  *   session,
- *   generate: ({ messages, tools }) => askMyModel(messages, tools),
- *   input: 'What changed in the last commit?',
+ *   generate: scriptedModel(['Hello.']), // your model
+ *   input: 'Say hello.',
  * });
  * ```
  * @throws MisuseError at once for invalid options
@@ -40,53 +58,29 @@ export function runHostLoop(options: HostLoopOptions): Promise<HostLoopResult> {
   });
 }
 
-const optionNames = [
-  'workflow',
-  'session',
-  'generate',
-  'input',
-  'signal',
-  'maxTurns',
-  'run',
-  'onEvent',
-] as const satisfies readonly (keyof HostLoopOptions)[];
+const where = 'runHostLoop';
+const loopTable = {
+  workflow: required(
+    kind<WorkflowState>(
+      'a workflow state from `createWorkflow`',
+      (value) => (value as WorkflowState | null | undefined)?.version === 1,
+    ),
+  ),
+  session: required(withMethods<HostLoopOptions['session']>(['executeBatch'], 'a session')),
+  generate: required(fn<HostLoopOptions['generate']>()),
+  input: anything<HostLoopOptions['input']>(),
+  signal: abortSignal,
+  maxTurns: withDefault(wholeNumber(1), 16),
+  run: anything<NonNullable<HostLoopOptions['run']>>(),
+  onEvent: fn<NonNullable<HostLoopOptions['onEvent']>>(),
+} satisfies TableOf<HostLoopOptions>;
 
 function readHostLoop(options: HostLoopOptions): LoopStart {
-  const fault = (field: string, expected: string, got: unknown): MisuseError =>
-    new MisuseError(
-      'invalid_option',
-      `runHostLoop: expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
-    );
-  if (options === undefined) throw fault('options', 'an object', options);
-  const {
-    workflow,
-    session,
-    generate,
-    input,
-    signal,
-    maxTurns = 16,
-    run,
-    onEvent,
-  } = readOptions('runHostLoop', options, optionNames);
-  if (typeof workflow !== 'object' || workflow === null || workflow.version !== 1)
-    throw fault('workflow', "a workflow's state, as `createWorkflow` gives it", workflow);
-  if (typeof session !== 'object' || session === null || typeof session.executeBatch !== 'function')
-    throw fault('session', 'a session', session);
-  if (typeof generate !== 'function') throw fault('generate', 'a function', generate);
-  if (!Number.isInteger(maxTurns) || maxTurns < 1)
-    throw fault('maxTurns', 'an integer from 1', maxTurns);
-  if (onEvent !== undefined && typeof onEvent !== 'function')
-    throw fault('onEvent', 'a function', onEvent);
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function')
-    throw fault('signal', 'an AbortSignal', signal);
+  const { workflow, input, run, ...given } = readOptions(where, options, loopTable);
   return {
+    ...given,
     workflow: readState(workflow),
-    session,
-    generate,
     messages: readInput(input as HostLoopOptions['input']),
-    signal,
-    maxTurns,
-    run: readOptions('`run` of runHostLoop', run, ['runId', 'profile', 'provider']),
-    onEvent,
+    run: readMembers(where, run, ['runId', 'profile', 'provider'], { path: 'run' }),
   };
 }

@@ -1,7 +1,7 @@
 /** Reads what comes to a workflow from outside: a frozen JSON copy, checked field by field. */
 import { describe, MisuseError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options.ts';
 import { own } from '../toolset/own.ts';
 import {
   any,
@@ -60,7 +60,7 @@ export function checkEvents(events: unknown, where: string): void {
 export function readWorkflowOptions(options: unknown): WorkflowOptions {
   const copy = copied(options, 'the workflow');
   if (!isJsonObject(copy)) throw wrong('createWorkflow', 'an object with `tools`', copy);
-  const read = readOptions('createWorkflow', copy, Object.keys(workflowFields)) as JsonObject;
+  const read = readMembers('createWorkflow', copy, Object.keys(workflowFields)) as JsonObject;
   for (const [key, check] of Object.entries(workflowFields))
     check(read[key], `createWorkflow.${key}`);
   return read as unknown as WorkflowOptions;

@@ -132,7 +132,7 @@ function refusal(
   if (code === 'duplicate_call_id')
     return toolError(
       code,
-      `The id \`${id}\` occurs twice in the batch. Only the first call was run; give every call ` +
+      `The id \`${id}\` occurs twice in the batch. Only the first call was run; give each call ` +
         'its own id.',
     );
   if (code === 'tool_not_found') return notFoundError(name, hinted ? run.effective.names : []);

@@ -146,7 +146,7 @@ describe('a field that does not exist', () => {
     [
       'a member of `run`',
       { run: { profil: 'reader' } },
-      '`run` of runHostLoop: unknown option `profil`; did you mean `profile`?',
+      'runHostLoop: unknown option `run.profil`; did you mean `profile`?',
     ],
   ])('of runHostLoop is refused at once: %s', (_, more, message) => {
     const session = new HostToolRegistry().createSession({ sessionId: 's' });

@@ -57,6 +57,18 @@ interface Machine {
  * Serves tools over MCP: the 2025 era with MCP sessions, the 2026 era request by request. Mount
  * `fetch` wherever web-standard requests are answered.
  * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { createMcpHandler, toNodeListener } from 'host-tools/mcp';
+ *
+ * const handler = createMcpHandler(
+ *   ({ principal = 'anybody' }) => registry.createSession({ sessionId: principal, principal }),
+ *   { name: 'weather', version: '1.0.0' },
+ * );
+ * createServer(toNodeListener(handler)).listen(3000, '127.0.0.1');
+ * ```
  */
 export function createMcpHandler(source: McpSource, options?: McpHandlerOptions): McpHandler {
   const settings = readHandlerOptions(options, loggerOf(source));

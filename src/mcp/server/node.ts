@@ -37,6 +37,14 @@ export interface NodeResponse {
 /**
  * Answers requests of `node:http`, Express and what is like them:
  * `createServer(toNodeListener(handler))`. The handler hears when a client goes away.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { createMcpHandler, toNodeListener } from 'host-tools/mcp';
+ *
+ * createServer(toNodeListener(createMcpHandler(session))).listen(3000, '127.0.0.1');
+ * ```
  */
 export function toNodeListener(handler: {
   fetch(request: Request): Promise<Response>;
