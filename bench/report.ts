@@ -79,9 +79,8 @@ export function markdownTable(report: Report, date: string): string {
   const line = (row: readonly string[]): string => `| ${row.join(' | ')} |`;
   const skipped = report.skipped.map((one) => `\nSkipped: ${one}\n`).join('');
   return (
-    `Node ${process.version}, ${process.platform} ${process.arch}, ` +
-    `${cpus()[0]?.model ?? 'unknown processor'}, ` +
-    `${date}.\n\n${[line(heads), line(heads.map(() => '---')), ...ordered(report).map(line)].join('\n')}\n${skipped}`
+    `Measured on ${date} with Node ${process.version}, ${process.platform} ${process.arch}, ` +
+    `${cpus()[0]?.model ?? 'unknown processor'}.\n\n${[line(heads), line(heads.map(() => '---')), ...ordered(report).map(line)].join('\n')}\n${skipped}`
   );
 }
 

@@ -4,10 +4,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { Ajv } from 'ajv';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import * as core from '../src/index.ts';
 import tsupConfig from '../tsup.config.ts';
+import { benchmarksPicture } from './docs/benchmarks-picture.ts';
 import { errorsPage, reasons } from './docs/errors-page.ts';
 import { exampleGlobals, exampleSnippets } from './docs/exports.ts';
 import {
@@ -19,6 +22,7 @@ import {
   linksOf,
   root,
   snippetsOf,
+  targetOf,
 } from './docs/pages.ts';
 import { createWorkbench, type Workbench } from './docs/workbench.ts';
 
@@ -36,6 +40,9 @@ const subpaths = new Map(
     ]),
 );
 const pages = guidePages();
+/** The first page of the site; not in the package. */
+const siteHome = 'docs/index.md';
+const changelog = linkedPages().find(({ path }) => path === 'CHANGELOG.md')!;
 const readme = pages.find(({ path }) => path === 'README.md')!.text;
 const snippets = pages.flatMap(snippetsOf);
 const examples = [...exampleSnippets(), exampleGlobals];
@@ -85,6 +92,40 @@ describe('snippets', () => {
   });
 });
 
+describe('what is not run', () => {
+  const all = pages.flatMap(({ path, text }) =>
+    fencesOf(text).map((fence) => ({ ...fence, place: `${path}:${fence.line}` })),
+  );
+  const fences = (...languages: string[]): [place: string, code: string][] =>
+    all.filter(({ info }) => languages.includes(info)).map(({ place, code }) => [place, code]);
+  const isFileOfTools = new Ajv({ strict: false }).compile(
+    JSON.parse(readFileSync(join(root, 'host-tools.schema.json'), 'utf8')) as object,
+  );
+
+  test.each(fences('js', 'tsx'))('%s has no syntax error', (_, code) => {
+    const { diagnostics = [] } = ts.transpileModule(code, {
+      fileName: 'snippet.tsx',
+      reportDiagnostics: true,
+      compilerOptions: { jsx: ts.JsxEmit.Preserve, module: ts.ModuleKind.ESNext },
+    });
+    expect(diagnostics.map(({ messageText }) => messageText)).toEqual([]);
+  });
+
+  test.each(fences('json', 'yaml'))(
+    '%s can be read, and is valid as a file of tools',
+    (_, code) => {
+      const data = parse(code) as Readonly<Record<string, unknown>>;
+      if (['tools', 'profiles', 'rules'].some((section) => Array.isArray(data[section])))
+        expect([isFileOfTools(data), isFileOfTools.errors]).toEqual([true, null]);
+    },
+  );
+
+  test('every language is one that these tests know', () => {
+    const known = ['ts', 'ts continued', 'js', 'tsx', 'json', 'yaml', 'sh', 'text', 'nginx'];
+    expect(all.filter(({ info }) => !known.includes(info)).map(({ place }) => place)).toEqual([]);
+  });
+});
+
 describe('README.md', () => {
   test('the first governed tool takes less than thirty lines', () => {
     const first = fencesOf(readme).find(({ info }) => info === 'ts');
@@ -104,7 +145,10 @@ describe('README.md', () => {
       .map(({ path }) => path)
       .filter(
         (path) =>
-          path.startsWith('docs/') && !path.startsWith('docs/decisions/') && !reached.has(path),
+          path.startsWith('docs/') &&
+          path !== siteHome &&
+          !path.startsWith('docs/decisions/') &&
+          !reached.has(path),
       );
     expect(apart).toEqual([]);
   });
@@ -118,6 +162,28 @@ describe('links', () => {
       expect(faults).toEqual([]);
     },
   );
+});
+
+describe('the package', () => {
+  test('has every file that its texts link to', () => {
+    const packed =
+      /^(?:README|CHANGELOG)\.md$|^LICENSE$|^docs\/(?!index\.md$|api\/|public\/|\.vitepress\/)/;
+    const apart = [...pages.filter(({ path }) => path !== siteHome), changelog].flatMap((page) =>
+      linksOf(page)
+        .filter((link) => !packed.test(targetOf(link) ?? page.path))
+        .map(({ page, line, target }) => `${page}:${line} ${target}`),
+    );
+    expect(apart).toEqual([]);
+  });
+});
+
+describe('the site', () => {
+  test('shows the first example of README.md on its home page', () => {
+    const home = pages.find(({ path }) => path === siteHome)!.text;
+    expect(home).toContain('<!--@include: ../README.md#first-tool-->');
+    const [, example = ''] = readme.split(/<!-- #(?:end)?region first-tool -->/);
+    expect(fencesOf(example).map(({ info }) => info)).toEqual(['ts']);
+  });
 });
 
 describe('docs/errors.md', () => {
@@ -150,6 +216,13 @@ describe('docs/errors.md', () => {
     expect(
       reasons.map(({ reason }) => reason).filter((reason) => !text.includes(`'${reason}'`)),
     ).toEqual([]);
+  });
+});
+
+describe('docs/images/benchmarks.svg', () => {
+  // `npx vitest run test/docs.test.ts -u` draws it anew.
+  test('shows what the table of docs/performance.md says', async () => {
+    await expect(benchmarksPicture()).toMatchFileSnapshot('../docs/images/benchmarks.svg');
   });
 });
 

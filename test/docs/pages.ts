@@ -31,11 +31,11 @@ function page(path: string): Page[] {
     : [];
 }
 
-/** README.md and everything below docs. */
+/** README.md and everything below docs, without what `npm run docs` generates there. */
 export function guidePages(): Page[] {
   const below = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name.replaceAll('\\', '/')}`)
+    .filter((path) => path.endsWith('.md') && !/^docs\/(?:api|\.vitepress)\//.test(path))
     .sort();
   return ['README.md', ...below].flatMap(page);
 }
@@ -97,11 +97,18 @@ export function linksOf({ path, text }: Page): Link[] {
   );
 }
 
-/** Why a link leads nowhere; undefined where it leads somewhere, or out of the project. */
-export function linkFault({ page: from, target }: Link): string | undefined {
+/** The file that a link leads to; undefined where it leads out of the project. */
+export function targetOf({ page: from, target }: Link): string | undefined {
   if (/^[a-z]+:/.test(target)) return undefined;
-  const [file = '', anchor] = target.split('#');
-  const path = file === '' ? from : posix.normalize(posix.join(dirname(from), file));
+  const [file = ''] = target.split('#');
+  return file === '' ? from : posix.normalize(posix.join(dirname(from), file));
+}
+
+/** Why a link leads nowhere; undefined where it leads somewhere, or out of the project. */
+export function linkFault(link: Link): string | undefined {
+  const path = targetOf(link);
+  if (path === undefined) return undefined;
+  const [, anchor] = link.target.split('#');
   if (path.startsWith('..') || !existsSync(join(root, path))) return `there is no ${path}`;
   if (anchor === undefined) return undefined;
   const anchors = headingsOf(readFileSync(join(root, path), 'utf8')).map(anchorOf);

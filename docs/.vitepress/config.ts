@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type DefaultTheme, defineConfig } from 'vitepress';
+
+const read = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
+
+/** The groups of the README's table of contents, so that the two cannot differ. */
+function guides(): DefaultTheme.SidebarItem[] {
+  const [, contents = ''] = read('../../README.md').split('\n## Documentation\n');
+  const [tables = ''] = contents.split('\n## ');
+  return tables
+    .split(/^\*\*(.+)\*\*$/m)
+    .slice(1)
+    .reduce<DefaultTheme.SidebarItem[]>((groups, part, index) => {
+      if (index % 2 === 0) groups.push({ text: part, items: [] });
+      else
+        groups.at(-1)?.items?.push(
+          ...[...part.matchAll(/\[([^\]]+)\]\(docs\/([^)]+)\.md\)/g)].map(
+            ([, text = '', page = '']) => ({
+              text,
+              link: `/${page.replace(/README$/, '')}`,
+            }),
+          ),
+        );
+      return groups;
+    }, []);
+}
+
+const sidebar = guides();
+sidebar.at(-1)?.items?.push({ text: 'API', link: '/api/' });
+
+/**
+ * The reference's side bars: every subpath, and the members of the one that is shown. With all
+ * members in one side bar, which each page repeats, the site would be ten times as large.
+ */
+function reference(): DefaultTheme.SidebarMulti {
+  // `reference.ts` writes it, with the subpaths nested in one another.
+  const tree = JSON.parse(read('../api/typedoc-sidebar.json')) as DefaultTheme.SidebarItem[];
+  const subpaths = tree.flatMap(function below(item): { link: string; kinds: typeof tree }[] {
+    const { link, items = [] } = item;
+    if (link?.endsWith('/') !== true) return [];
+    return [{ link, kinds: items.filter((kind) => !kind.link) }, ...items.flatMap(below)];
+  });
+  const withMembersOf = (shown?: string): DefaultTheme.SidebarItem[] => [
+    {
+      text: 'API reference',
+      link: '/api/',
+      items: subpaths.map(({ link, kinds }) => ({
+        text: link.slice('/api/'.length, -1),
+        link,
+        ...(link === shown && { items: kinds.map((kind) => ({ ...kind, collapsed: false })) }),
+      })),
+    },
+  ];
+  return Object.fromEntries([
+    ['/api/', withMembersOf()],
+    ...subpaths.map(({ link }) => [link, withMembersOf(link)]),
+  ]);
+}
+
+export default defineConfig({
+  lang: 'en',
+  title: 'host-tools',
+  description:
+    'Put rules, approvals, timeouts and an audit trail between your functions and any AI agent.',
+  cleanUrls: true,
+  // One file with the addresses of all pages instead of a copy in each page.
+  metaChunk: true,
+  // The folder of decisions has a README, as GitHub likes it.
+  rewrites: { 'decisions/README.md': 'decisions/index.md' },
+  head: [
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: '/logo.svg' }],
+    ['meta', { name: 'theme-color', content: '#4f46e5' }],
+  ],
+  markdown: {
+    theme: { light: 'github-light', dark: 'github-dark' },
+    // Anchors as GitHub makes them, so that the same links work there, in an editor and here.
+    anchor: {
+      slugify: (heading) =>
+        heading
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+          .trim()
+          .replaceAll(' ', '-'),
+    },
+  },
+  themeConfig: {
+    logo: '/logo.svg',
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          searchOptions: {
+            // Guides before the reference, where each option stands several times.
+            boostDocument: (page: string) => (page.includes('/api/') ? 0.2 : 1),
+          },
+        },
+      },
+    },
+    outline: [2, 3],
+    nav: [
+      { text: 'Guide', link: '/getting-started', activeMatch: '^/(?!api/|recipes|$)' },
+      { text: 'Recipes', link: '/recipes' },
+      { text: 'API', link: '/api/', activeMatch: '^/api/' },
+    ],
+    sidebar: { '/': sidebar, ...reference() },
+  },
+});
