@@ -1,4 +1,6 @@
-/** Readers of the single fields of a definition's config. Each throws for a value of the wrong form. */
+/**
+ * Readers of the single fields of a definition's config. Each throws for a value of the wrong form.
+ */
 import { readPrompt } from '../approval/request.ts';
 import { describe, type MisuseError } from '../errors.ts';
 import type { JsonPrimitive } from '../json.ts';

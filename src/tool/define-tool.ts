@@ -1,6 +1,6 @@
 /**
- * Making definitions. Everything in a config is checked at once, and every error names the tool, the
- * field, what was expected and what it got.
+ * Making definitions. Everything in a config is checked at once, and every error names the tool,
+ * the field, what was expected and what it got.
  */
 import { describe, MisuseError } from '../errors.ts';
 import { readOptions } from '../options.ts';
@@ -58,8 +58,8 @@ const known = [
  * Makes a definition from a config whose types are not known.
  * @param extras Further properties of the definition object, such as a mock's spies.
  * @param origin `true` for a definition of the host. `false`, or where it came from, for a
- * definition from outside: RE2 must be able to run its patterns, and it cannot mark fields as secret
- * to hide them from people.
+ * definition from outside: RE2 must be able to run its patterns, and it cannot mark fields as
+ * secret to hide them from people.
  */
 export function createDefinition(
   given: LooseConfig,
