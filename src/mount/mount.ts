@@ -1,7 +1,7 @@
 /** Mounting: puts a session's tools on a coordinator and keeps them up to date. */
 import { describe, MisuseError } from '../errors.ts';
 import { ignoreRejection } from '../maybe-promise.ts';
-import { readOptions } from '../options.ts';
+import { oneOf, readOptions, type TableOf, withDefault } from '../options.ts';
 import type { HostToolRegistry } from '../registry/registry.ts';
 import { stateOf } from '../session/session.ts';
 import type { ToolSession } from '../session/session-api.ts';
@@ -40,6 +40,10 @@ export interface Mount {
   unmount(): Promise<void>;
 }
 
+const mountTable = {
+  onConflict: withDefault(oneOf('skip', 'replace'), 'skip'),
+} satisfies TableOf<MountOptions>;
+
 /**
  * Mounts a session's effective tools on a coordinator. Later changes follow: new tools are mounted,
  * and tools that are gone are unmounted. A tool that cannot be mounted is in `failed`, and the
@@ -62,18 +66,13 @@ export async function mount<S>(
   coordinator: Coordinator,
   options?: MountOptions,
 ): Promise<Mount> {
-  const { onConflict = 'skip' } = readOptions('mount', options, ['onConflict']);
+  const { onConflict } = readOptions('mount', options, mountTable);
   const state = stateOf(session);
   if (!isCoordinator(coordinator))
     throw new MisuseError(
       'invalid_option',
       `mount: expected a coordinator with \`mount\`, \`unmount\` and \`get\`, got ` +
         `${describe(coordinator)}.`,
-    );
-  if (onConflict !== 'skip' && onConflict !== 'replace')
-    throw new MisuseError(
-      'invalid_option',
-      `mount: expected \`onConflict\` to be "skip" or "replace", got ${describe(onConflict)}.`,
     );
   state.checkOpen('be mounted');
   const tools = createMountedTools({ coordinator, state, onConflict });

@@ -4,9 +4,17 @@ import { exemplars } from '../call/exemplars.ts';
 import { interrupts } from '../call/interrupt.ts';
 import { describe, MisuseError } from '../errors.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
-import { readOptions } from '../options.ts';
+import {
+  anything,
+  checkOption,
+  kind,
+  readOptions,
+  type TableOf,
+  text,
+  withDefault,
+} from '../options.ts';
 import type { Profile } from '../policy/profile.ts';
-import type { Rule } from '../policy/rules.ts';
+import type { Rule } from '../policy/rule.ts';
 import { closeAutomatically } from '../session/auto-close.ts';
 import { closeSession } from '../session/close.ts';
 import { checkOverrides, Session } from '../session/session.ts';
@@ -31,6 +39,15 @@ import type { AnyTool } from '../tool/tool-config.ts';
 import { createScope, type ToolScope } from './scope.ts';
 
 const host = 'host';
+const scopeTable = {
+  prefix: withDefault(text(), ''),
+  rules: anything<readonly Rule[]>(),
+} satisfies TableOf<ScopeOptions>;
+const scopeSource = kind<string>(
+  'a non-blank string other than "host" and "session"',
+  (value) =>
+    typeof value === 'string' && value.trim() !== '' && value !== host && value !== 'session',
+);
 
 /**
  * The state behind a registry, undefined for what is none. Set by the class, the only code that can
@@ -226,23 +243,8 @@ export class HostToolRegistry<S = unknown> {
    */
   scope(source: string, options: ScopeOptions = {}): ToolScope<S> {
     this.#checkOpen('make a scope');
-    const { prefix = '', rules } = readOptions('scope', options, ['prefix', 'rules']);
-    if (typeof prefix !== 'string')
-      throw new MisuseError(
-        'invalid_option',
-        `scope: expected \`prefix\` to be a string, got ${describe(prefix)}.`,
-      );
-    if (
-      typeof source !== 'string' ||
-      source.trim() === '' ||
-      source === host ||
-      source === 'session'
-    )
-      throw new MisuseError(
-        'invalid_option',
-        `Expected a scope's \`source\` to be a non-blank string other than "host" and ` +
-          `"session", got ${describe(source)}.`,
-      );
+    const { prefix, rules } = readOptions('scope', options, scopeTable);
+    checkOption('scope', 'source', source, scopeSource);
     if (this.#scopes.has(source))
       throw new MisuseError(
         'duplicate_name',

@@ -21,8 +21,8 @@ export interface Scope {
   end(reason: unknown): void;
 }
 
-/** A longer timer would fire at once. */
-const maxTimerMs = 2_147_483_647;
+/** The longest time that a timer can wait, in milliseconds. A longer timer would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
 
 export function createScope(): Scope {
   const stops = new Set<(reason: unknown) => void>();
@@ -49,7 +49,7 @@ export function createScope(): Scope {
           stops.delete(cancel);
           run();
         },
-        Math.min(maxTimerMs, Math.max(0, ms)),
+        Math.min(longestTimerMs, Math.max(0, ms)),
       );
       const cancel = (): void => {
         clearTimeout(timer);

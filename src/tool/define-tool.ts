@@ -1,65 +1,27 @@
 /**
- * Making definitions. Everything in a config is checked at once, and every error names the tool,
- * the field, what was expected and what it got.
+ * Making definitions. Everything in a config is checked at once, and every error names the tool, the
+ * field, what was expected and what it got.
  */
 import { describe, MisuseError } from '../errors.ts';
-import { readOptions } from '../options.ts';
+import { checkSpelling, type OptionValues, readOptions } from '../options.ts';
 import { type BoundSchema, bindSchema } from '../schema/bind.ts';
 import { checkToolName } from '../text/names.ts';
-import {
-  fieldWording,
-  type LooseConfig,
-  type ReadConfig,
-  readAnnotations,
-  readApproval,
-  readChoice,
-  readCount,
-  readFactRules,
-  readMilliseconds,
-  readStrings,
-  readText,
-  readUses,
-} from './config-fields.ts';
-import { readRunner } from './config-runner.ts';
-import { type DefinitionFace, type OutsideOrigin, seal, type ToolInternals } from './definition.ts';
+import { readAnnotations, readApproval, readFactRules, readUses } from './config-fields.ts';
+import { asField, policyTable, toolTable } from './config-table.ts';
+import { type OutsideOrigin, seal, type ToolInternals } from './definition.ts';
 import type { AnyTool, DefineTool } from './tool-config.ts';
 
-const known = [
-  'name',
-  'description',
-  'parameters',
-  'outputSchema',
-  'handler',
-  'create',
-  'executor',
-  'scope',
-  'category',
-  'title',
-  'version',
-  'tags',
-  'annotations',
-  'requiresApproval',
-  'timeoutMs',
-  'idleTimeoutMs',
-  'policy',
-  'requires',
-  'provides',
-  'exposure',
-  'parallelSafe',
-  'resourceKey',
-  'maxOutputChars',
-  'outputStrategy',
-  'maxConcurrency',
-  'uses',
-  'events',
-];
+/** What is given to {@link createDefinition}: a config with its types forgotten. */
+type LooseConfig = { readonly [key: string]: unknown };
+/** A config whose fields have the right types. */
+type ReadConfig = OptionValues<typeof toolTable>;
 
 /**
  * Makes a definition from a config whose types are not known.
  * @param extras Further properties of the definition object, such as a mock's spies.
  * @param origin `true` for a definition of the host. `false`, or where it came from, for a
- * definition from outside: RE2 must be able to run its patterns, and it cannot mark fields as
- * secret to hide them from people.
+ * definition from outside: RE2 must be able to run its patterns, and it cannot mark fields as secret
+ * to hide them from people.
  */
 export function createDefinition(
   given: LooseConfig,
@@ -73,126 +35,95 @@ export function createDefinition(
     );
   const name = checkToolName(Object.hasOwn(given, 'name') ? given.name : undefined);
   const where = `Tool \`${name}\``;
-  const config = readOptions<LooseConfig>(where, given, known, fieldWording);
-  const fault = (field: string, expected: string): MisuseError =>
-    new MisuseError(
-      'invalid_definition',
-      `${where}: expected \`${field}\` to be ${expected}, got ${describe(config[field])}.`,
-    );
-  const read: ReadConfig = { config, where, fault };
-  const face = readFace(read, name);
-  return seal(face, readInternals(read, face, origin), extras);
+  const config = readOptions(where, given, toolTable, asField);
+  checkRunner(config, where);
+  const { description, title, version, category } = config;
+  const annotations = readAnnotations(config.annotations, where);
+  const tags = Object.freeze([...config.tags]);
+  return seal(
+    { name, description, title, version, category, annotations, tags },
+    readInternals(config, where, annotations.readOnly === true, origin),
+    extras,
+  );
 }
 
-function readFace(read: ReadConfig, name: string): DefinitionFace {
-  const { description } = read.config;
-  if (typeof description !== 'string' || description.trim() === '')
-    throw read.fault('description', 'a non-blank string that tells the model what the tool does');
-  return {
-    name,
-    description,
-    title: readText(read, 'title'),
-    version: readText(read, 'version'),
-    category: readText(read, 'category'),
-    annotations: readAnnotations(read),
-    tags: readStrings(read, 'tags'),
-  };
+/** A tool runs in exactly one way, and `scope` must agree with it. */
+function checkRunner(config: ReadConfig, where: string): void {
+  const { create, executor, scope = create === undefined ? 'global' : 'session' } = config;
+  const ways = (['handler', 'create', 'executor'] as const).filter(
+    (way) => config[way] !== undefined,
+  );
+  if (ways.length !== 1)
+    throw new MisuseError(
+      'invalid_definition',
+      `${where}: expected exactly one of \`handler\`, \`create\` or \`executor\`, got ` +
+        `${ways.length === 0 ? 'none' : ways.join(' and ')}.`,
+    );
+  const known = ['kind', 'execute', 'dispose'];
+  if (executor !== undefined)
+    checkSpelling(`${where}: \`executor\``, executor, known, 'invalid_definition');
+  if (scope === 'session' && create === undefined)
+    throw new MisuseError(
+      'invalid_definition',
+      `${where}: expected \`create\` with \`scope: "session"\`, got \`${ways[0]}\`. ` +
+        '`create(session)` makes a handler for each session.',
+    );
+  if (scope === 'global' && create !== undefined)
+    throw new MisuseError(
+      'invalid_definition',
+      `${where}: expected \`handler\` with \`scope: "global"\`, got \`create\`.`,
+    );
 }
 
 function readInternals(
-  read: ReadConfig,
-  { annotations }: DefinitionFace,
+  config: ReadConfig,
+  where: string,
+  readOnly: boolean,
   origin: boolean | OutsideOrigin,
 ): Omit<ToolInternals, 'definition'> {
-  const { parallelSafe, resourceKey } = read.config;
-  if (parallelSafe !== undefined && typeof parallelSafe !== 'boolean')
-    throw read.fault('parallelSafe', 'a boolean');
-  if (
-    resourceKey !== undefined &&
-    typeof resourceKey !== 'string' &&
-    typeof resourceKey !== 'function'
-  )
-    throw read.fault('resourceKey', 'a string or a function of the input');
-  const { handler, create, executor } = readRunner(read);
-  const { input, output } = readSchemas(read, origin === true);
-  const { knobs, check } = readPolicy(read);
-  // One literal: every call reads these members.
+  // A misspelt `check` would never run, so unknown members throw.
+  const policy = readOptions(where, config.policy, policyTable, { ...asField, path: 'policy' });
+  const trusted = origin === true;
+  const schemaAt = (field: string): string => `${where}, \`${field}\``;
   return {
-    input,
-    output,
-    knobs,
-    handler,
-    create,
-    executor,
-    check,
-    requiresApproval: readApproval(read),
-    timeoutMs: readMilliseconds(read, 'timeoutMs'),
-    idleTimeoutMs: readMilliseconds(read, 'idleTimeoutMs'),
-    requires: readFactRules(read),
-    provides: readStrings(read, 'provides'),
-    parallelSafe: parallelSafe ?? annotations.readOnly === true,
-    resourceKey: resourceKey as ToolInternals['resourceKey'],
-    maxOutputChars: readCount(read, 'maxOutputChars'),
-    outputStrategy: readChoice(read, 'outputStrategy', 'head', 'head_tail') ?? 'head',
-    maxConcurrency: readCount(read, 'maxConcurrency'),
-    uses: readUses(read),
-    events: readStrings(read, 'events'),
-    internal: readChoice(read, 'exposure', 'model', 'internal') === 'internal',
+    input: bindObject(config.parameters, schemaAt('parameters'), trusted),
+    output:
+      config.outputSchema === undefined
+        ? undefined
+        : bindSchema(config.outputSchema, {
+            direction: 'output',
+            where: schemaAt('outputSchema'),
+            objectOnly: false,
+            trusted,
+          }),
+    // A tool's settings come from the host, also those of a definition from outside.
+    knobs:
+      policy.knobs === undefined
+        ? undefined
+        : bindObject(policy.knobs, schemaAt('policy.knobs'), true),
+    handler: config.handler,
+    create: config.create,
+    executor: config.executor,
+    check: policy.check?.bind(config.policy),
+    requiresApproval: readApproval(config.requiresApproval, where),
+    timeoutMs: config.timeoutMs,
+    idleTimeoutMs: config.idleTimeoutMs,
+    requires: readFactRules(config.requires ?? [], where),
+    provides: Object.freeze([...config.provides]),
+    parallelSafe: config.parallelSafe ?? readOnly,
+    resourceKey: config.resourceKey,
+    maxOutputChars: config.maxOutputChars,
+    outputStrategy: config.outputStrategy,
+    maxConcurrency: config.maxConcurrency,
+    uses: readUses(config.uses ?? [], where),
+    events: Object.freeze([...config.events]),
+    internal: config.exposure === 'internal',
     outside: typeof origin === 'boolean' ? undefined : origin,
   };
 }
 
-function readSchemas(
-  { config, where }: ReadConfig,
-  trusted: boolean,
-): Pick<ToolInternals, 'input' | 'output'> {
-  const { parameters, outputSchema } = config;
-  return {
-    input: bindSchema(parameters, {
-      direction: 'input',
-      where: `${where}, \`parameters\``,
-      objectOnly: true,
-      trusted,
-    }),
-    output:
-      outputSchema === undefined
-        ? undefined
-        : bindSchema(outputSchema, {
-            direction: 'output',
-            where: `${where}, \`outputSchema\``,
-            objectOnly: false,
-            trusted,
-          }),
-  };
-}
-
-/** An unknown member of `policy` throws: a misspelt `check` would never run. */
-function readPolicy({ config, where }: ReadConfig): Pick<ToolInternals, 'knobs' | 'check'> {
-  const { knobs, check } = readOptions<{ knobs?: unknown; check?: unknown }>(
-    `${where}: policy`,
-    config.policy as object | undefined,
-    ['knobs', 'check'],
-    fieldWording,
-  );
-  if (check !== undefined && typeof check !== 'function')
-    throw new MisuseError(
-      'invalid_definition',
-      `${where}: expected \`policy.check\` to be a function, got ${describe(check)}.`,
-    );
-  return {
-    knobs: knobs === undefined ? undefined : bindKnobs(knobs, where),
-    check: check?.bind(config.policy) as ToolInternals['check'],
-  };
-}
-
-/** The settings of a tool come from the host, also those of a definition from outside. */
-function bindKnobs(knobs: unknown, where: string): BoundSchema {
-  return bindSchema(knobs, {
-    direction: 'input',
-    where: `${where}, \`policy.knobs\``,
-    objectOnly: true,
-    trusted: true,
-  });
+function bindObject(schema: unknown, where: string, trusted: boolean): BoundSchema {
+  return bindSchema(schema, { direction: 'input', where, objectOnly: true, trusted });
 }
 
 /**
@@ -222,6 +153,3 @@ export const defineTool: DefineTool<unknown> & { for<Services>(): DefineTool<Ser
       for: <Services>(): DefineTool<Services> => defineTool as unknown as DefineTool<Services>,
     },
   );
-
-/** The names of a config's fields, for a function that takes them among its own options. */
-export const toolFieldNames: readonly string[] = [...known];

@@ -1,5 +1,6 @@
 /** One call of a server's tool: the executor behind an imported definition. */
 import { type Executor, fail, type JsonObject, type ToolContext } from '../../index.ts';
+import { longestTimerMs } from '../../options.ts';
 import { connectionFault, isFault, withdrawnFault } from '../../surfaces/shared/executor-fault.ts';
 import { cleanText } from '../../surfaces/shared/outside-text.ts';
 import type { Connection } from './connection.ts';
@@ -8,12 +9,6 @@ import { answerLost, type Link } from './open.ts';
 import { paramHeaders } from './param-headers.ts';
 import { maxErrorBytes, outcomeOf } from './result.ts';
 import { anyResult } from './sdk.ts';
-
-/**
- * What timers can hold. The call's own deadline is the spine's business; the SDK's must never come
- * first.
- */
-const neverMs = 2 ** 31 - 1;
 
 /**
  * Makes the executor of one tool. @param withdrawn why the definition stands no more; undefined
@@ -66,7 +61,8 @@ async function callOnce(
       anyResult,
       {
         signal: context.signal,
-        timeout: neverMs,
+        // The session ends the call at its deadline; the SDK's own must not come first.
+        timeout: longestTimerMs,
         onprogress: ({ progress, total, message }) => context.progress(progress, total, message),
         ...(client.getProtocolEra() === 'modern'
           ? { headers: paramHeaders(inputSchema, input) }

@@ -6,7 +6,19 @@
 import { describe } from '../../errors.ts';
 import { type AnyTool, MisuseError } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
-import { readOptions } from '../../options.ts';
+import {
+  anything,
+  arrayOf,
+  duration,
+  kind,
+  object,
+  readOptions,
+  required,
+  type TableOf,
+  text,
+  withDefault,
+  wrongOption,
+} from '../../options.ts';
 import type { SharedPatterns } from '../../schema/pattern-budget.ts';
 import { connectionFault } from '../../surfaces/shared/executor-fault.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
@@ -168,8 +180,8 @@ export async function importThrough(
   options: ImportMcpOptions | undefined,
   { clock, handshakeMs, later }: ImportPorts,
 ): Promise<ImportedMcpTools> {
-  const { prefix, timeoutMs, name, pins } = checkOptions(options);
-  const ledger = createLedger(pins);
+  const { prefix, timeoutMs, name, pins } = readOptions(where, options, importTable);
+  const ledger = createLedger(readPins(pins));
   let failed: readonly McpImportFailure[] = [];
   let greeting = 0;
   let source = name === undefined ? undefined : `mcp:${name}`;
@@ -298,34 +310,10 @@ function openerOf(
   // Which of the two is meant cannot be told.
   if (isCommand === Object.hasOwn(connection, 'url')) throw wrongConnection(connection);
   if (isCommand) {
-    const given = readOptions<McpStdioConnection>(
-      where,
-      connection as McpStdioConnection,
-      ['command', 'args', 'env', 'cwd'],
-      { noun: 'member' },
-    );
-    const { command, args = [], env = {}, cwd } = given;
-    const texts = (values: unknown): boolean =>
-      Array.isArray(values) && values.every((value) => typeof value === 'string');
-    if (
-      typeof command !== 'string' ||
-      command === '' ||
-      !texts(args) ||
-      !isJsonObject(env) ||
-      !texts(Object.values(env))
-    )
-      throw wrongConnection(connection);
-    if (cwd !== undefined && typeof cwd !== 'string') throw wrongConnection(connection);
+    const { command, args, env, cwd } = readOptions(where, connection, commandTable, member);
     return (signal) => openStdio({ command, args, env, cwd }, optionsFor(signal));
   }
-  const { url, headers = {} } = readOptions<McpHttpConnection>(
-    where,
-    connection as McpHttpConnection,
-    ['url', 'headers'],
-    { noun: 'member' },
-  );
-  if (url === undefined || !URL.canParse(String(url)) || !/^https?:$/.test(new URL(url).protocol))
-    throw wrongConnection(connection);
+  const { url, headers } = readOptions(where, connection, addressTable, member);
   // `fetch` refuses them too, and quotes them.
   if (new URL(url).username !== '' || new URL(url).password !== '')
     throw new MisuseError(
@@ -335,6 +323,31 @@ function openerOf(
   return (signal) => openHttp({ url, headers }, optionsFor(signal));
 }
 
+const member = { noun: 'member' };
+const noTexts: Readonly<Record<string, string>> = Object.freeze({});
+const commandTable = {
+  command: required(text(1)),
+  args: withDefault(arrayOf(text(), 'strings'), Object.freeze([])),
+  env: withDefault(
+    kind<Readonly<Record<string, string>>>(
+      'an object of strings',
+      (value) =>
+        isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string'),
+    ),
+    noTexts,
+  ),
+  cwd: text(),
+} satisfies TableOf<McpStdioConnection>;
+const addressTable = {
+  url: required(
+    kind<string | URL>(
+      'an http(s) address',
+      (url) => URL.canParse(String(url)) && /^https?:$/.test(new URL(String(url)).protocol),
+    ),
+  ),
+  headers: withDefault(anything<Readonly<Record<string, string>>>(), noTexts),
+} satisfies TableOf<McpHttpConnection>;
+
 function wrongConnection(connection: unknown): MisuseError {
   return new MisuseError(
     'invalid_option',
@@ -343,35 +356,18 @@ function wrongConnection(connection: unknown): MisuseError {
   );
 }
 
-const known = ['prefix', 'name', 'pins', 'timeoutMs'];
-
-interface ReadOptions {
-  readonly prefix: string;
-  readonly timeoutMs: number | undefined;
-  readonly name: string | undefined;
-  readonly pins: ReadonlyMap<string, string> | undefined;
-}
-
-function checkOptions(options: ImportMcpOptions | undefined): ReadOptions {
-  const { prefix = '', timeoutMs, name, pins } = readOptions(where, options, known);
-  if (typeof prefix !== 'string') throw wrong('prefix', 'a string', prefix);
-  if (
-    timeoutMs !== undefined &&
-    !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1)
-  )
-    throw wrong('timeoutMs', 'a number of milliseconds above 0 and at most 2^31-1', timeoutMs);
-  if (
-    name !== undefined &&
-    (typeof name !== 'string' || name.trim() === '' || cleanLine(name, 256) !== name)
-  )
-    throw wrong('name', 'a line of visible text', name);
-  return { prefix, timeoutMs, name, pins: readPins(pins) };
-}
+const importTable = {
+  prefix: withDefault(text(), ''),
+  timeoutMs: duration,
+  name: kind<string>(
+    'a line of visible text',
+    (value) => typeof value === 'string' && value.trim() !== '' && cleanLine(value, 256) === value,
+  ),
+  pins: object<NonNullable<ImportMcpOptions['pins']>>(),
+} satisfies TableOf<ImportMcpOptions>;
 
 function readPins(pins: ImportMcpOptions['pins']): ReadonlyMap<string, string> | undefined {
   if (pins === undefined) return undefined;
-  if (typeof pins !== 'object' || pins === null || Array.isArray(pins))
-    throw wrong('pins', 'an object of fingerprints by name', pins);
   return new Map(
     Object.entries(pins).map(([name, pin]) => {
       // A file of pins may say more about each.
@@ -380,15 +376,8 @@ function readPins(pins: ImportMcpOptions['pins']): ReadonlyMap<string, string> |
           ? pin.fingerprint
           : pin;
       if (typeof fingerprint !== 'string')
-        throw wrong(`pins["${cleanLine(name, 100)}"]`, 'a fingerprint', pin);
+        throw wrongOption(where, `pins["${cleanLine(name, 100)}"]`, 'a fingerprint', pin);
       return [name, fingerprint];
     }),
-  );
-}
-
-function wrong(option: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError(
-    'invalid_option',
-    `importMcpTools: expected \`${option}\` to be ${expected}, got ${describe(got)}.`,
   );
 }

@@ -4,6 +4,7 @@
  */
 import type { ClientCapabilities, ServerContext } from '@modelcontextprotocol/server';
 import type { Approver, JsonObject, JsonSchema, SurfaceClient } from '../../index.ts';
+import { longestTimerMs } from '../../options.ts';
 import { approvalAnswer, approvalForm, unshowable } from './approval.ts';
 
 /**
@@ -73,7 +74,7 @@ export function askingApprover(ctx: ServerContext, always: boolean): Approver {
   return async (request, { signal }) => {
     const form = approvalForm(request, always);
     if (form === undefined) return unshowable;
-    const timeout = Math.max(1, Math.min(2 ** 31 - 1, request.expiresAt - request.requestedAt));
+    const timeout = Math.max(1, Math.min(longestTimerMs, request.expiresAt - request.requestedAt));
     const answer = await ctx.mcpReq.send(
       { method: 'elicitation/create', params: { ...form } },
       { signal, timeout },

@@ -1,15 +1,21 @@
 /** What a handler over HTTP is given. */
 
-import { describe as describeValue } from '../../errors.ts';
-import {
-  type JsonObject,
-  type Logger,
-  type MaybePromise,
-  MisuseError,
-  type ToolSession,
-} from '../../index.ts';
+import type { JsonObject, Logger, MaybePromise, ToolSession } from '../../index.ts';
 import { ignoreRejection } from '../../maybe-promise.ts';
-import { readOptions } from '../../options.ts';
+import {
+  anything,
+  arrayOf,
+  fn,
+  milliseconds,
+  oneOf,
+  readOptions,
+  type TableOf,
+  text,
+  wholeNumber,
+  withDefault,
+  withMethods,
+  wrongOption,
+} from '../../options.ts';
 import { loggedError, logTo, packageVersion } from '../../surface-port.ts';
 
 /** Who a session is made for. */
@@ -172,59 +178,45 @@ export interface HandlerSettings {
 /** What a server calls itself unless its host names it. */
 export const packageName = 'host-tools';
 
-const known = (
-  'name version instructions allowedHosts allowedOrigins authenticate eventStore sessionStore ' +
-  'maxSessions maxRequests sessionIdleMs approvals onError logger'
-).split(' ');
+/** What both servers say of themselves. */
+export const serverTable = {
+  name: withDefault(text(1), packageName),
+  version: text(1),
+  instructions: text(1),
+};
+const texts = arrayOf(text(1), 'non-empty strings');
+const handlerTable = {
+  ...serverTable,
+  allowedHosts: texts,
+  allowedOrigins: texts,
+  authenticate: fn<NonNullable<McpHandlerOptions['authenticate']>>(),
+  eventStore: withMethods<McpEventStore>(['storeEvent', 'replayEventsAfter']),
+  sessionStore: withMethods<McpSessionStore>(['save', 'load', 'remove']),
+  maxSessions: withDefault(wholeNumber(1), 1_000),
+  maxRequests: withDefault(wholeNumber(1), 4_000),
+  sessionIdleMs: withDefault(milliseconds(1), 1_800_000),
+  approvals: withDefault(oneOf('client', 'host'), 'client'),
+  onError: fn<NonNullable<McpHandlerOptions['onError']>>(),
+  logger: anything<Logger>(),
+} satisfies TableOf<McpHandlerOptions>;
+const where = 'createMcpHandler';
 
 /**
- * @param logger of the registry, where it is known. @throws MisuseError `invalid_option`, which
- * names the option.
+ * @param registryLogger The logger of the registry, where the registry is known.
+ * @throws MisuseError `invalid_option`, which names the option.
  */
 export function readHandlerOptions(
   given: McpHandlerOptions | undefined,
   registryLogger?: object,
 ): HandlerSettings {
-  const options = readOptions('createMcpHandler', given, known);
   const {
-    name = packageName,
-    version = name === packageName ? packageVersion : '0.0.0',
-    instructions,
-    maxRequests = 4_000,
+    approvals,
     logger = registryLogger,
-    authenticate,
-    eventStore,
-    sessionStore,
-    maxSessions = 1_000,
-    sessionIdleMs = 1_800_000,
-    approvals = 'client',
     onError,
-  } = options;
-  for (const [key, value] of Object.entries({
-    name,
-    version,
-    instructions: instructions ?? 'none',
-  }))
-    if (typeof value !== 'string' || value === '') throw fault(key, 'a non-empty string', value);
-  for (const [key, value] of Object.entries({ authenticate, onError }))
-    if (value !== undefined && typeof value !== 'function') throw fault(key, 'a function', value);
-  if (
-    eventStore !== undefined &&
-    (typeof eventStore?.storeEvent !== 'function' ||
-      typeof eventStore.replayEventsAfter !== 'function')
-  )
-    throw fault('eventStore', 'an object with `storeEvent` and `replayEventsAfter`', eventStore);
-  if (
-    sessionStore !== undefined &&
-    ['save', 'load', 'remove'].some((name) => typeof sessionStore?.[name as 'save'] !== 'function')
-  )
-    throw fault('sessionStore', 'an object with `save`, `load` and `remove`', sessionStore);
-  for (const [key, value] of Object.entries({ maxSessions, maxRequests }))
-    if (!Number.isSafeInteger(value) || value < 1) throw fault(key, 'a whole number from 1', value);
-  if (!(typeof sessionIdleMs === 'number' && sessionIdleMs >= 1 && sessionIdleMs <= 2 ** 31 - 1))
-    throw fault('sessionIdleMs', 'a number of milliseconds from 1 to 2147483647', sessionIdleMs);
-  if (approvals !== 'client' && approvals !== 'host')
-    throw fault('approvals', '`client` or `host`', approvals);
+    allowedHosts,
+    allowedOrigins,
+    ...settings
+  } = readOptions(where, given, handlerTable);
   const report = (error: unknown): void => {
     try {
       ignoreRejection(onError?.(error));
@@ -233,18 +225,11 @@ export function readHandlerOptions(
     }
   };
   return {
-    name,
-    version,
-    instructions,
-    authenticate,
-    eventStore,
-    sessionStore,
-    maxSessions,
-    maxRequests,
-    sessionIdleMs,
+    ...settings,
+    version: settings.version ?? versionOf(settings.name),
     clientApproves: approvals === 'client',
-    allowedHosts: readList('allowedHosts', options.allowedHosts)?.map((host) => host.toLowerCase()),
-    allowedOrigins: readList('allowedOrigins', options.allowedOrigins)?.map(readOrigin),
+    allowedHosts: allowedHosts?.map((host) => host.toLowerCase()),
+    allowedOrigins: allowedOrigins?.map(readOrigin),
     report,
     logFault(error, source) {
       logTo(
@@ -257,23 +242,14 @@ export function readHandlerOptions(
   };
 }
 
-function readList(key: string, list: readonly string[] | undefined): readonly string[] | undefined {
-  if (list === undefined) return undefined;
-  if (!Array.isArray(list) || list.some((one) => typeof one !== 'string' || one === ''))
-    throw fault(key, 'an array of non-empty strings', list);
-  return [...list];
+/** The version that a server has unless its host sets one. */
+export function versionOf(name: string): string {
+  return name === packageName ? packageVersion : '0.0.0';
 }
 
 function readOrigin(origin: string): string {
   const { origin: read } = URL.canParse(origin) ? new URL(origin) : { origin: 'null' };
   if (read === 'null')
-    throw fault('allowedOrigins', 'origins such as `https://app.example.com`', origin);
+    throw wrongOption(where, 'allowedOrigins', 'origins such as `https://app.example.com`', origin);
   return read;
-}
-
-function fault(key: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError(
-    'invalid_option',
-    `createMcpHandler: expected \`${key}\` to be ${expected}, got ${describeValue(got)}.`,
-  );
 }

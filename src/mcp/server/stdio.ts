@@ -2,11 +2,18 @@
 import { randomBytes } from 'node:crypto';
 import { describe as describeValue } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
-import { packageVersion } from '../../surface-port.ts';
+import {
+  flag,
+  milliseconds,
+  readOptions,
+  type TableOf,
+  withDefault,
+  withMethods,
+  wrongOption,
+} from '../../options.ts';
 import { createInstance, type ServerInfo } from './instance.ts';
 import { type LineInput, type LineOutput, type LineTransport, lineTransport } from './lines.ts';
-import { packageName } from './options.ts';
+import { serverTable, versionOf } from './options.ts';
 import { redirectPrints } from './prints.ts';
 import { loadSdk, loadStdioSdk } from './sdk.ts';
 
@@ -40,7 +47,14 @@ export interface McpStdioOptions {
   readonly graceMs?: number | undefined;
 }
 
-const known = 'name version instructions stdin stdout redirectPrints graceMs'.split(' ');
+const where = 'serveMcpStdio';
+const stdioTable = {
+  ...serverTable,
+  stdin: withMethods<LineInput>(['on', 'off'], 'a readable stream'),
+  stdout: withMethods<LineOutput>(['write'], 'a writable stream'),
+  redirectPrints: withDefault(flag, false),
+  graceMs: withDefault(milliseconds(0), 5_000),
+} satisfies TableOf<McpStdioOptions>;
 
 /** A connection over stdio. */
 export interface McpStdio {
@@ -91,48 +105,29 @@ export function serveMcpStdio(session: ToolSession, options?: McpStdioOptions): 
   };
 }
 
-function readStdioOptions(given: McpStdioOptions | undefined): {
+function readStdioOptions(options: McpStdioOptions | undefined): {
   readonly info: ServerInfo;
   readonly stdin: LineInput;
   readonly stdout: LineOutput;
   readonly prints: boolean;
   readonly graceMs: number;
 } {
-  const options = readOptions('serveMcpStdio', given, known);
   const {
-    name = packageName,
-    version = name === packageName ? packageVersion : '0.0.0',
-    instructions,
-  } = options;
-  const {
-    stdin = process.stdin,
-    stdout = process.stdout,
-    redirectPrints: prints = false,
-    graceMs = 5_000,
-  } = options;
-  const fault = (key: string, expected: string, got: unknown): MisuseError =>
-    new MisuseError(
-      'invalid_option',
-      `serveMcpStdio: expected \`${key}\` to be ${expected}, got ${describeValue(got)}.`,
-    );
-  for (const [key, value] of Object.entries({
     name,
-    version,
-    instructions: instructions ?? 'none',
-  }))
-    if (typeof value !== 'string' || value === '') throw fault(key, 'a non-empty string', value);
-  if (typeof stdin?.on !== 'function' || typeof stdin.off !== 'function')
-    throw fault('stdin', 'a readable stream', stdin);
-  if (typeof stdout?.write !== 'function') throw fault('stdout', 'a writable stream', stdout);
-  if (typeof prints !== 'boolean') throw fault('redirectPrints', 'a boolean', prints);
+    version = versionOf(name),
+    instructions,
+    redirectPrints: prints,
+    graceMs,
+    ...given
+  } = readOptions(where, options, stdioTable);
+  const { stdin = process.stdin, stdout = process.stdout } = given;
   if (prints && stdout !== process.stdout)
-    throw fault(
+    throw wrongOption(
+      where,
       'redirectPrints',
-      'left out beside a `stdout` of your own, where nothing prints',
+      'absent or false beside a `stdout` of your own, where nothing prints',
       prints,
     );
-  if (!(typeof graceMs === 'number' && graceMs >= 0 && graceMs <= 2 ** 31 - 1))
-    throw fault('graceMs', 'a number of milliseconds from 0 to 2147483647', graceMs);
   return { info: { name, version, instructions }, stdin, stdout, prints, graceMs };
 }
 

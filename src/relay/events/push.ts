@@ -3,6 +3,7 @@
  * the client, the session or the node goes.
  */
 
+import { longestTimerMs } from '../../options.ts';
 import { faultOf } from '../report.ts';
 import type { EventSink, OpenStream, StreamEvent, StreamRequest } from './ports.ts';
 import {
@@ -12,8 +13,6 @@ import {
   goodbye,
   openEventSource,
 } from './source.ts';
-
-const longestTimer = 2 ** 31 - 1;
 
 /**
  * Opens a stream into a sink. Rejects where the session is gone, or store or bus cannot be reached.
@@ -121,7 +120,7 @@ export async function pushEvents(
     );
     if (side === 'application') timers.push(setInterval(renewLease, leaseMs / 3));
     const left = expiresAt - now();
-    if (left <= longestTimer)
+    if (left <= longestTimerMs)
       timers.push(setTimeout(() => end('session_expired'), Math.max(0, left)));
     send({
       event: 'connected',

@@ -1,8 +1,6 @@
 /** The store in this process: fast, bounded by what lives, and gone with the process. */
 
-import { describe } from '../../errors.ts';
-import { MisuseError } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { fn, numberFrom, readOptions, type TableOf, withDefault } from '../../options.ts';
 import type { RelayStore } from '../ports/store.ts';
 import {
   type Documents,
@@ -46,7 +44,10 @@ interface Session {
   readonly expiry: Timed<string>;
 }
 
-const defaultMaxChars = 1_024 ** 3;
+const memoryTable = {
+  now: withDefault(fn<() => number>(), () => Date.now()),
+  maxChars: withDefault(numberFrom(1), 1_024 ** 3),
+} satisfies TableOf<MemoryStoreOptions>;
 /** Characters that a session takes beside its documents and logs. */
 const sessionChars = 500;
 
@@ -71,16 +72,7 @@ const sweptAtOnce = 500;
  * ```
  */
 export function memoryStore(options: MemoryStoreOptions = {}): RelayStore {
-  const { now = () => Date.now(), maxChars = defaultMaxChars } = readOptions(
-    'memoryStore',
-    options,
-    ['now', 'maxChars'],
-  );
-  if (!(typeof maxChars === 'number' && maxChars >= 1))
-    throw new MisuseError(
-      'invalid_option',
-      `memoryStore: expected \`maxChars\` to be a number from 1, got ${describe(maxChars)}.`,
-    );
+  const { now, maxChars } = readOptions('memoryStore', options, memoryTable);
   const sessions = new Map<string, Session>();
   const expiries = timeQueue<string>();
   const windows = memoryWindows(now);

@@ -2,6 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { type Emitter, MisuseError, type ToolEvents } from '../../index.ts';
+import { checkOption, fn } from '../../options.ts';
 
 interface HookEventBase {
   readonly tool: string;
@@ -86,11 +87,7 @@ export function hookEvents(
       'invalid_option',
       `hookEvents: expected a session or a registry, got ${describe(source)}.`,
     );
-  if (typeof listener !== 'function')
-    throw new MisuseError(
-      'invalid_option',
-      `hookEvents: expected \`listener\` to be a function, got ${describe(listener)}.`,
-    );
+  checkOption('hookEvents', 'listener', listener, fn());
   let stopped = false;
   // The emitter handles a returned promise that rejects.
   const stream = createHookStream((event) =>

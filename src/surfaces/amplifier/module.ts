@@ -16,7 +16,7 @@ import {
   type SessionOptions,
   type ToolSession,
 } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options.ts';
 import { loggedError, logTo, sessionOptionNames } from '../../surface-port.ts';
 import { type ModuleConfig, readModuleConfig } from './module-config.ts';
 
@@ -71,7 +71,7 @@ export function createModule<S = unknown>(
   source: HostToolRegistry<S> | readonly AnyTool<S>[],
   options?: ModuleOptions<S>,
 ): ToolModule {
-  const { onConflict, logger, sessionId, ...fixed } = readOptions(
+  const { onConflict, logger, sessionId, ...fixed } = readMembers(
     'createModule',
     options as ModuleOptions | undefined,
     optionNames,

@@ -1,10 +1,8 @@
 /**
  * The amplifier runtime's Node binding as a coordinator. JavaScript keeps what the binding lacks.
  */
-
-import { describe } from '../../errors.ts';
-import { type CancellationPort, type Coordinator, MisuseError } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import type { CancellationPort, Coordinator } from '../../index.ts';
+import { fn, oneOf, readOptions, type TableOf, withDefault, wrongOption } from '../../options.ts';
 import { createCapabilities } from './capabilities.ts';
 import { createCleanupStack } from './cleanup-stack.ts';
 import { createContributions } from './contributions.ts';
@@ -72,6 +70,11 @@ export interface NodeCoordinator extends Coordinator {
   readonly config: unknown;
 }
 
+const bindingTable = {
+  asyncHandlers: withDefault(oneOf('deny', 'pass'), 'deny'),
+  onFault: fn<NonNullable<NodeBindingOptions['onFault']>>(),
+} satisfies TableOf<NodeBindingOptions>;
+
 /**
  * Makes a coordinator from the runtime's Node binding. Wrap a binding once and keep the result,
  * because the result holds what is mounted.
@@ -99,7 +102,9 @@ export function fromNodeBinding(
   binding: NodeBinding,
   options?: NodeBindingOptions,
 ): NodeCoordinator {
-  const { asyncHandlers, onFault } = readNodeBindingOptions(binding, options);
+  const { asyncHandlers, onFault } = readOptions('fromNodeBinding', options, bindingTable);
+  if (typeof binding !== 'object' || binding === null)
+    throw wrongOption('fromNodeBinding', 'binding', "the runtime's session object", binding);
   const report = safeFaultListener(onFault);
   // Read once: some bindings make an unconnected registry at every read.
   const hooks = wrapNodeHooks(binding.hooks, report, asyncHandlers);
@@ -132,26 +137,4 @@ export function fromNodeBinding(
       return binding.config === undefined ? undefined : (JSON.parse(binding.config) as unknown);
     },
   };
-}
-
-function readNodeBindingOptions(
-  binding: NodeBinding,
-  options: NodeBindingOptions | undefined,
-): { readonly asyncHandlers: AsyncHandlers; readonly onFault: FaultListener | undefined } {
-  const { asyncHandlers = 'deny', onFault } = readOptions('fromNodeBinding', options, [
-    'asyncHandlers',
-    'onFault',
-  ]);
-  const fault = (field: string, expected: string, got: unknown): MisuseError =>
-    new MisuseError(
-      'invalid_option',
-      `fromNodeBinding: expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
-    );
-  if (typeof binding !== 'object' || binding === null)
-    throw fault('binding', "the runtime's session object", binding);
-  if (asyncHandlers !== 'deny' && asyncHandlers !== 'pass')
-    throw fault('asyncHandlers', '"deny" or "pass"', asyncHandlers);
-  if (onFault !== undefined && typeof onFault !== 'function')
-    throw fault('onFault', 'a function', onFault);
-  return { asyncHandlers, onFault };
 }

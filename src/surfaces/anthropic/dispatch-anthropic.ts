@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { abortSignal, readOptions, type TableOf } from '../../options.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
@@ -16,6 +16,10 @@ export interface AnthropicDispatchOptions {
   /** Cancels every call when it aborts. @default none */
   readonly signal?: AbortSignal | undefined;
 }
+
+const optionTable = {
+  signal: abortSignal,
+} satisfies TableOf<AnthropicDispatchOptions>;
 
 /**
  * Runs the `tool_use` blocks of a message, or of its content, by the session's plan. Resolves to
@@ -39,7 +43,7 @@ export async function dispatchAnthropic(
   message: AnthropicMessage | readonly AnthropicBlock[],
   options?: AnthropicDispatchOptions,
 ): Promise<AnthropicToolResult[]> {
-  const { signal } = readOptions('dispatchAnthropic', options, ['signal']);
+  const { signal } = readOptions('dispatchAnthropic', options, optionTable);
   if (
     typeof message !== 'object' ||
     message === null ||

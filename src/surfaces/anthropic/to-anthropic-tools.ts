@@ -1,6 +1,6 @@
 /** A session's tools in the form of the Messages API. */
 import type { ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { flag, readOptions, type TableOf, withDefault } from '../../options.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls } from '../shared/dispatch.ts';
 import { type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shared/listing.ts';
@@ -35,6 +35,11 @@ export interface AnthropicTools<Tool> {
   readonly warnings: readonly SurfaceWarning[];
 }
 
+const optionTable = {
+  strict: withDefault(flag, false),
+  runnable: withDefault(flag, false),
+} satisfies TableOf<AnthropicToolsOptions>;
+
 /**
  * Returns the session's effective tools for a request to Anthropic. A schema is converted once,
  * whatever the number of steps and sessions.
@@ -60,10 +65,7 @@ export function toAnthropicTools(
   session: ToolSession,
   options?: AnthropicToolsOptions,
 ): AnthropicTools<AnthropicTool | AnthropicRunnableTool> {
-  const { strict = false, runnable = false } = readOptions('toAnthropicTools', options, [
-    'strict',
-    'runnable',
-  ]);
+  const { strict, runnable } = readOptions('toAnthropicTools', options, optionTable);
   const listing = listingOf(session, strict ? strictDialect : plainDialect);
   const { nameMap, warnings } = listing;
   const budget = strictBudget(listing);

@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { abortSignal, flag, readOptions, type TableOf, withDefault } from '../../options.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
@@ -36,6 +36,11 @@ interface ReadCall extends ObservedCall {
   readonly given: string | undefined;
 }
 
+const optionTable = {
+  signal: abortSignal,
+  media: withDefault(flag, true),
+} satisfies TableOf<GeminiDispatchOptions>;
+
 /**
  * Runs the function calls of a model, by the session's plan. It takes a response (its first
  * candidate counts), a content, its parts, or a list of calls. Resolves to the parts of the next
@@ -58,7 +63,7 @@ export async function dispatchGemini(
   response: GeminiResponse | GeminiContent | readonly GeminiPart[] | readonly GeminiFunctionCall[],
   options?: GeminiDispatchOptions,
 ): Promise<GeminiFunctionResponsePart[]> {
-  const { signal, media = true } = readOptions('dispatchGemini', options, ['signal', 'media']);
+  const { signal, media } = readOptions('dispatchGemini', options, optionTable);
   if (typeof response !== 'object' || response === null)
     throw new MisuseError(
       'invalid_option',

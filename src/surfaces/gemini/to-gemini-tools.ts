@@ -1,8 +1,6 @@
 /** A session's tools in the form of the Gemini API. */
-
-import { describe } from '../../errors.ts';
-import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import type { ToolSession } from '../../index.ts';
+import { oneOf, readOptions, type TableOf, withDefault } from '../../options.ts';
 import { listingOf, type SurfaceWarning } from '../shared/listing.ts';
 import type {
   GeminiFunctionCall,
@@ -45,6 +43,10 @@ export interface GeminiCallableTool {
   callTool: (functionCalls: readonly GeminiFunctionCall[]) => Promise<GeminiFunctionResponsePart[]>;
 }
 
+const optionTable = {
+  schema: withDefault(oneOf('json-schema', 'openapi'), 'json-schema'),
+} satisfies TableOf<GeminiToolsOptions>;
+
 /**
  * Returns the session's effective tools for a request to Gemini. A schema is converted once,
  * whatever the number of steps and sessions.
@@ -59,13 +61,7 @@ export interface GeminiCallableTool {
  * ```
  */
 export function toGeminiTools(session: ToolSession, options?: GeminiToolsOptions): GeminiTools {
-  const { schema = 'json-schema' } = readOptions('toGeminiTools', options, ['schema']);
-  if (!(schema === 'json-schema' || schema === 'openapi'))
-    throw new MisuseError(
-      'invalid_option',
-      `toGeminiTools: expected \`schema\` to be "json-schema" or "openapi", got ` +
-        `${describe(schema)}.`,
-    );
+  const { schema } = readOptions('toGeminiTools', options, optionTable);
   const { nameMap, warnings } = listingOf(
     session,
     schema === 'openapi' ? apiSchemaDialect : jsonSchemaDialect,

@@ -2,7 +2,7 @@
 import type { ToolMessage } from '@langchain/core/messages';
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { abortSignal, readOptions, type TableOf } from '../../options.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
@@ -16,6 +16,10 @@ export interface LangChainDispatchOptions {
   /** Cancels every call. */
   readonly signal?: AbortSignal | undefined;
 }
+
+const optionTable = {
+  signal: abortSignal,
+} satisfies TableOf<LangChainDispatchOptions>;
 
 /**
  * Runs the calls of an AI message by the session's plan and gives one message for each: those that
@@ -41,7 +45,7 @@ export async function dispatchLangChain(
   message: object,
   options?: LangChainDispatchOptions,
 ): Promise<ToolMessage[]> {
-  const { signal } = readOptions('dispatchLangChain', options, ['signal']);
+  const { signal } = readOptions('dispatchLangChain', options, optionTable);
   if (
     typeof message !== 'object' ||
     message === null ||

@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { abortSignal, readOptions, type TableOf } from '../../options.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
@@ -32,6 +32,10 @@ interface ReadCall extends ObservedCall {
   readonly callId: string;
   readonly api: 'chat' | 'responses';
 }
+
+const optionTable = {
+  signal: abortSignal,
+} satisfies TableOf<OpenAIDispatchOptions>;
 
 /**
  * Runs the calls of a model, by the session's plan. It takes a chat completion message or its
@@ -65,7 +69,7 @@ export async function dispatchOpenAI(
   payload: unknown,
   options?: OpenAIDispatchOptions,
 ): Promise<(OpenAIToolMessage | OpenAIFunctionCallOutput)[]> {
-  const { signal } = readOptions('dispatchOpenAI', options, ['signal']);
+  const { signal } = readOptions('dispatchOpenAI', options, optionTable);
   if (typeof payload !== 'object' || payload === null)
     throw new MisuseError(
       'invalid_option',

@@ -1,7 +1,7 @@
 /**
  * The coordinator's contract as data: rules that any test runner can execute on any coordinator.
  */
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options.ts';
 import { hookDataRules } from './coordinator-conformance-hook-data.ts';
 import { hookRules } from './coordinator-conformance-hooks.ts';
 import { mountRules } from './coordinator-conformance-mounts.ts';
@@ -44,8 +44,8 @@ export function coordinatorConformance(
   options?: CoordinatorConformanceOptions,
 ): ConformanceRule[] {
   const where = 'coordinatorConformance';
-  const { features: given } = readOptions(where, options, ['features']);
-  const features = readOptions(where, given, Object.keys(coordinatorFeatures), { noun: 'feature' });
+  const { features: given } = readMembers(where, options, ['features']);
+  const features = readMembers(where, given, Object.keys(coordinatorFeatures), { noun: 'feature' });
   const bodies: readonly RuleBody[] = [
     ...mountRules,
     ...serviceRules,

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { type AnyEvent, serializeOutput, type ToolResult, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options.ts';
 import { conformanceWorld } from './surface-conformance-world.ts';
 
 /** What came back from a surface, in the words of this suite. */
@@ -172,8 +172,8 @@ export function surfaceConformance(
   options?: SurfaceConformanceOptions,
 ): SurfaceRule[] {
   const where = 'surfaceConformance';
-  const { features: given } = readOptions(where, options, ['features']);
-  const features = readOptions(where, given, Object.keys(surfaceFeatures), { noun: 'feature' });
+  const { features: given } = readMembers(where, options, ['features']);
+  const features = readMembers(where, given, Object.keys(surfaceFeatures), { noun: 'feature' });
   const has = (feature: SurfaceFeature): boolean => features[feature] !== false;
   const offered = rows.filter(({ needs = [] }) => needs.every(has));
   const rules = offered.map(

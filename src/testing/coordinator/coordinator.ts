@@ -3,10 +3,17 @@
  * faults on demand and an injected clock.
  */
 
-import { describe } from '../../errors.ts';
 import type { CancellationPort, Coordinator, HookResult } from '../../index.ts';
-import { MisuseError } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import {
+  anything,
+  fn,
+  object,
+  oneOf,
+  readOptions,
+  type TableOf,
+  text,
+  withDefault,
+} from '../../options.ts';
 import { type CleanupStack, createCleanupStack } from '../../surfaces/amplifier/cleanup-stack.ts';
 import { type Contributions, createContributions } from '../../surfaces/amplifier/contributions.ts';
 import type { CoordinatorFault } from '../../surfaces/amplifier/coordinator-faults.ts';
@@ -54,6 +61,18 @@ export interface TestCoordinatorOptions {
    */
   readonly approval?: StubAnswer | null | undefined;
 }
+
+const coordinatorTable = {
+  mode: withDefault(oneOf('async', 'sync'), 'async'),
+  sessionId: withDefault(text(), 'test-session'),
+  parentId: withDefault(anything<string | null>(), null),
+  config: withDefault(
+    object<Readonly<Record<string, unknown>>>(),
+    Object.freeze({ session: { orchestrator: 'test-orchestrator', context: 'test-context' } }),
+  ),
+  now: fn<() => number>(),
+  approval: anything<StubAnswer | null>(),
+} satisfies TableOf<TestCoordinatorOptions>;
 
 /**
  * One `mount` or `unmount`, as it was asked for: recorded before it is checked, so refused ones are
@@ -121,26 +140,11 @@ export class TestCoordinator implements Coordinator {
   readonly #failing = new Map<string, Error>();
 
   constructor(options: TestCoordinatorOptions = {}) {
-    const {
-      mode = 'async',
-      sessionId = 'test-session',
-      parentId = null,
-      config = { session: { orchestrator: 'test-orchestrator', context: 'test-context' } },
-      now,
-      approval,
-    } = readOptions('TestCoordinator', options, [
-      'mode',
-      'sessionId',
-      'parentId',
-      'config',
-      'now',
-      'approval',
-    ]);
-    if (mode !== 'async' && mode !== 'sync')
-      throw new MisuseError(
-        'invalid_option',
-        `TestCoordinator: expected \`mode\` to be "async" or "sync", got ${describe(mode)}.`,
-      );
+    const { mode, sessionId, parentId, config, now, approval } = readOptions(
+      'TestCoordinator',
+      options,
+      coordinatorTable,
+    );
     this.mode = mode;
     this.sessionId = sessionId;
     this.parentId = parentId;
