@@ -16,6 +16,5 @@ export { stateOf } from './session/session.ts';
 export { readSessionOptions, sessionOptionNames } from './session/session-options.ts';
 export { idsInFlight, newId } from './state/calls-in-flight.ts';
 export { registryOptionNames, safeClock } from './state/registry-options.ts';
-export { toolFieldNames } from './tool/config-table.ts';
-export { createDefinition } from './tool/define-tool.ts';
+export { createDefinition, toolFieldNames } from './tool/define-tool.ts';
 export { internalsOf, type OutsideOrigin, type OutsidePlace, seal } from './tool/definition.ts';

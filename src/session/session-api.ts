@@ -30,7 +30,6 @@ export interface Approvals {
    * Answers a suspended call, in any process. If allowed, the call runs with exactly the input that
    * was shown. A resume that is refused ends as `approval_timeout`, or as `approval_denied` with
    * `token_invalid`, `token_used`, `token_foreign` or `definition_changed`. Never rejects.
-   *
    * @example
    * ```ts
    * const [question] = await session.approvals.pending();
@@ -70,16 +69,17 @@ export interface EffectiveTools {
 /**
  * One agent conversation over a registry.
  * @example
+ * ```ts
  * const session = registry.createSession({ sessionId: 'chat-1', principal: 'ann' });
  * const result = await session.call('read_file', { path: 'README.md' });
  * if (!result.success) console.log(result.error.code, result.error.message);
+ * ```
  */
 export interface ToolSession<S = unknown> {
   /** The id that the host gave. Two sessions with the same id share nothing. */
   readonly sessionId: string;
   /**
    * The effective tools, bound to the session, in effective order.
-   *
    * @example
    * ```ts
    * for (const { name, description, inputSchema } of session.tools())
@@ -94,7 +94,9 @@ export interface ToolSession<S = unknown> {
    * Calls a tool by its name, or by its definition for typed input and output. Never throws and
    * never rejects: a refusal or a failure is a result with a stable error code.
    * @example
+   * ```ts
    * const result = await session.call('read_file', { path: 'README.md' }, { timeoutMs: 5_000 });
+   * ```
    */
   readonly call: CallTool;
   /**
@@ -107,7 +109,6 @@ export interface ToolSession<S = unknown> {
    * Runs a batch by its plan: one result for each call, in the order of the calls. Rejects with a
    * MisuseError `invalid_option` if `calls` is not a list of calls, or for an unknown field or
    * option.
-   *
    * @example
    * ```ts
    * const { results } = await session.executeBatch([
@@ -135,7 +136,6 @@ export interface ToolSession<S = unknown> {
   setFacts(facts: JsonObject): void;
   /**
    * Adds a hook. The returned function removes it.
-   *
    * @example
    * ```ts
    * const remove = session.use({
@@ -147,7 +147,6 @@ export interface ToolSession<S = unknown> {
   /**
    * What would happen to a call, by the code that decides calls, without running it: which rule
    * decides, why the tool is hidden, what unlocks it. Hooks do not run.
-   *
    * @example
    * ```ts
    * const { decision, steps } = await session.explain('add', { a: 1, b: 2 });

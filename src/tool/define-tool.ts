@@ -1,27 +1,32 @@
 /**
- * Making definitions. Everything in a config is checked at once, and every error names the tool, the
- * field, what was expected and what it got.
+ * Makes definitions. Everything in a config is checked at once, and every error names the tool, the
+ * field, what was expected and what came.
  */
 import { describe, MisuseError } from '../errors.ts';
-import { checkSpelling, type OptionValues, readOptions } from '../options.ts';
-import { type BoundSchema, bindSchema } from '../schema/bind.ts';
+import { readOptions } from '../options.ts';
+import { bindSchema } from '../schema/bind.ts';
 import { checkToolName } from '../text/names.ts';
-import { readAnnotations, readApproval, readFactRules, readUses } from './config-fields.ts';
-import { asField, policyTable, toolTable } from './config-table.ts';
+import {
+  asField,
+  type LooseConfig,
+  policyTable,
+  readAnnotations,
+  readApproval,
+  readFactRules,
+  readUses,
+  type ToolFields,
+  toolTable,
+} from './config-fields.ts';
+import { checkRunner } from './config-runner.ts';
 import { type OutsideOrigin, seal, type ToolInternals } from './definition.ts';
 import type { AnyTool, DefineTool } from './tool-config.ts';
 
-/** What is given to {@link createDefinition}: a config with its types forgotten. */
-type LooseConfig = { readonly [key: string]: unknown };
-/** A config whose fields have the right types. */
-type ReadConfig = OptionValues<typeof toolTable>;
-
 /**
  * Makes a definition from a config whose types are not known.
- * @param extras Further properties of the definition object, such as a mock's spies.
- * @param origin `true` for a definition of the host. `false`, or where it came from, for a
- * definition from outside: RE2 must be able to run its patterns, and it cannot mark fields as secret
- * to hide them from people.
+ * @param extras further properties of the definition object, such as a mock's spies
+ * @param origin `true` for a definition of the host. `false`, or where it came from, for a definition
+ * from outside: RE2 must be able to run its patterns, and it cannot mark fields as secret to hide
+ * them from people.
  */
 export function createDefinition(
   given: LooseConfig,
@@ -31,7 +36,7 @@ export function createDefinition(
   if (typeof given !== 'object' || given === null)
     throw new MisuseError(
       'invalid_definition',
-      `defineTool: expected an object, got ${describe(given)}.`,
+      `Expected defineTool() to be given an object, got ${describe(given)}.`,
     );
   const name = checkToolName(Object.hasOwn(given, 'name') ? given.name : undefined);
   const where = `Tool \`${name}\``;
@@ -40,77 +45,19 @@ export function createDefinition(
   const { description, title, version, category } = config;
   const annotations = readAnnotations(config.annotations, where);
   const tags = Object.freeze([...config.tags]);
-  return seal(
-    { name, description, title, version, category, annotations, tags },
-    readInternals(config, where, annotations.readOnly === true, origin),
-    extras,
-  );
-}
-
-/** A tool runs in exactly one way, and `scope` must agree with it. */
-function checkRunner(config: ReadConfig, where: string): void {
-  const { create, executor, scope = create === undefined ? 'global' : 'session' } = config;
-  const ways = (['handler', 'create', 'executor'] as const).filter(
-    (way) => config[way] !== undefined,
-  );
-  if (ways.length !== 1)
-    throw new MisuseError(
-      'invalid_definition',
-      `${where}: expected exactly one of \`handler\`, \`create\` or \`executor\`, got ` +
-        `${ways.length === 0 ? 'none' : ways.join(' and ')}.`,
-    );
-  const known = ['kind', 'execute', 'dispose'];
-  if (executor !== undefined)
-    checkSpelling(`${where}: \`executor\``, executor, known, 'invalid_definition');
-  if (scope === 'session' && create === undefined)
-    throw new MisuseError(
-      'invalid_definition',
-      `${where}: expected \`create\` with \`scope: "session"\`, got \`${ways[0]}\`. ` +
-        '`create(session)` makes a handler for each session.',
-    );
-  if (scope === 'global' && create !== undefined)
-    throw new MisuseError(
-      'invalid_definition',
-      `${where}: expected \`handler\` with \`scope: "global"\`, got \`create\`.`,
-    );
-}
-
-function readInternals(
-  config: ReadConfig,
-  where: string,
-  readOnly: boolean,
-  origin: boolean | OutsideOrigin,
-): Omit<ToolInternals, 'definition'> {
-  // A misspelt `check` would never run, so unknown members throw.
-  const policy = readOptions(where, config.policy, policyTable, { ...asField, path: 'policy' });
-  const trusted = origin === true;
-  const schemaAt = (field: string): string => `${where}, \`${field}\``;
-  return {
-    input: bindObject(config.parameters, schemaAt('parameters'), trusted),
-    output:
-      config.outputSchema === undefined
-        ? undefined
-        : bindSchema(config.outputSchema, {
-            direction: 'output',
-            where: schemaAt('outputSchema'),
-            objectOnly: false,
-            trusted,
-          }),
-    // A tool's settings come from the host, also those of a definition from outside.
-    knobs:
-      policy.knobs === undefined
-        ? undefined
-        : bindObject(policy.knobs, schemaAt('policy.knobs'), true),
+  const face = { name, description, title, version, category, annotations, tags };
+  const internals: Omit<ToolInternals, 'definition'> = {
+    ...readSchemas(config, where, origin === true),
+    ...readPolicy(config, where),
     handler: config.handler,
     create: config.create,
     executor: config.executor,
-    check: policy.check?.bind(config.policy),
     requiresApproval: readApproval(config.requiresApproval, where),
     timeoutMs: config.timeoutMs,
     idleTimeoutMs: config.idleTimeoutMs,
     requires: readFactRules(config.requires ?? [], where),
     provides: Object.freeze([...config.provides]),
-    parallelSafe: config.parallelSafe ?? readOnly,
+    parallelSafe: config.parallelSafe ?? annotations.readOnly === true,
     resourceKey: config.resourceKey,
     maxOutputChars: config.maxOutputChars,
     outputStrategy: config.outputStrategy,
@@ -120,10 +67,53 @@ function readInternals(
     internal: config.exposure === 'internal',
     outside: typeof origin === 'boolean' ? undefined : origin,
   };
+  return seal(face, internals, extras);
 }
 
-function bindObject(schema: unknown, where: string, trusted: boolean): BoundSchema {
-  return bindSchema(schema, { direction: 'input', where, objectOnly: true, trusted });
+function readSchemas(
+  { parameters, outputSchema }: ToolFields,
+  where: string,
+  trusted: boolean,
+): Pick<ToolInternals, 'input' | 'output'> {
+  return {
+    input: bindSchema(parameters, {
+      direction: 'input',
+      where: `${where}, \`parameters\``,
+      objectOnly: true,
+      trusted,
+    }),
+    output:
+      outputSchema === undefined
+        ? undefined
+        : bindSchema(outputSchema, {
+            direction: 'output',
+            where: `${where}, \`outputSchema\``,
+            objectOnly: false,
+            trusted,
+          }),
+  };
+}
+
+/**
+ * The tool's own check and the schema of its settings. Settings come from the host even for a
+ * definition from outside, so their schema is trusted. An unknown member of `policy` is refused,
+ * since a misspelt `check` would never run.
+ */
+function readPolicy(config: ToolFields, where: string): Pick<ToolInternals, 'knobs' | 'check'> {
+  const policy = readOptions(where, config.policy, policyTable, { ...asField, path: 'policy' });
+  const { knobs, check } = policy;
+  return {
+    knobs:
+      knobs === undefined
+        ? undefined
+        : bindSchema(knobs, {
+            direction: 'input',
+            where: `${where}, \`policy.knobs\``,
+            objectOnly: true,
+            trusted: true,
+          }),
+    check: check?.bind(config.policy),
+  };
 }
 
 /**
@@ -153,3 +143,5 @@ export const defineTool: DefineTool<unknown> & { for<Services>(): DefineTool<Ser
       for: <Services>(): DefineTool<Services> => defineTool as unknown as DefineTool<Services>,
     },
   );
+
+export { toolFieldNames } from './config-fields.ts';

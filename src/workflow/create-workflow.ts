@@ -8,16 +8,6 @@ import { effectiveOf, type WorkflowOptions, type WorkflowState } from './workflo
  * Makes a workflow. `createWorkflow(codingAgentPreset())` needs no further events to set it up.
  * @example
  * ```ts
- * const workflow = createWorkflow({
- *   tools: toolSpecs(session),
- *   profiles: { reader: ['read_file', 'grep'] },
- *   profile: 'reader',
- * });
- * ```
- * @throws MisuseError `invalid_option`, `duplicate_name`, `unknown_tool`, `unknown_profile`
- *
- * @example
- * ```ts
  * import { createWorkflow, reduce, toolSpecs } from 'host-tools/workflow';
  *
  * const workflow = createWorkflow({
@@ -27,6 +17,7 @@ import { effectiveOf, type WorkflowOptions, type WorkflowState } from './workflo
  * });
  * const { state, commands } = reduce(workflow, { type: 'run_requested' });
  * ```
+ * @throws MisuseError `invalid_option`, `duplicate_name`, `unknown_tool`, `unknown_profile`
  */
 export function createWorkflow(options: WorkflowOptions): WorkflowState {
   const {

@@ -128,8 +128,6 @@ export function notAState(why: string): MisuseError {
 /**
  * The tools that a model would see now: in the next turn of the active run, or in a run that starts
  * now.
- * @throws MisuseError `invalid_option` for a value that is not a workflow state
- *
  * @example
  * ```ts
  * import { createWorkflow, effectiveOf } from 'host-tools/workflow';
@@ -141,6 +139,7 @@ export function notAState(why: string): MisuseError {
  * });
  * console.log(effectiveOf(workflow).names); // ['add']
  * ```
+ * @throws MisuseError `invalid_option` for a value that is not a workflow state
  */
 export function effectiveOf(state: WorkflowState): EffectiveSet {
   checkVersion(state);
@@ -160,8 +159,6 @@ export function effectiveOf(state: WorkflowState): EffectiveSet {
 
 /**
  * The state as canonical JSON: sorted keys, no white space. Equal states give equal texts.
- * @throws MisuseError `invalid_option` for a value that is not a workflow state
- *
  * @example
  * ```ts
  * import { createWorkflow, serializeState } from 'host-tools/workflow';
@@ -169,6 +166,7 @@ export function effectiveOf(state: WorkflowState): EffectiveSet {
  * const text = serializeState(createWorkflow({ tools: [], profiles: { none: [] } }));
  * const state = JSON.parse(text);
  * ```
+ * @throws MisuseError `invalid_option` for a value that is not a workflow state
  */
 export function serializeState(state: WorkflowState): string {
   checkVersion(state);
