@@ -3,6 +3,8 @@
  * tools as ours.
  */
 
+export type { NodeRequest } from '../http/node-request.ts';
+export type { NodeResponse } from '../http/node-response.ts';
 export type {
   ImportedMcpTools,
   ImportMcpOptions,
@@ -15,7 +17,7 @@ export type { McpDrift, McpPin } from './client/pins.ts';
 export type { AnyResultSchema, ConnectedMcpClient, McpRequestOptions } from './client/sdk.ts';
 export { createMcpHandler, type McpHandler } from './server/handler.ts';
 export type { LineInput, LineOutput } from './server/lines.ts';
-export { type NodeRequest, type NodeResponse, toNodeListener } from './server/node.ts';
+export { toNodeListener } from './server/node.ts';
 export type {
   McpCaller,
   McpEventStore,

@@ -5,8 +5,8 @@ import { MisuseError, type ToolSession } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { stateOf } from '../../surface-port.ts';
 import { nextTurn } from '../../surfaces/shared/stretches.ts';
+import { authenticate } from './authenticate.ts';
 import { readBody } from './body.ts';
-import { authenticate, checkOrigin, corsOf, preflight, refusal } from './door.ts';
 import { createModernServing, type ModernServing } from './modern.ts';
 import type { OpenRequest } from './open-requests.ts';
 import {
@@ -15,7 +15,9 @@ import {
   type McpSource,
   readHandlerOptions,
 } from './options.ts';
+import { checkOrigin, corsOf, originPolicy, preflight } from './origin-guard.ts';
 import { createPlaces } from './places.ts';
+import { refusal } from './refusal.ts';
 import { createSessionFinder, type McpSessionFinder, tooMany } from './resume.ts';
 import {
   duplicateAnswer,
@@ -72,6 +74,7 @@ interface Machine {
  */
 export function createMcpHandler(source: McpSource, options?: McpHandlerOptions): McpHandler {
   const settings = readHandlerOptions(options, loggerOf(source));
+  const policy = originPolicy(settings);
   const makeSession = readSource(source, settings);
   let machine: Promise<Machine> | undefined;
   let closing: Promise<void> | undefined;
@@ -89,9 +92,9 @@ export function createMcpHandler(source: McpSource, options?: McpHandlerOptions)
   const answer = async (request: Request): Promise<Response> => {
     machine ??= start();
     const running = await machine;
-    const foreign = checkOrigin(request, settings);
+    const foreign = checkOrigin(request, policy);
     if (foreign !== undefined) return foreign;
-    const cors = corsOf(request, settings);
+    const cors = corsOf(request, policy);
     if (request.method === 'OPTIONS' && cors !== undefined) return preflight(request, cors);
     const response = await serve(request, running, settings, makeSession);
     for (const [name, value] of Object.entries(cors ?? {})) response.headers.set(name, value);

@@ -5,8 +5,8 @@
 import pTimeout from 'p-timeout';
 import type { JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
-import { refusal } from './door.ts';
 import type { HandlerSettings, McpSessionRecord } from './options.ts';
+import { refusal } from './refusal.ts';
 import { rpcCodes } from './rpc.ts';
 import { isSessionId, type McpSession, type McpSessions, type Sourced } from './sessions.ts';
 
