@@ -1,15 +1,16 @@
 /**
- * Content parts: what a handler returns when plain JSON is not enough. Shapes follow MCP; every
- * surface shows what it can, and the text of the rest.
+ * Content parts: what a handler returns if plain JSON is not enough. Their form follows MCP. Every
+ * surface shows the parts that it supports, and the rest as text.
  */
 import { isJsonObject, type JsonValue } from './json.ts';
 
 declare const contentBrand: unique symbol;
-/** One part, made by {@link content}. A handler may return one or an array of them. */
+/** A content part, made by {@link content}. A handler may return one part or an array of parts. */
 export interface Content {
   readonly [contentBrand]: true;
 }
 
+/** The form of a content part. */
 export type ContentPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
@@ -57,7 +58,7 @@ function part(value: ContentPart): Content {
  * ```
  */
 export const content = Object.freeze({
-  /** Text. */
+  /** A text. */
   text: (text: string): Content => part({ type: 'text', text: String(text) }),
   /** An image as base64. */
   image: (base64: string, mimeType: string): Content =>
@@ -65,7 +66,7 @@ export const content = Object.freeze({
   /** Audio as base64. */
   audio: (base64: string, mimeType: string): Content =>
     part({ type: 'audio', data: base64, mimeType }),
-  /** A resource with its text or its base64 blob. */
+  /** A resource with its text, or with its bytes as base64. */
   resource: (resource: { uri: string; mimeType?: string; text?: string; blob?: string }): Content =>
     part({ type: 'resource', resource: { ...resource } }),
   /** A link to a resource. */
@@ -81,20 +82,20 @@ function isPart(value: unknown): boolean {
 export function isContentValue(value: unknown): boolean {
   if (contentParts(value) !== undefined) return true;
   if (!Array.isArray(value)) return isPart(value);
-  // By index, and no further than the first that is none: an array may be long and full of holes.
+  // Stops at the first item that is not a part: an array may be long and full of holes.
   for (let index = 0; index < value.length; index++) if (!isPart(value[index])) return false;
   return value.length > 0;
 }
 
 /**
- * Outputs that came from content parts. A look-alike JSON value is never in here, so it cannot pass
- * for content.
+ * Outputs that were made from content parts. A JSON value that only looks like parts is not in
+ * here, so it cannot pass for content.
  */
 const contentOutputs = new WeakSet<object>();
 
 /**
- * Remembers a snapshot made from content parts, always as an array. What turns out not to have the
- * shape of parts stays plain JSON.
+ * Marks a snapshot that was made from content parts, and returns it as an array. A snapshot without
+ * the form of parts stays plain JSON.
  */
 export function markContent(snapshot: JsonValue): JsonValue {
   const list: readonly JsonValue[] = Array.isArray(snapshot) ? snapshot : [snapshot];
@@ -103,7 +104,7 @@ export function markContent(snapshot: JsonValue): JsonValue {
   return list;
 }
 
-/** Which texts a part of each type must have. */
+/** The texts that a part of each type must have. */
 const partTexts: ReadonlyMap<JsonValue | undefined, readonly string[]> = new Map([
   ['text', ['text']],
   ['image', ['data', 'mimeType']],
@@ -123,14 +124,14 @@ function hasPartShape(value: JsonValue): boolean {
   return partTexts.get(type)?.every((key) => typeof value[key] === 'string') === true;
 }
 
-/** The parts of an output, or undefined when it is plain JSON. */
+/** Returns the parts of an output, or undefined if the output is plain JSON. */
 export function contentParts(output: unknown): readonly ContentPart[] | undefined {
   return typeof output === 'object' && output !== null && contentOutputs.has(output)
     ? (output as readonly ContentPart[])
     : undefined;
 }
 
-/** The text of parts for a surface that shows only text: texts as they are, the rest named. */
+/** The parts as one text, for a surface that shows only text. Other parts are named in brackets. */
 export function contentText(parts: readonly ContentPart[]): string {
   return parts.map(partText).join('\n');
 }
@@ -150,15 +151,13 @@ export function partText(one: ContentPart): string {
   }
 }
 
-/**
- * The text that a part brings itself, which may be cut; undefined for a part that is only named.
- */
+/** The part's own text, which may be cut. Undefined for a part without text. */
 export function ownText(one: ContentPart): string | undefined {
   if (one.type === 'text') return one.text;
   return one.type === 'resource' ? one.resource.text : undefined;
 }
 
-/** The part with another text of its own. */
+/** The part with its own text replaced. */
 export function withText(one: ContentPart, text: string): ContentPart {
   return one.type === 'resource'
     ? { ...one, resource: { ...one.resource, text } }

@@ -1,109 +1,105 @@
-/**
- * The coordinator port: the little that the library asks of an agent runtime's coordinator.
- * Structural; nothing here names a vendor's class.
- */
+/** The coordinator port: the members of an agent runtime's coordinator that the library uses. */
 
 /**
- * What a runtime's coordinator must offer so that tools can be mounted on it. Arguments are
- * positional. `mount`, `unmount` and `get` may answer at once or with a promise; the rest is used
- * where present.
+ * A coordinator on which tools can be mounted. `mount`, `unmount` and `get` are required, and may
+ * return a promise. The other members are used if they exist.
  */
 export interface Coordinator {
-  /** Puts a module at a mount point. `name` wins over the module's own `name`. */
+  /** Puts a module at a mount point. `name` takes precedence over the module's own `name`. */
   mount(point: string, module: unknown, name?: string): unknown;
-  /** Takes a module away. A name that is not mounted changes nothing. */
+  /** Removes a module. A name that is not mounted changes nothing. */
   unmount(point: string, name?: string): unknown;
   /**
-   * With a name the module or null; without one all that is mounted there: for `tools` a map or
-   * dictionary from name to tool.
+   * Returns the module, or null. Without a name it returns everything at the mount point: for
+   * `tools` a map or dictionary from name to tool.
    */
   get(point: string, name?: string): unknown;
   /** Adds a source of contributions to a channel, such as `observability.events`. */
   registerContributor?(channel: string, name: string, callback: () => unknown): unknown;
-  /** Asks for `fn` to run when the coordinator is cleaned up. */
+  /** Registers a function that runs when the coordinator is cleaned up. */
   registerCleanup?(fn: () => void | Promise<void>): unknown;
   /** Publishes a value under a name for other modules. */
   registerCapability?(name: string, value: unknown): unknown;
-  /** Where present, a {@link HooksPort}. */
+  /** A {@link HooksPort}, if the coordinator has hooks. */
   readonly hooks?: unknown;
-  /** Where present, a {@link CancellationPort}. */
+  /** A {@link CancellationPort}, if the coordinator can be cancelled. */
   readonly cancellation?: unknown;
 }
 
 /**
- * What a hook asks of the pipeline. Precedence: deny > ask_user > inject_context > modify >
- * continue.
+ * What a hook wants to happen. If hooks differ, the first of these counts: deny, ask_user,
+ * inject_context, modify, continue.
  */
 export type HookAction = 'continue' | 'deny' | 'modify' | 'inject_context' | 'ask_user';
 
 /**
- * What a hook answers and what an emission ends with. Field names are the runtime's own. Absent
- * fields stand for its defaults.
+ * The answer of a hook, and the result of an emission. The names are the runtime's own. A field
+ * that is absent has its default.
  */
 export interface HookResult {
-  /** What is asked of the pipeline; of several answers the strongest counts. */
+  /** What should happen. */
   readonly action: HookAction;
   /**
-   * Event data: from a `modify`, what the next handler sees; from an emission that continues, what
-   * the event has become.
+   * The event's data: with `modify`, the data for the next handler; from an emission that
+   * continues, the data after all handlers.
    */
   readonly data?: Readonly<Record<string, unknown>> | null | undefined;
-  /** Why, with a `deny`; for the model or the log. */
+  /** The reason of a `deny`, for the model or the log. */
   readonly reason?: string | null | undefined;
-  /** Text for the model's context, with an `inject_context`. */
+  /** The text of an `inject_context`, for the model's context. */
   readonly context_injection?: string | null | undefined;
   /** The role of the injected text. @default 'system' */
   readonly context_injection_role?: 'system' | 'user' | 'assistant' | undefined;
-  /** The injection is for this turn only. @default false */
+  /** Whether the injected text is for this turn only. @default false */
   readonly ephemeral?: boolean | undefined;
   /** Whether the injected text goes to the end of the last tool result. @default false */
   readonly append_to_last_tool_result?: boolean | undefined;
   /** Whether the hook's output is hidden from the user. @default false */
   readonly suppress_output?: boolean | undefined;
-  /** Text for the person, beside the conversation. */
+  /** A text for the user, outside the conversation. */
   readonly user_message?: string | null | undefined;
   /** The severity of `user_message`. @default 'info' */
   readonly user_message_level?: 'info' | 'warning' | 'error' | undefined;
-  /** Who `user_message` is from. */
+  /** The sender of `user_message`. */
   readonly user_message_source?: string | null | undefined;
-  /** The question, with an `ask_user`. */
+  /** The question of an `ask_user`. */
   readonly approval_prompt?: string | null | undefined;
-  /** Null stands for `['Allow', 'Deny']`. @default null */
+  /** The answers to choose from. Null means `['Allow', 'Deny']`. @default null */
   readonly approval_options?: readonly string[] | null | undefined;
-  /** Seconds. @default 300 */
+  /** How long to wait for an answer, in seconds. @default 300 */
   readonly approval_timeout?: number | undefined;
-  /** What stands when nobody answers in time. @default 'deny' */
+  /** The answer if none comes in time. @default 'deny' */
   readonly approval_default?: 'allow' | 'deny' | undefined;
 }
 
 /**
- * A hook. Nothing returned means `continue`. A throw is logged and continues too: a hook that must
- * stop something answers `deny`.
+ * A hook. If it returns nothing, or throws, the event continues. A hook that must stop an event
+ * returns a `deny`.
  */
 export type HookHandler = (
   event: string,
   data: Readonly<Record<string, unknown>>,
 ) => HookResult | null | undefined | void | Promise<HookResult | null | undefined | void>;
 
-/** The hook registry of a coordinator, where it has one. */
+/** The hook registry of a coordinator. */
 export interface HooksPort {
   /**
-   * Lower `priority` runs earlier; equals in the order of registration. May give back a function
-   * that takes the handler away. @default priority 0
+   * Registers a handler. A lower `priority` runs earlier; equal ones run in the order of
+   * registration. May return a function that removes the handler. @default priority 0
    */
   register(event: string, handler: HookHandler, priority?: number, name?: string): unknown;
   /** Runs an event through its handlers. */
   emit?(event: string, data: Readonly<Record<string, unknown>>): Promise<HookResult>;
-  /** Fields that lie under the data of every emission. */
+  /** Sets fields that are added to the data of every emission. */
   setDefaultFields?(fields: Readonly<Record<string, unknown>>): unknown;
 }
 
-/** The cancellation token of a coordinator, where it has one. */
+/** The cancellation token of a coordinator. */
 export interface CancellationPort {
-  /** Whether cancellation was asked for, of either kind. */
+  /** Whether a cancellation was requested, of either kind. */
   readonly isCancelled: boolean;
-  /** Finish what runs, start nothing new. */
+  /** Whether running calls may finish, but no new ones start. */
   readonly isGraceful?: boolean | undefined;
-  /** Stop now. */
+  /** Whether everything must stop now. */
   readonly isImmediate?: boolean | undefined;
 }

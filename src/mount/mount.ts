@@ -24,7 +24,8 @@ export interface Mount {
   /** The names of the mounted tools. */
   readonly mounted: readonly string[];
   /**
-   * Effective tools that could not be mounted, each with the reason. Every refresh tries them again.
+   * Effective tools that could not be mounted, each with the reason. Every refresh tries them
+   * again.
    */
   readonly failed: readonly { readonly name: string; readonly error: string }[];
   /**
@@ -45,8 +46,8 @@ const mountTable = {
 
 /**
  * Mounts a session's effective tools on a coordinator. Later changes follow: new tools are mounted,
- * and tools that are gone are unmounted. A tool that cannot be mounted is in `failed`, and the others
- * are mounted.
+ * and tools that are gone are unmounted. A tool that cannot be mounted is in `failed`, and the
+ * others are mounted.
  * @throws MisuseError (as a rejection) `invalid_option`, or `closed` if the session is closed.
  *
  * @example

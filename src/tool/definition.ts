@@ -1,6 +1,6 @@
 /**
- * Definitions: what a tool is. Opaque and frozen; what could run it lives in a WeakMap that only
- * the library reads.
+ * Definitions of tools. They are opaque and frozen: what runs a tool is in a WeakMap that only the
+ * library reads.
  */
 import { createHash } from 'node:crypto';
 import type { ApprovalPrompt } from '../approval/request.ts';
@@ -17,38 +17,40 @@ import type { AnyTool, Executor, FactRule, PolicyCall } from './tool-config.ts';
 
 /** A handler as the library calls it. */
 export type RawHandler = (input: unknown, context: ToolContext) => unknown;
+/** What `create` returns. */
 export interface MadeHandler {
   readonly handler: RawHandler;
   readonly dispose?: () => MaybePromise<void>;
 }
 
-/** Where a definition from outside stands: in a registry, or in a session. */
+/** Where a definition from outside is registered: a registry or a session. */
 export interface OutsidePlace {
-  /** Whether the definition is withdrawn, or stands again: listings follow. */
+  /** The definition was withdrawn, or is valid again: the listings are updated. */
   changed(): void;
   /**
-   * Puts a later definition of the same tool in its place. What the host has set on the tool stays.
+   * Replaces the definition with a later one of the same tool. What the host has set on the tool
+   * stays.
    */
   replace(definition: AnyTool): void;
 }
 
-/** What ties a definition from outside, such as an imported one, to where it came from. */
+/** Links a definition from outside, such as an imported one, to its origin. */
 export interface OutsideOrigin {
   /**
-   * Who brought it, such as `mcp:files`: its source for rules, approvals and events, whoever
-   * registers it.
+   * The origin's name, such as `mcp:files`. It is the tool's source for rules, approvals and
+   * events, whoever registers the tool.
    */
   readonly source: string;
   /**
-   * Why the definition is not to be called now, as a `reason`; undefined while it stands. Asked at
+   * Why the definition must not be called now, as a `reason`; undefined while it is valid. Read at
    * each call.
    */
   withdrawn(): string | undefined;
-  /** Told of each place that takes the definition up. The place is to be held weakly. */
+  /** Called for each place where the definition is registered. The place must be held weakly. */
   stands(place: OutsidePlace): void;
 }
 
-/** The half of a definition that never leaves the library. */
+/** The part of a definition that never leaves the library. */
 export interface ToolInternals {
   readonly definition: AnyTool;
   readonly input: BoundSchema;
@@ -83,7 +85,7 @@ export interface ToolInternals {
 const internals = new WeakMap<object, ToolInternals>();
 const definitionBrand = Symbol.for('host-tools.definition');
 
-/** What a definition shows as it is. */
+/** The members of a definition that it shows unchanged. */
 export interface DefinitionFace {
   readonly name: string;
   readonly description: string;
@@ -151,8 +153,8 @@ function fingerprintOf(definition: AnyTool): string {
 }
 
 /**
- * The private half of a definition of this copy. @throws MisuseError `foreign_definition` for
- * another copy's, `invalid_definition` for anything else.
+ * Returns the private part of a definition that this copy of the library made. @throws MisuseError
+ * `foreign_definition` for one of another copy, `invalid_definition` for anything else.
  */
 export function internalsOf(definition: unknown): ToolInternals {
   const found =
@@ -172,14 +174,14 @@ export function internalsOf(definition: unknown): ToolInternals {
   );
 }
 
-/** True for a definition that this copy made. */
+/** True for a definition that this copy of the library made. */
 export function isDefinition(value: unknown): value is AnyTool {
   return typeof value === 'object' && value !== null && internals.has(value);
 }
 
 /**
- * Freezes a definition and remembers its private half: `rest`, which must be the caller's own, is
- * kept. `extras` are further properties, such as a mock's spies.
+ * Makes a frozen definition. `rest` becomes its private part: it is kept, not copied. `extras` are
+ * further properties, such as a mock's spies.
  */
 export function seal(
   face: DefinitionFace,
@@ -201,8 +203,8 @@ export interface DefinitionPatch {
 }
 
 /**
- * A definition like another, but for a patch. Same handler, same schemas; the fingerprint follows
- * the description. @throws MisuseError, and changes nothing, when the patch is bad.
+ * Returns a copy of a definition with the patch applied. The handler and the schemas stay the same;
+ * the fingerprint follows the description. @throws MisuseError `invalid_definition`.
  */
 export function patchDefinition(definition: AnyTool, patch: DefinitionPatch): AnyTool {
   const base = internalsOf(definition);
@@ -211,8 +213,8 @@ export function patchDefinition(definition: AnyTool, patch: DefinitionPatch): An
     if (key !== 'description' && key !== 'timeoutMs' && key !== 'requiresApproval')
       throw new MisuseError(
         'invalid_definition',
-        `Tool \`${name}\`: \`update\` changes description, timeoutMs and requiresApproval ` +
-          `only, got \`${key}\`. Replace the definition for anything else.`,
+        `Tool \`${name}\`: \`update\` can change description, timeoutMs and ` +
+          `requiresApproval, got \`${key}\`. Replace the definition to change anything else.`,
       );
   }
   const {
@@ -245,7 +247,7 @@ function faceOf({
   return { name, description, title, version, category, annotations, tags };
 }
 
-/** A definition like another under another name, for a scope's prefix. */
+/** Returns a copy of a definition under another name, for a scope's prefix. */
 export function renameDefinition(definition: AnyTool, name: string): AnyTool {
   return seal({ ...faceOf(definition), name: checkToolName(name) }, { ...internalsOf(definition) });
 }

@@ -1,49 +1,51 @@
-/**
- * Host tools: one definition bound to one session. What an agent runtime gets; every call of it
- * goes through the spine.
- */
+/** Host tools: one definition bound to one session. This is what an agent runtime gets. */
 import type { CallOptions } from '../context.ts';
 import type { ToolResult } from '../result.ts';
 import type { JsonSchema } from '../schema/schema.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
 
-/** A deeply frozen plain object, never callable. */
+/** A tool of one session. A deeply frozen plain object, not callable. */
 export interface HostTool<I = unknown, O = unknown> {
-  /** Its registered name; what `session.call` takes. */
+  /** The name under which the tool is registered. `session.call` takes it. */
   readonly name: string;
-  /** What it does and when to use it, for the model. */
+  /** What the tool does and when to use it, for the model. */
   readonly description: string;
-  /** A name for people, where the definition has one. */
+  /** A name for people, if the definition has one. */
   readonly title?: string;
-  /** Hints of its definition; {} where it gives none. */
+  /** The definition's hints. {} if it has none. */
   readonly annotations: ToolAnnotations;
-  /** Labels of its definition; rules can name them. */
+  /** The definition's labels, which rules can name. */
   readonly tags: readonly string[];
-  /** The definition's own version, where it has one. Part of the fingerprint. */
+  /** The definition's version, if it has one. Part of the fingerprint. */
   readonly version?: string;
-  /** Who brought it: `host`, `session`, a scope's source. */
+  /** Who registered the tool: `host`, `session` or a scope's source. */
   readonly source: string;
-  /** The JSON Schema; `parameters` and `getSchema()` are the same frozen object. */
+  /** The input as JSON Schema. `parameters` and `getSchema()` are the same frozen object. */
   readonly inputSchema: JsonSchema;
   /** The same object as `inputSchema`. */
   readonly parameters: JsonSchema;
-  /** The same object as `inputSchema`. */
+  /** Returns the same object as `inputSchema`. */
   getSchema(): JsonSchema;
   /**
-   * The output as JSON Schema, where it is declared. An output that violates it is
+   * The output as JSON Schema, if the tool declares one. An output that violates it fails with
    * `invalid_output`.
    */
   readonly outputSchema?: JsonSchema;
-  /** True also where it depends on the input. */
+  /**
+   * Whether a call may need an approval. True if the definition or the profile asks for one, also
+   * if that depends on the input; if a rule without `when` asks; and if the default asks and
+   * nothing may allow the call. Rules with `when`, policies and checks do not count:
+   * `session.explain` takes an input and says what they decide.
+   */
   readonly requiresApproval: boolean;
   /**
-   * The definition's: `sha256:` and hex. Changes with everything that tokens and grants are bound
-   * to.
+   * The definition's fingerprint: `sha256:` and hex. It changes with everything that tokens and
+   * grants are bound to.
    */
   readonly fingerprint: string;
   /**
-   * Calls the tool. `input` may be a JSON string; a `_tool_call_id` in it is ignored. Never throws,
-   * never rejects.
+   * Calls the tool, through every check of the session. `input` may be a JSON string, and a
+   * `_tool_call_id` in it is ignored. Never throws and never rejects: a failure is a result.
    */
   execute(input: I, options?: CallOptions): Promise<ToolResult<O>>;
 }

@@ -1,4 +1,4 @@
-/** What a host writes to define a tool, and what follows from it in types. */
+/** The config of a tool, and the types that follow from it. */
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo, ToolContext } from '../context.ts';
 import type { JsonObject, JsonPrimitive, JsonValue } from '../json.ts';
@@ -10,7 +10,7 @@ import type { ToolAnnotations, ToolRef } from '../tool-summary.ts';
 
 declare const toolServices: unique symbol;
 
-/** What a tool is, made by {@link defineTool}. Frozen; it cannot be run from. */
+/** A tool's definition, made by {@link defineTool}. Frozen. It gives no access to the handler. */
 export interface HostToolDefinition<
   Name extends string = string,
   I = unknown,
@@ -18,30 +18,30 @@ export interface HostToolDefinition<
   K = unknown,
   in Services = never,
 > extends ToolRef<I, O> {
-  /** Stable id; what registries, profiles and rules know it by. */
+  /** The stable id by which registries, profiles and rules refer to the tool. */
   readonly name: Name;
-  /** What it does and when to use it, for the model. */
+  /** What the tool does and when to use it, for the model. */
   readonly description: string;
-  /** A name for people, where it has one. */
+  /** A name for people, if the tool has one. */
   readonly title?: string;
-  /** The tool's own version, where it has one. Part of the fingerprint. */
+  /** The tool's version, if it has one. Part of the fingerprint. */
   readonly version?: string;
-  /** The host's own grouping, where it has one; no gate reads it. */
+  /** The host's own grouping, if there is one. No check reads it. */
   readonly category?: string;
   /**
    * `sha256:` and hex over the canonical JSON of name, description, schemas, annotations and
-   * version. Tokens and grants bind it.
+   * version. Tokens and grants are bound to it.
    */
   readonly fingerprint: string;
-  /** The input as JSON Schema: always of type object, frozen. */
+  /** The input as JSON Schema, always of type object. Frozen. */
   readonly parameters: JsonSchema;
-  /** The output as JSON Schema, frozen; absent where none was declared. */
+  /** The output as JSON Schema, if the tool declares one. Frozen. */
   readonly outputSchema?: JsonSchema;
-  /** For the compiler alone; never there at run time. */
+  /** Only for the compiler: it does not exist at run time. */
   readonly knobsType?: K;
-  /** Hints as they were given; {} without any. */
+  /** The hints of the config. {} if it has none. */
   readonly annotations: ToolAnnotations;
-  /** Labels as they were given; [] without any. */
+  /** The labels of the config. [] if it has none. */
   readonly tags: readonly string[];
   readonly [toolServices]?: (services: Services) => void;
 }
@@ -56,8 +56,8 @@ export type AnyTool<Services = never> = HostToolDefinition<
 >;
 
 /**
- * What a handler may return: a plain value, {@link Ok}, {@link Fail}, or an async generator that
- * yields progress and returns one of them.
+ * What a handler may return: a plain value, an {@link Ok}, a {@link Fail}, a promise of one of
+ * them, or an async generator that yields progress and returns one of them.
  */
 export type HandlerReturn<O> =
   | MaybePromise<O | Ok<O> | Fail>
@@ -67,39 +67,39 @@ type OutputFromReturn<R> =
   // biome-ignore lint/suspicious/noExplicitAny: what a generator yields does not matter to its result.
   R extends AsyncGenerator<any, infer T, any> ? Plain<T> : Plain<Awaited<R>>;
 type Needed<OS> = [OS] extends [Schema] ? InputOf<OS> : unknown;
-/** What a caller gets: the output schema's type, else what the handler returns. */
+/** The type of a call's output: that of the output schema, or what the handler returns. */
 export type OutputFor<OS, R> = [OS] extends [Schema] ? ParsedOf<OS> : OutputFromReturn<R>;
-/** The type of a tool's parsed knobs; an empty object where it declares none. */
+/** The type of a tool's parsed knobs. An empty object if it declares none. */
 export type KnobsOf<KS> = [KS] extends [Schema] ? ParsedOf<KS> : Readonly<Record<string, never>>;
 
 /**
- * What a tool's own `check` is given. `input` and `knobs` are its own: changing them changes
- * nothing.
+ * The argument of a tool's own `check`. `input` and `knobs` are copies: changing them has no
+ * effect.
  */
 export interface PolicyCall<I, K, S> {
   /** The parsed input, with defaults. */
   readonly input: I;
   /** The tool's settings in the session's profile, parsed. */
   readonly knobs: K;
-  /** Who calls, and where. */
+  /** The session and the call. */
   readonly context: CallInfo<S>;
   /** No objection. */
   allow(): Allow;
-  /** A person must say yes first. `prompt` is the question. @default a text that names the tool */
+  /** Asks for an approval. `prompt` is the question. @default a text that names the tool */
   ask(prompt?: string): Ask;
   /**
-   * No. `reason` is stable and matches `^[a-z][a-z0-9_]*$`; `message` tells the model what to do
-   * instead.
+   * Denies the call. `reason` is stable and matches `^[a-z][a-z0-9_]*$`. `message` tells the model
+   * what to do instead.
    */
   deny(reason: string, message?: string): Deny;
 }
 
-/** A condition on one session fact. */
+/** A condition on one of the session's facts. */
 export type FactRule =
   | { readonly fact: string; readonly equals: JsonPrimitive }
   | { readonly fact: string; readonly in: readonly JsonPrimitive[] };
 
-/** Everything about a tool but the way it runs. */
+/** Everything in a tool's config except how it runs. */
 export interface ToolSpecBase<
   Name extends string,
   P extends Schema,
@@ -108,79 +108,96 @@ export interface ToolSpecBase<
   S,
 > {
   /**
-   * Stable id: non-blank, at most 1024 characters; untrimmed, non-NFC, control, bidi and invisible
-   * characters are refused.
+   * The tool's stable id: not blank, at most 1024 characters, in NFC, without white space at its
+   * ends and without control, bidirectional or invisible characters.
    */
   name: Name;
-  /** What it does and when to use it, for the model. */
+  /** What the tool does and when to use it, for the model. Not blank. */
   description: string;
   /**
-   * The input's schema: of type object, at its top. Every call is validated by it before any gate
-   * sees it.
+   * The schema of the input, of type object at its root. Every call is validated against it before
+   * rules, policies and the handler see the input.
    */
   parameters: P;
-  /** Enforced: an output that violates it is `invalid_output`. */
+  /**
+   * The schema of the output. An output that violates it fails with `invalid_output`. @default none
+   */
   outputSchema?: OS;
-  /** A name for people; models and rules go by `name`. @default none */
+  /** A name for people. Models and rules use `name`. @default none */
   title?: string | undefined;
   /**
-   * The tool's own version. Part of the fingerprint: a new one voids tokens and grants of the old.
-   * @default none
+   * The tool's version. Part of the fingerprint, so a new version makes older tokens and grants
+   * invalid. @default none
    */
   version?: string | undefined;
-  /** The host's own grouping, for its lists; no gate reads it. @default none */
+  /** A grouping of your own, for your lists. No check reads it. @default none */
   category?: string | undefined;
   /** Labels that rules can name. @default none */
   tags?: readonly string[] | undefined;
   /** Hints that rules and surfaces read. @default {}: every hint is false */
   annotations?: ToolAnnotations | undefined;
-  /** What decides about calls of this tool beside the rules. @default no opinion */
+  /** The tool's own settings and check, besides the rules. @default none */
   policy?: {
-    /** The tool's settings in a profile. Not given there, they are the parse of `{}`. */
+    /**
+     * The schema of the tool's settings in a profile. A profile without them gives the parse of
+     * `{}`.
+     */
     knobs?: KS;
-    /** The tool's own gate, after all rules. One that throws or answers nonsense denies. */
+    /**
+     * The tool's own check, after all rules. If it throws or returns no decision, the call is
+     * denied.
+     */
     check?(call: PolicyCall<ParsedOf<P>, KnobsOf<KS>, S>): MaybePromise<Decision>;
   };
-  /** Asks a person before the call. A function may decide by the input. @default false */
+  /** Asks for an approval before each call. A function can decide by the input. @default false */
   requiresApproval?:
     | boolean
     | ApprovalPrompt
     | ((input: ParsedOf<P>, context: CallInfo<S>) => MaybePromise<boolean | ApprovalPrompt>)
     | undefined;
   /**
-   * Milliseconds the handler may run. Starts with the handler: waits for people and slots never
-   * count. Above 0, at most 2^31-1. @default the registry's `defaultTimeoutMs`
+   * How long the handler may run, in milliseconds. Above 0, at most 2^31-1. Waits for reviewers and
+   * for slots do not count. @default the registry's `defaultTimeoutMs`
    */
   timeoutMs?: number | undefined;
-  /** Milliseconds without `context.progress()` after which the call times out. Off unless set. */
+  /**
+   * Milliseconds without `context.progress()` after which the call times out. Above 0, at most
+   * 2^31-1. @default no idle timeout
+   */
   idleTimeoutMs?: number | undefined;
-  /** Facts that must hold for the tool to be available. */
+  /** Facts that must hold for the tool to be available. @default none */
   requires?: readonly FactRule[] | undefined;
   /**
-   * Facts that this tool can bring about; named as prerequisites of the tools that wait for them.
+   * Facts that this tool can make true. `effectiveTools` lists it as a prerequisite of the tools
+   * that require them. @default none
    */
   provides?: readonly string[] | undefined;
-  /** Whether a batch may run it beside others. @default `annotations.readOnly === true` */
+  /** Whether a batch may run it in parallel with other calls. @default `annotations.readOnly` */
   parallelSafe?: boolean | undefined;
-  /** Calls with the same key never overlap. */
+  /** Calls with the same key never overlap. @default no key */
   resourceKey?: string | ((input: ParsedOf<P>) => string) | undefined;
-  /** Budget of the model-visible output, in UTF-16 code units. */
+  /** The most that the model sees of an output, in UTF-16 code units. @default no limit */
   maxOutputChars?: number | undefined;
-  /** Which end is kept when output is cut. @default "head" */
+  /** Which end of an output is kept if it is cut. @default "head" */
   outputStrategy?: 'head' | 'head_tail' | undefined;
-  /** Calls at once over the whole registry. No bound unless set. */
+  /** How many calls may run at once in the whole registry. @default no limit */
   maxConcurrency?: number | undefined;
-  /** The tools that the handler may call by `context.tools.call`. */
+  /** The tools that the handler may call with `context.tools.call`. @default none */
   uses?: readonly (string | ToolRef)[] | undefined;
-  /** The event names that the handler may send by `context.emit`. */
+  /** The event names that the handler may send with `context.emit`. @default any name */
   events?: readonly string[] | undefined;
-  /** `session`: made once a session by `create`. @default "global", or "session" with `create` */
+  /**
+   * `session`: `create` makes a handler for each session. @default "global", or "session" with
+   * `create`
+   */
   scope?: 'global' | 'session' | undefined;
-  /** `internal`: never listed, callable through `uses` alone. @default "model" */
+  /**
+   * `internal`: never listed, and only tools that list it in `uses` can call it. @default "model"
+   */
   exposure?: 'model' | 'internal' | undefined;
 }
 
-/** A tool whose handler runs in this process and is the same for all sessions. */
+/** A tool with one handler for all sessions, which runs in this process. */
 export interface ToolConfig<
   Name extends string,
   P extends Schema,
@@ -190,27 +207,31 @@ export interface ToolConfig<
   R,
 > extends ToolSpecBase<Name, P, OS, KS, S> {
   /**
-   * Does the work, once all gates have passed; may be async, or an async generator. A throw is
-   * `handler_error`.
+   * Does the work. Runs once all checks have passed. It may be async, or an async generator. If it
+   * throws, the call fails with `handler_error`.
    */
   handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
   create?: never;
   executor?: never;
 }
 
-/** Where a handler runs when it is not inline. `execute` gets the canonical input. */
+/** Runs a tool's calls somewhere else: in a worker, in a process or in a remote service. */
 export interface Executor {
-  /** What kind of place it is. */
+  /** Where the calls run. */
   readonly kind: 'worker' | 'process' | 'remote';
-  /** Runs one call. It is to stop when `context.signal` aborts. A rejection is `handler_error`. */
+  /**
+   * Runs one call with the validated input. It must stop when `context.signal` aborts. If it
+   * rejects, the call fails with `handler_error`.
+   */
   execute(input: JsonObject, context: ToolContext): Promise<unknown>;
   /**
-   * Frees the place, once, when no tool of the registry uses it any more or the registry closes.
+   * Frees the executor's resources. Called once, when no tool of the registry uses it any more or
+   * the registry closes.
    */
   dispose?(): MaybePromise<void>;
 }
 
-/** A tool whose handler runs elsewhere: in a worker, in a process, behind a connection. */
+/** A tool whose calls run elsewhere: in a worker, in a process or behind a connection. */
 export interface ExecutorToolConfig<
   Name extends string,
   P extends Schema,
@@ -218,16 +239,13 @@ export interface ExecutorToolConfig<
   KS extends Schema | undefined,
   S,
 > extends ToolSpecBase<Name, P, OS, KS, S> {
-  /** Where the handler runs. Tools may share one. */
+  /** Runs the calls. Several tools may share one executor. */
   executor: Executor;
   handler?: never;
   create?: never;
 }
 
-/**
- * A tool whose handler is made anew for each session that calls it, such as one that holds a
- * connection.
- */
+/** A tool with a handler for each session, such as one that holds a connection. */
 export interface SessionToolConfig<
   Name extends string,
   P extends Schema,
@@ -236,7 +254,7 @@ export interface SessionToolConfig<
   S,
   R,
 > extends ToolSpecBase<Name, P, OS, KS, S> {
-  /** Makes the handler, once a session, at its first call; disposed with the session. */
+  /** Makes the session's handler, at its first call. The handler is disposed with the session. */
   create: (session: Omit<CallInfo<S>, 'callId' | 'toolName'>) => MaybePromise<{
     /** Runs one call. */
     handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
@@ -248,7 +266,8 @@ export interface SessionToolConfig<
 }
 
 /**
- * The signature of {@link defineTool} over services `S`: one of `handler`, `create` and `executor`.
+ * The type of {@link defineTool} for services `S`. A config has exactly one of `handler`, `create`
+ * and `executor`.
  * @throws MisuseError `invalid_definition` or `invalid_schema`.
  */
 export type DefineTool<S> = <

@@ -44,7 +44,7 @@ export interface EffectiveInput {
     | undefined;
   /** A flat map with dotted keys. @default {} */
   readonly facts?: JsonObject | undefined;
-  /** @default no bounds */
+  /** Bounds on what the model is shown. @default no bounds */
   readonly budget?: EffectiveBudget | undefined;
 }
 

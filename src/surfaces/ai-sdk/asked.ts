@@ -1,6 +1,6 @@
 /**
- * Calls that the SDK was told to ask a person about. They stay with the session, under the model's
- * call id, until the SDK reports an answer.
+ * Calls for which the SDK asks for an approval. The session keeps them, under the model's call id,
+ * until the SDK reports an answer.
  */
 import type {
   ApprovalAnswer,
@@ -13,10 +13,10 @@ import { canonicalJson, cloneJson, copyJson, escapePointer, isJsonObject } from 
 import { resumeCall, stateOf } from '../../surface-port.ts';
 import { reportedAnswers } from './messages.ts';
 
-/** A call that was begun when the SDK asked whether it needs approval. */
+/** A call that began when the SDK asked whether it needs an approval. */
 interface AskedCall {
   readonly name: string;
-  /** Canonical text of the input as the model sent it: what the SDK shows to the person. */
+  /** The input as the model sent it and as the SDK shows it to the reviewer, as canonical text. */
   readonly input: string;
   readonly state:
     | {
@@ -29,10 +29,10 @@ interface AskedCall {
     | { readonly is: 'settled'; readonly result: ToolResult };
 }
 
-/** What is asked of which call. */
+/** The call that a question is about. */
 export interface Question {
   readonly session: ToolSession;
-  /** How the session is told of the call. */
+  /** The surface under which the session gets the call. */
   readonly surface: Surface;
   /** The tool's name. */
   readonly name: string;
@@ -40,7 +40,7 @@ export interface Question {
   readonly callId: string;
 }
 
-/** More than a session ever has waiting; what a client abandoned is forgotten oldest first. */
+/** Most calls per session. Beyond it the oldest are forgotten: their clients have gone away. */
 const mostAsked = 1_000;
 const tables = new WeakMap<ToolSession, Map<string, AskedCall>>();
 
@@ -51,8 +51,8 @@ function tableOf(session: ToolSession): Map<string, AskedCall> {
 }
 
 /**
- * Begins a call that the gates want asked about. True when it now waits for a person; false when it
- * ended without one: {@link takeAnswer} then has its result.
+ * Begins a call that needs an approval. Resolves to true if the call now waits for a reviewer, and
+ * to false if it ended without one; {@link takeAnswer} then returns its result.
  */
 export async function askAbout({
   session,
@@ -64,8 +64,8 @@ export async function askAbout({
   const table = tableOf(session);
   const text = inputText(input);
   const before = table.get(callId);
-  // The SDK asks once a call id. A call that waits in this process keeps its id, whatever else
-  // comes under it.
+  // The SDK asks once per call id. A call that waits in this process keeps its id, even if another
+  // call comes with the same id.
   if (
     before?.state.is === 'waiting' ||
     (before?.state.is === 'suspended' && before.name === name && before.input === text)
@@ -76,7 +76,7 @@ export async function askAbout({
   const question = new Promise<(answer: ApprovalAnswer) => void>((resolve) => {
     reach = resolve;
   });
-  // A call that the handler makes comes by the same surface. The SDK can ask nobody about it.
+  // A call that the handler makes has the same surface, but the SDK cannot ask about it.
   const approver = (request: ApprovalRequest): ApprovalAnswer | Promise<ApprovalAnswer> =>
     request.callId === callId ? new Promise((resolve) => reach?.(resolve)) : withinAnother;
   const result = session.call(name, input, {
@@ -95,7 +95,7 @@ export async function askAbout({
 
 const withinAnother = Object.freeze({
   decision: 'reject_once',
-  message: 'it was made by another tool, and nobody can be asked about such a call here.',
+  message: 'it was made by another tool, and such calls cannot be approved here.',
 });
 
 function endedAs(result: ToolResult): AskedCall['state'] {
@@ -104,9 +104,10 @@ function endedAs(result: ToolResult): AskedCall['state'] {
 }
 
 /**
- * Runs what the SDK says was approved, exactly as it was asked. `replayed`: the SDK took the
- * approval out of its messages. Undefined for a call that nobody had to ask about. An approval of a
- * call that was never asked, or with another tool or input, runs nothing.
+ * Runs a call that the SDK reports as approved, with the input that was asked about. Resolves to
+ * undefined for a call that needed no approval. An approval of a call that was never asked about,
+ * or that has a different tool or input, runs nothing.
+ * @param replayed the SDK read the approval from its messages
  */
 export async function takeAnswer(
   question: Question,
@@ -117,9 +118,9 @@ export async function takeAnswer(
   const table = tableOf(session);
   const asked = table.get(callId);
   if (asked === undefined) return replayed ? takeStored(question) : undefined;
-  // Somebody runs the tool without an answer. The call goes on waiting, and the gates say so.
+  // The tool is run without an answer. The call keeps waiting, and the session refuses this one.
   if (!replayed && asked.state.is !== 'settled') return undefined;
-  // Whoever comes second finds nothing.
+  // An answer counts once.
   table.delete(callId);
   const { state } = asked;
   const same = asked.name === name && asked.input === inputText(input);
@@ -142,17 +143,17 @@ export async function takeAnswer(
 const otherwise = Object.freeze({
   decision: 'reject_once',
   message:
-    'the approval was given for another call than the one that was asked about. Call the tool ' +
-    'again.',
+    'the approval was given for a different call than the one that was asked about. Call the ' +
+    'tool again.',
 });
 
 /**
- * A call that another process, or another session object, suspended under the same session id and
- * principal.
+ * Resumes a call that another process, or another session object, suspended under the same session
+ * id and principal.
  */
 async function takeStored(question: Question): Promise<ToolResult> {
   const { session, surface, name, input, callId } = question;
-  // A store that cannot be read holds no proof that anybody was asked.
+  // If the store cannot be read, nothing proves that anybody was asked.
   const pending = await session.approvals.pending().catch(() => []);
   const stored = pending.find((one) => one.callId === callId && one.token !== undefined);
   if (stored?.token === undefined) return refuse(question);
@@ -162,7 +163,7 @@ async function takeStored(question: Question): Promise<ToolResult> {
   return resumeCall(stateOf(session), stored.token, same ? 'allow_once' : otherwise, { surface });
 }
 
-/** The input as the session would have stored it: a raw schema's defaults are part of it. */
+/** The input as the session would have stored it, with the defaults of a raw schema. */
 function withDefaults(session: ToolSession, name: string, input: unknown): unknown {
   const schema = stateOf(session).entryOf(name)?.internals.input;
   const copy = copyJson(input, { maxDepth: 64, maxValues: 50_000 });
@@ -172,8 +173,8 @@ function withDefaults(session: ToolSession, name: string, input: unknown): unkno
 }
 
 /**
- * Whether both inputs are the same: a person who is shown one must not approve another, be it by
- * what is left out. What is hidden from the approver cannot be compared.
+ * Whether both inputs are the same: a reviewer who is shown one input must not approve another one.
+ * Fields that are hidden from the approver cannot be compared.
  */
 function isSame(stored: unknown, sent: unknown, hidden: readonly string[], path: string): boolean {
   if (hidden.includes(path)) return true;
@@ -192,10 +193,7 @@ function isSame(stored: unknown, sent: unknown, hidden: readonly string[], path:
   );
 }
 
-/**
- * Nobody was asked. The call goes through the spine and is denied there, so that it is on the
- * record.
- */
+/** Denies a call that nobody was asked about. The session denies it, so that it is recorded. */
 async function refuse({ session, surface, name, input, callId }: Question): Promise<ToolResult> {
   const call = (): Promise<ToolResult> => session.call(name, input, { callId, surface });
   const { closed, registry } = stateOf(session);
@@ -214,10 +212,11 @@ const neverAsked = Object.freeze({
   action: 'deny',
   reason: 'approval_not_asked',
   message:
-    'The approval is of a call that nobody was asked about. It was not run; call the tool again.',
+    'The approval is for a call that nobody was asked about. The call did not run. Call the tool ' +
+    'again.',
 });
 
-/** Tells the session what people refused: the SDK answers such calls itself and asks nobody. */
+/** Reports rejected approvals to the session: the SDK answers such calls itself. */
 export async function takeDenials(
   session: ToolSession,
   messages: readonly unknown[],
@@ -243,7 +242,7 @@ export async function takeDenials(
   }
 }
 
-/** Text by which two inputs are compared; what is no JSON is like nothing else. */
+/** The text by which inputs are compared. A value that is not JSON equals nothing else. */
 function inputText(input: unknown): string {
   const copy = copyJson(input, { maxDepth: 64, maxValues: 50_000 });
   return copy.ok ? canonicalJson(copy.value) : `no JSON: ${copy.fault} at ${copy.path}`;

@@ -1,28 +1,27 @@
-/** One call that the SDK brings to a tool, through the session. */
+/** Runs one call of the SDK through the session. */
 import type { HostTool, Surface, ToolResult, ToolSession } from '../../index.ts';
 import { idsInFlight, readArguments, stateOf } from '../../surface-port.ts';
 import { askAbout, takeAnswer, takeDenials } from './asked.ts';
 import { isReplayed } from './messages.ts';
 import type { AiSdkCall } from './tool.ts';
 
-/** What the calls of one tool set share. */
+/** State that the calls of one tool set share. */
 export interface Run {
   readonly session: ToolSession;
   readonly approvals: 'ours' | 'sdk';
   readonly surface: Surface;
   /**
-   * Call ids that were seen of each model answer; the SDK hands every call of one the same
-   * messages.
+   * The call ids of each model answer. The SDK passes the same messages to every call of an answer.
    */
   readonly seen: WeakMap<object, Set<string>>;
   /**
-   * Version 7 or later called. Files are shown to it as it wants them; version 6 knows only the
+   * The SDK is version 7 or later, which has a form of its own for files. Version 6 knows only the
    * older form, which both read.
    */
   tagged: boolean;
 }
 
-/** Runs the call, or takes the answer of the one that was asked about. */
+/** Runs a call, or continues the one that was asked about. */
 export async function execute(
   run: Run,
   { name }: HostTool,
@@ -48,7 +47,7 @@ export async function execute(
     : session.call(name, input, options);
 }
 
-/** Whether a person must be asked, by the session's gates; begins the call where that is so. */
+/** Whether the session requires an approval. If so, the call begins and waits for the answer. */
 export async function needsApproval(
   { session, surface }: Run,
   { name }: HostTool,
@@ -56,17 +55,16 @@ export async function needsApproval(
   { toolCallId: callId, messages }: AiSdkCall,
 ): Promise<boolean> {
   await takeDenials(session, messages ?? [], false);
-  // What the messages say was approved is for `execute` to take or to refuse. Nothing is asked on
-  // their word.
+  // `execute` accepts or refuses what the messages report as approved.
   if (isReplayed(messages, callId)) return true;
   const input = readArguments(given);
   const { decision, steps } = await session.explain(name, input);
-  // A standing answer meets the question.
+  // A grant already answers the question.
   if (decision?.effect !== 'ask' || steps.some(({ stage }) => stage === 'approval')) return false;
   return askAbout({ session, surface, name, input, callId });
 }
 
-/** Whether the model gave two calls of one answer the same id. */
+/** Whether an earlier call of the same answer has the same id. */
 function standsTwice({ seen }: Run, { messages, toolCallId }: AiSdkCall): boolean {
   if (messages === undefined) return false;
   const ids = seen.get(messages) ?? new Set<string>();
@@ -77,8 +75,8 @@ function standsTwice({ seen }: Run, { messages, toolCallId }: AiSdkCall): boolea
 }
 
 /**
- * Makes a call while its id is taken, also where the first of that id has ended: it is refused as a
- * duplicate.
+ * Makes a call while its id is taken, so that it is refused as a duplicate even if the first call
+ * has ended.
  */
 function holding(
   session: ToolSession,

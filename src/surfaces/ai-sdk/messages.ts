@@ -1,11 +1,11 @@
 /**
- * What the SDK's messages say about approvals. They may come from a client, so that nothing in them
- * is believed: they only tell what the SDK is about to do.
+ * What the SDK's messages say about approvals. The messages may come from a client, so they are not
+ * trusted: they only show what the SDK is about to do.
  */
 import type { JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 
-/** A person's answer as the messages have it. */
+/** A reviewer's answer, as the messages have it. */
 export interface ReportedAnswer {
   readonly toolCallId: string;
   readonly approved: boolean;
@@ -13,8 +13,8 @@ export interface ReportedAnswer {
 }
 
 /**
- * True where the SDK runs this call because its messages hold an approval of it, and not because
- * the model has just asked for it.
+ * True if the SDK runs this call because its messages contain an approval of it, and not because
+ * the model has just made it.
  */
 export function isReplayed(messages: readonly unknown[] | undefined, toolCallId: string): boolean {
   const last = messages?.at(-1);
@@ -25,7 +25,7 @@ export function isReplayed(messages: readonly unknown[] | undefined, toolCallId:
   );
 }
 
-/** The answers in messages, first ones first. `where`: the messages that answers are read from. */
+/** The answers in messages, in order. @param where the messages from which answers are read */
 export function reportedAnswers(
   messages: readonly unknown[],
   where: readonly unknown[] = messages,

@@ -1,4 +1,4 @@
-/** What the SDK's model is shown of a result. */
+/** What the model sees of a result. */
 
 import { contentParts, markContent } from '../../content.ts';
 import type { JsonValue, ToolResult } from '../../index.ts';
@@ -7,7 +7,7 @@ import { commonImages, type ShownMedia, type ShownText, shownMedia } from '../sh
 import { shownOutcome } from '../shared/outcome.ts';
 import type { AiSdkJson, AiSdkOutput, AiSdkPart, AiSdkResult } from './tool.ts';
 
-/** Marks a result whose output was made of content parts. */
+/** Marks a result whose output consists of content parts. */
 export function markedResult(result: ToolResult): AiSdkResult {
   return result.success && contentParts(result.output) !== undefined
     ? { ...result, content: true }
@@ -15,8 +15,9 @@ export function markedResult(result: ToolResult): AiSdkResult {
 }
 
 /**
- * Shows an output. It may come out of a stored conversation, so that nothing of its shape is taken
- * for granted. `declared`: the tool has an output schema. `tagged`: files as version 7 has them.
+ * Converts an output for the model. It may come from a stored conversation, so its form is checked.
+ * @param declared the tool has an output schema
+ * @param tagged files have the form of version 7
  */
 export function modelOutput(output: unknown, declared: boolean, tagged: boolean): AiSdkOutput {
   if (!isResult(output))
@@ -51,7 +52,7 @@ function isResult(value: unknown): value is AiSdkResult {
   );
 }
 
-/** What the SDK's providers read in a tool's answer; they drop other files with a warning. */
+/** The files that the SDK's providers read. They drop other files with a warning. */
 const acceptedMedia = [...commonImages, 'application/pdf'];
 
 function shownPart(part: ShownMedia | ShownText, tagged: boolean): AiSdkPart {

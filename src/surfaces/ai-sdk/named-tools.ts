@@ -1,8 +1,8 @@
-/** The types of a tool set that is made from definitions. */
+/** The types of a tool set that was made from definitions. */
 import type { AnyTool, ToolRef } from '../../index.ts';
 import type { AiSdkTool, AiSdkTypedTool } from './tool.ts';
 
-/** A character that every name may have. */
+/** A character that all providers accept in a name. */
 type Plain =
   | Letter
   | Uppercase<Letter>
@@ -22,8 +22,8 @@ type Plain =
 type Letter = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm' | 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z';
 
 /**
- * A name as it is shown, where no other tool's name stands in its way: what is no letter, digit,
- * `_` or `-` becomes `_`.
+ * The shown name of a tool: every character other than a letter, a digit, `_` and `-` becomes `_`.
+ * Names that are too long, or that clash with another tool's, are shown differently.
  */
 export type AiSdkShownName<Name extends string, Done extends string = ''> = string extends Name
   ? string
@@ -31,12 +31,12 @@ export type AiSdkShownName<Name extends string, Done extends string = ''> = stri
     ? AiSdkShownName<Rest, `${Done}${First extends Plain ? First : '_'}`>
     : Done;
 
-/** The same at run time, to find the names that the type gets wrong. */
+/** The same at run time, to find names for which the type is wrong. */
 export function typedName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '_');
 }
 
-/** The tools of a session; of given definitions, each under its shown name and with its types. */
+/** The session's tools by shown name. Tools that were given as definitions are typed. */
 export type AiSdkToolSet<Tools extends readonly AnyTool[] | undefined> =
   Tools extends readonly AnyTool[]
     ? {

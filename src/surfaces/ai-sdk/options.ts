@@ -1,4 +1,4 @@
-/** What a host may say about the tools that the SDK is given. */
+/** The options of `toAiSdkTools`. */
 
 import { type AnyTool, MisuseError, type ToolSession } from '../../index.ts';
 import {
@@ -11,31 +11,32 @@ import {
 } from '../../options.ts';
 import { stateOf } from '../../surface-port.ts';
 
-/** What {@link toAiSdkTools} shows, and how it deals with approvals and failures. */
+/** Options of {@link toAiSdkTools}: which tools, and how approvals and failures work. */
 export interface AiSdkOptions<
   Tools extends readonly AnyTool[] | undefined = readonly AnyTool[] | undefined,
 > {
   /**
-   * `ours`: nothing pauses the SDK. The session's approver is awaited, or the call ends as
-   * `approval_pending` and the host resumes it. `sdk`: the SDK pauses where the gates ask, and what
-   * it reports is the approver's answer. A session that has an approver of its own cannot be used
-   * so.
+   * Who asks for an approval. `ours`: the session does. The SDK never pauses; the call waits for
+   * the session's approver, or ends as `approval_pending` and the host resumes it. `sdk`: the SDK
+   * pauses if the session requires an approval, and reports the answer. The session must not have
+   * an approver of its own.
    * @default "ours"
    */
   readonly approvals?: 'ours' | 'sdk' | undefined;
   /**
-   * Definitions of the session's tools. Only these are shown, and the SDK types inputs, results and
-   * the parts of its UI messages by them. A tool that is not effective when this is called is not
-   * shown. An input is typed as the model was asked to write it: rely on that only where the result
-   * is a success.
+   * Definitions of the session's tools. Only these tools are shown, and they type the inputs, the
+   * results and the parts of UI messages. A tool that is not effective at the time is not shown. An
+   * input has the type that the model was asked to write: rely on it only if the result is a
+   * success.
    * @default all effective tools, without types
    */
   readonly tools?: Tools | undefined;
   /**
-   * `results`: a failed call is a result, with `success: false`. `errors`: `execute` throws an
-   * {@link AiSdkFailure}, so that a step has a `tool-error` part, and a UI a `tool-output-error`.
-   * During the run the model reads the same text either way. A UI reads what the host's `onError`
-   * makes of the error, and so does the model when the conversation goes on from the UI's messages.
+   * What a failed call is. `results`: a result with `success: false`. `errors`: `execute` throws an
+   * {@link AiSdkFailure}, so that the step has a `tool-error` part and the UI a
+   * `tool-output-error`. During the run the model reads the same text in both modes. With `errors`
+   * the UI shows what your `onError` returns. If the conversation continues from the UI's messages,
+   * the model reads that text too.
    * @default "results"
    */
   readonly failures?: 'results' | 'errors' | undefined;
@@ -66,8 +67,8 @@ export function readAiSdkOptions(
   if (approvals === 'sdk' && stateOf(session).setup.approver !== undefined)
     throw new MisuseError(
       'invalid_option',
-      'toAiSdkTools: the session has an approver, which would be asked as well. Leave ' +
-        '`approvals` at "ours", or the approver out.',
+      'toAiSdkTools: expected a session without an approver for `approvals: "sdk"`, because ' +
+        'both would be asked. Remove the approver, or leave `approvals` at "ours".',
     );
   return { approvals, failures, names: tools === undefined ? undefined : namesOf(session, tools) };
 }
@@ -80,8 +81,8 @@ function namesOf(session: ToolSession, tools: readonly AnyTool[]): readonly stri
     if (state.entryOf(tool.name) === undefined)
       throw new MisuseError(
         'unknown_tool',
-        `toAiSdkTools: expected \`tools\` to hold definitions of this session's tools, got ` +
-          `one of \`${tool.name}\`. Register it first.`,
+        `toAiSdkTools: expected \`tools\` to contain definitions of this session's tools, got ` +
+          `\`${tool.name}\`, which the session does not know. Register it first.`,
       );
     return tool.name;
   });

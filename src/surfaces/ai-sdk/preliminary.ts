@@ -1,11 +1,11 @@
-/** What a generator reports while it runs, as the SDK's preliminary results. */
+/** What a generator handler yields, as the SDK's preliminary results. */
 import type { JsonValue, ToolSession } from '../../index.ts';
 import { stateOf } from '../../surface-port.ts';
 import type { AiSdkPreliminary, AiSdkResult } from './tool.ts';
 
 /**
- * Whether the tool's handler is a generator function. Known before the call, since the SDK wants to
- * know it at once.
+ * Whether the tool's handler is a generator function. The SDK decides by what `execute` returns, so
+ * this must be known before the handler runs.
  */
 export function yields(session: ToolSession, name: string): boolean {
   const handler: unknown = stateOf(session).entryOf(name)?.internals.handler;
@@ -16,9 +16,9 @@ export function yields(session: ToolSession, name: string): boolean {
 }
 
 /**
- * The call's result as a promise that can also be iterated: what the handler yields, then the
- * result. The SDK iterates; whoever awaits it gets the result alone. Values are what events show:
- * copies, with secrets hidden, of at most 64 KB each, and 1 000 a call.
+ * Returns the call's result as a promise that can also be iterated: it gives what the handler
+ * yields, then the result. The SDK iterates; other callers await the result. The values are those
+ * of the events: copies with secrets redacted, at most 64 KB each and 1 000 per call.
  */
 export function withPreliminary(
   session: ToolSession,
@@ -52,7 +52,7 @@ export function withPreliminary(
     for (const off of offs) off();
     wake();
   });
-  // Whoever iterates learns of a failure at the end of the iteration.
+  // An iterating caller gets the failure at the end of the iteration.
   result.catch(() => {});
   async function* all(): AsyncGenerator<AiSdkPreliminary | AiSdkResult> {
     for (;;) {

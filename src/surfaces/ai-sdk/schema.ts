@@ -1,15 +1,15 @@
-/** A JSON Schema in the SDK's wrapping. */
+/** A JSON Schema as the SDK's own schema object. */
 import type { JsonSchema } from '../../index.ts';
 import type { AiSdkSchema } from './tool.ts';
 
-/** How every version of the SDK knows a schema of its own kind. */
+/** The mark by which every version of the SDK recognises its own schemas. */
 const schemaMark = Symbol.for('vercel.ai.schema');
 
 const wrapped = new WeakMap<JsonSchema, AiSdkSchema>();
 
 /**
- * The schema, unchanged and without a validator: arguments that do not fit reach the session, whose
- * answer names each path. Once a schema.
+ * Wraps a schema, unchanged and without a validator: invalid arguments must reach the session,
+ * whose error names each path. The same object for the same schema.
  */
 export function wrapSchema(schema: JsonSchema): AiSdkSchema {
   const before = wrapped.get(schema);
@@ -17,7 +17,7 @@ export function wrapSchema(schema: JsonSchema): AiSdkSchema {
   const made = Object.freeze({
     [schemaMark]: true,
     jsonSchema: schema,
-    // The SDK asks whether the member is there.
+    // The SDK checks that the member exists.
     validate: undefined,
     '~standard': Object.freeze({
       version: 1 as const,

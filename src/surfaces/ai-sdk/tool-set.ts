@@ -25,21 +25,21 @@ import { withPreliminary, yields } from './preliminary.ts';
 import { wrapSchema } from './schema.ts';
 import type { AiSdkResult, AiSdkTool } from './tool.ts';
 
-/** What the SDK is given. Frozen, and the same object until the effective tools change. */
+/** The tools for the SDK. Frozen, and the same object until the effective tools change. */
 export interface AiSdkTools<Tools extends readonly AnyTool[] | undefined = undefined> {
   /**
-   * For `tools` of `generateText`, `streamText` and agents. Without a prototype, so that a model's
-   * call of `constructor` finds nothing.
+   * For `tools` of `generateText`, `streamText` and agents. It has no prototype, so that a call to
+   * `constructor` finds no tool.
    */
   readonly tools: AiSdkToolSet<Tools>;
-  /** Shown name to tool name. */
+  /** Maps each shown name to the tool's name. */
   readonly nameMap: ReadonlyMap<string, string>;
-  /** Always empty: the schemas are shown unchanged. */
+  /** Always empty, because the schemas are shown unchanged. */
   readonly warnings: readonly SurfaceWarning[];
   /**
-   * For the SDK's `repairToolCall` (`experimental_repairToolCall` in version 6): mends nothing, but
-   * puts calls on the session's record that the SDK never brings to a tool, and answers them in the
-   * session's words: unknown names, arguments that are no JSON.
+   * For the SDK's `repairToolCall` (`experimental_repairToolCall` in version 6). It repairs
+   * nothing. It records calls that the SDK never passes to a tool, with an unknown name or with
+   * arguments that are not JSON, and answers them with the session's message.
    */
   readonly repairToolCall: (attempt: {
     readonly toolCall: {
@@ -49,9 +49,9 @@ export interface AiSdkTools<Tools extends readonly AnyTool[] | undefined = undef
     };
   }) => Promise<null>;
   /**
-   * Tells the session which approvals people refused; the SDK answers such calls without a word to
-   * the tool, and they would wait until they expire. Give it the messages before a run. With
-   * `approvals: "sdk"` it also happens at each call.
+   * Reports rejected approvals to the session. The SDK answers a rejected call itself and does not
+   * inform the tool, so the call would wait until it expires. Call it with the messages before each
+   * run. With `approvals: "sdk"` it also runs at each call.
    */
   readonly takeDenials: (messages: readonly unknown[]) => Promise<void>;
 }
@@ -60,11 +60,11 @@ const dialect: Dialect = { convert: (schema) => ({ schema, losses: [] }) };
 const made = new WeakMap<Listing, Map<string, AiSdkTools>>();
 
 /**
- * Shows a session's effective tools to the AI SDK, version 6 or 7. A failed call is a result with
- * an error text for the model.
+ * Returns a session's effective tools for the AI SDK, version 6 or 7. A failed call is a result
+ * with an error text for the model.
  * @throws MisuseError `invalid_option` for unknown options, for `approvals: "sdk"` on a session
- * that has an approver, and for a definition in `tools` that is shown under another name than its
- * type says; `unknown_tool` for one that the session does not know.
+ * with an approver, and for a definition in `tools` whose shown name differs from its type;
+ * `unknown_tool` for a definition that the session does not know.
  *
  * @example
  * ```ts
@@ -105,7 +105,7 @@ function makeSet(
   const surface: Surface = Object.freeze({ name: 'ai-sdk', shownName: listing.shownName });
   const run: Run = { session, approvals, surface, seen: new WeakMap(), tagged: false };
   const shown = names === undefined ? listing.shown : chosen(listing, names);
-  // Without a prototype: version 6 looks names up without asking whose they are.
+  // Without a prototype: version 6 does not check whether a name is inherited.
   const tools: Record<string, AiSdkTool> = Object.create(null) as Record<string, AiSdkTool>;
   for (const one of shown) tools[one.name] = toTool(run, one, failures, names !== undefined);
   return Object.freeze({
@@ -120,18 +120,15 @@ function makeSet(
   } satisfies AiSdkTools);
 }
 
-/**
- * The tools of these names, in effective order. A name that the types get wrong would make a lie of
- * every result.
- */
+/** The tools of these names, in effective order. @throws MisuseError if a type would be wrong. */
 function chosen({ shown, shownName }: Listing, names: readonly string[]): readonly ShownTool[] {
   for (const name of names)
     if (shownName(name) !== typedName(name))
       throw new MisuseError(
         'invalid_option',
-        `toAiSdkTools: \`${name}\` is shown as \`${shownName(name)}\`, since it is too long ` +
-          `or another tool's name is in the way, and \`tools\` would type it as ` +
-          `\`${typedName(name)}\`. Leave it out, or rename it.`,
+        `toAiSdkTools: \`${name}\` is shown as \`${shownName(name)}\`, because its name is too ` +
+          `long or clashes with another tool's, but \`tools\` would type it as ` +
+          `\`${typedName(name)}\`. Rename the tool, or leave it out of \`tools\`.`,
       );
   return shown.filter(({ tool }) => names.includes(tool.name));
 }
@@ -167,7 +164,7 @@ function toTool(
   } satisfies Omit<AiSdkTool, 'type'>) as AiSdkTool;
 }
 
-/** Never runs anything: the SDK has no place for a result here, only for an error. */
+/** Records a call without running it: the SDK takes only an error here, not a result. */
 async function recordUnseen(
   session: ToolSession,
   { known }: Listing,
@@ -180,12 +177,12 @@ async function recordUnseen(
 ): Promise<null> {
   const name = known.get(toolName) ?? toolName;
   const sent = input.trim() === '' ? {} : readArguments(input);
-  // Arguments that can be read could be run, and tools that came since are not known here; the
-  // SDK's own words serve there.
+  // A call with readable arguments could run, and a tool that was registered later is not shown
+  // here. For both the SDK's own message is enough.
   if (session.tool(name) !== undefined && (known.get(toolName) === undefined || sent !== input))
     return null;
   const result = await session.call(name, sent, { callId, surface });
   if (result.success) return null;
-  // The SDK writes its own words before the message, that it is an error among them.
+  // The SDK's own prefix already says that this is an error.
   throw failureError(serializeOutput(result).replace(/^Error: /, ''), result);
 }

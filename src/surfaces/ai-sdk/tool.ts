@@ -1,10 +1,7 @@
-/**
- * A tool as the AI SDK takes it: the part of its `Tool` type that versions 6 and 7 share, told
- * structurally.
- */
+/** A tool as the AI SDK takes it: the part of its `Tool` type that versions 6 and 7 share. */
 import type { JsonValue, ToolResult } from '../../index.ts';
 
-/** JSON as the SDK types it. */
+/** JSON, as the SDK types it. */
 export type AiSdkJson =
   | null
   | string
@@ -13,19 +10,19 @@ export type AiSdkJson =
   | AiSdkJson[]
   | { [key: string]: AiSdkJson };
 
-/** What the SDK tells a tool about one call. */
+/** What the SDK passes to a tool with each call. */
 export interface AiSdkCall {
-  /** The model's id for the call; becomes the session's call id. */
+  /** The model's id of the call. It becomes the session's call id. */
   readonly toolCallId: string;
-  /** The conversation before the answer that holds the call. */
+  /** The conversation before the model's answer with the call. */
   readonly messages?: readonly unknown[];
   /** Ends the call when the run is aborted. */
   readonly abortSignal?: AbortSignal | undefined;
 }
 
 /**
- * What `execute` resolves to: the session's result, marked where its output was made of content
- * parts, so that the mark lasts through JSON.
+ * What `execute` resolves to: the session's result. An output of content parts is marked, so that
+ * it can still be recognised after a round trip through JSON.
  */
 export type AiSdkResult<O = unknown> = ToolResult<O> & {
   /** The output is a list of content parts. */
@@ -33,27 +30,27 @@ export type AiSdkResult<O = unknown> = ToolResult<O> & {
 };
 
 /**
- * What a handler that is a generator has yielded so far: a preliminary result of the SDK. Told from
- * a result by `success`, which it has not.
+ * A preliminary result of the SDK: a value that a generator handler has yielded. Unlike a result,
+ * it has no `success`.
  */
 export interface AiSdkPreliminary {
   readonly success?: undefined;
   /** Always true. */
   readonly preliminary: true;
-  /** The value; of a text or of progress `{ done, total?, message? }`. */
+  /** The yielded value. A yielded text or progress is `{ done, total?, message? }`. */
   readonly yielded: JsonValue;
 }
 
 /**
- * One part of a tool's answer: the shapes that both versions take. Version 7 is given files as
- * `{ type: "file", data: { type: "data", data }, mediaType }`, which version 6 has no type for.
+ * One part of a tool's answer, in the forms that both versions take. Version 7 gets files as
+ * `{ type: "file", data: { type: "data", data }, mediaType }`, for which version 6 has no type.
  */
 export type AiSdkPart =
   | { type: 'text'; text: string }
   /** Base64. */
   | { type: 'image-data' | 'file-data'; data: string; mediaType: string };
 
-/** What the model is shown of a result. */
+/** What the model sees of a result. */
 export type AiSdkOutput =
   | { type: 'text'; value: string }
   | { type: 'json'; value: AiSdkJson }
@@ -63,63 +60,63 @@ export type AiSdkOutput =
       type: 'error-text';
       /** The text of the error for the model. */
       value: string;
-      /** The error in parts that code can read. */
+      /** The error's code, reason and rule. */
       providerOptions?: { 'host-tools': { error: { [key: string]: string } } };
     };
 
 /**
- * An input schema: the SDK finds its own mark on it and shows the JSON Schema as it is. It refuses
- * nothing, since the session validates.
+ * An input schema with the SDK's own mark, so that the SDK shows the JSON Schema unchanged. It
+ * accepts everything, because the session validates.
  */
 export interface AiSdkSchema<I = never> {
-  /** Takes everything. Types alone need it: the SDK's own mark has no name outside the SDK. */
+  /** Accepts everything. Only the types need it: the SDK's own mark has no public name. */
   readonly '~standard': {
     readonly version: 1;
-    /** Names this package. */
+    /** The name of this package. */
     readonly vendor: string;
-    /** Answers the value as it came. */
+    /** Returns the value unchanged. */
     readonly validate: (value: unknown) => { readonly value: I };
   };
-  /** The tool's own, frozen. */
+  /** The tool's own JSON Schema. Frozen. */
   readonly jsonSchema: object;
 }
 
-/** A tool of the session, frozen. Its type of input and output is known at run time alone. */
+/** A tool of the session. Frozen. The types of its input and output are not known. */
 export interface AiSdkTool extends AiSdkToolBase<unknown, unknown, never> {
-  /** The SDK then types its results as unknown. */
+  /** With it, the SDK types the results as unknown. */
   readonly type: 'dynamic';
 }
 
-/** A tool of the session, frozen, with the types of its definition. */
+/** A tool of the session, with the types of its definition. Frozen. */
 export interface AiSdkTypedTool<I, O> extends AiSdkToolBase<I, O, I> {
-  /** Absent: the SDK then types its results. */
+  /** Absent, so that the SDK types the results. */
   readonly type?: undefined;
 }
 
-/** What both have. `S`: what the schema says it gives. */
+/** The members of both kinds of tools. `S` is the type that the schema declares. */
 interface AiSdkToolBase<I, O, S> {
-  /** For the model. */
+  /** What the tool does and when to use it, for the model. */
   readonly description: string;
-  /** For people, where the definition has one. */
+  /** A name for people, if the definition has one. */
   readonly title?: string;
   /**
-   * `{ hostTool: { name, source, annotations } }`: the SDK puts it on the parts of a call as
-   * `toolMetadata` and shows it to no model.
+   * `{ hostTool: { name, source, annotations } }`. The SDK adds it to the parts of a call as
+   * `toolMetadata`. No model sees it.
    */
   readonly metadata: { [key: string]: AiSdkJson };
-  /** Carries the tool's JSON Schema unchanged. */
+  /** The tool's JSON Schema, unchanged. */
   readonly inputSchema: AiSdkSchema<S>;
-  /** With `approvals: "sdk"` alone: whether a person must be asked about this call. */
+  /** Only with `approvals: "sdk"`: whether the call needs an approval. */
   readonly needsApproval?: (input: I, call: AiSdkCall) => Promise<boolean>;
   /**
-   * Calls the tool. A failure is a result, and it never rejects, unless `failures: "errors"` asks
-   * for that. Where the handler is a generator the promise can also be iterated: what the handler
-   * yields comes first, and the result last. Awaited, it is always the result.
+   * Calls the tool. A failure is a result, and the promise never rejects, unless `failures` is
+   * "errors". If the handler is a generator, the promise can also be iterated: it gives what the
+   * handler yields, and the result last. If awaited, it always gives the result.
    */
   readonly execute: (input: I, call: AiSdkCall) => Promise<AiSdkResult<O> | AiSdkPreliminary>;
   /**
-   * What the model is shown: text; JSON where the tool declares an output; content parts; a failure
-   * as `error-text`.
+   * Returns what the model sees: text, JSON if the tool declares an output schema, content parts,
+   * or `error-text` for a failure.
    */
   readonly toModelOutput: (answer: { readonly output: unknown }) => AiSdkOutput;
 }

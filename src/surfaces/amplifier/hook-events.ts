@@ -1,4 +1,4 @@
-/** The events of calls as the runtime's hook stream: its names, its field names, its order. */
+/** The events of calls as the amplifier runtime's hook stream, with its names, fields and order. */
 
 import { describe } from '../../errors.ts';
 import { type Emitter, MisuseError, type ToolEvents } from '../../index.ts';
@@ -12,53 +12,62 @@ interface HookEventBase {
   readonly ts: string;
 }
 
-/** A call came in. */
+/** A call was received. */
 export interface HookToolBefore extends HookEventBase {
   readonly name: 'hook.tool.before';
 }
-/** Rules, policies and checks have been asked; a call that ends before that has none. */
+/**
+ * Rules, policies and checks have judged the call. A call that ends before that has no such event.
+ */
 export interface HookPolicyBefore extends HookEventBase {
   readonly name: 'hook.policy.before';
 }
-/** They said no. `hook.tool.after` follows. */
+/** A rule, policy or check denied the call. `hook.tool.after` follows. */
 export interface HookPolicyDeny extends HookEventBase {
   readonly name: 'hook.policy.deny';
   /** A stable key, such as `action_not_allowed`. */
   readonly reason: string;
 }
-/** A call ended: once for each `hook.tool.before`. */
+/** A call ended. There is exactly one for each `hook.tool.before`. */
 export interface HookToolAfter extends HookEventBase {
   readonly name: 'hook.tool.after';
   /**
-   * `ok` exactly when the call succeeded; a suspended call is an `error` with the reason
-   * `approval_required`, and its resumption begins anew.
+   * `ok` if the call succeeded. A suspended call is an `error` with the reason `approval_required`.
+   * When it is resumed, it begins again with `hook.tool.before`.
    */
   readonly status: 'ok' | 'error';
-  /** With an error: its reason, else its code. */
+  /** The reason of the error, or its code if it has no reason. */
   readonly reason?: string;
-  /** With an error. */
+  /** The message of the error. */
   readonly message?: string;
-  /** Milliseconds from admission to the end; waits for people and slots included. */
+  /** Milliseconds from admission to the end. Includes waits for reviewers and for slots. */
   readonly duration_ms: number;
 }
 
-/** Any event of the stream; `name` is the discriminant. */
+/** Any event of the stream. `name` tells them apart. */
 export type HookEvent = HookToolBefore | HookPolicyBefore | HookPolicyDeny | HookToolAfter;
 
+/** The events of a call that the stream is made of. */
+type CallEvent = ToolEvents[
+  | 'tool:pre'
+  | 'tool:post'
+  | 'tool:error'
+  | 'policy:check'
+  | 'policy:violation'];
+
 /** A call that has begun and not ended. */
-interface Open {
-  /**
-   * Calls of the same session id and call id at once: they are distinct where two sessions share an
-   * id.
-   */
+interface OpenCall {
+  /** Calls with the same session id and call id. Two sessions may share an id. */
   count: number;
-  policy: boolean;
+  /** `hook.policy.before` was sent. */
+  judged: boolean;
 }
 
 /**
- * Tells `listener` of every call of a session, or of all sessions of a registry, as it happens.
- * Calls that had begun before are left out, so that every event has its `hook.tool.before`. A
- * listener that throws or rejects affects nothing. Returns the function that stops it.
+ * Calls `listener` for every call of a session, or of all sessions of a registry, as it happens.
+ * Calls that had already begun are left out, so that every event has its `hook.tool.before`. A
+ * listener that throws or rejects affects nothing. Returns a function that stops it.
+ * @throws MisuseError `invalid_option`.
  *
  * @example
  * ```ts
@@ -79,74 +88,90 @@ export function hookEvents(
       `hookEvents: expected a session or a registry, got ${describe(source)}.`,
     );
   checkOption('hookEvents', 'listener', listener, fn());
-  const open = new Map<string, Open>();
   let stopped = false;
-
-  type Told = ToolEvents[
-    | 'tool:pre'
-    | 'tool:post'
-    | 'tool:error'
-    | 'policy:check'
-    | 'policy:violation'];
-  const key = ({ sessionId, callId }: Told): string => JSON.stringify([sessionId, callId]);
-  const base = ({ toolName, callId, sessionId, at }: Told): HookEventBase => ({
-    tool: toolName,
-    call_id: callId,
-    session_id: sessionId,
-    ts: new Date(at).toISOString(),
-  });
-  // The answer goes back to the emitter, which takes care of one that rejects.
-  const tell = (event: HookEvent): unknown =>
-    stopped ? undefined : listener(Object.freeze(event));
-
-  const begun = (event: ToolEvents['tool:pre']): unknown => {
-    const known = open.get(key(event));
-    if (known === undefined) open.set(key(event), { count: 1, policy: false });
-    else known.count += 1;
-    return tell({ name: 'hook.tool.before', ...base(event) });
-  };
-  const asked = (event: ToolEvents['policy:check' | 'policy:violation']): unknown => {
-    const call = open.get(key(event));
-    if (call === undefined || call.policy) return undefined;
-    call.policy = true;
-    return tell({ name: 'hook.policy.before', ...base(event) });
-  };
-  const denied = (event: ToolEvents['policy:violation']): unknown =>
-    open.has(key(event))
-      ? tell({ name: 'hook.policy.deny', ...base(event), reason: event.reason })
-      : undefined;
-  const ended = (event: ToolEvents['tool:post' | 'tool:error']): unknown => {
-    const call = open.get(key(event));
-    if (call === undefined) return undefined;
-    call.count -= 1;
-    if (call.count === 0) open.delete(key(event));
-    const failed =
-      'error' in event
-        ? {
-            status: 'error' as const,
-            reason: event.error.reason ?? event.error.code,
-            message: event.error.message,
-          }
-        : { status: 'ok' as const };
-    return tell({
-      name: 'hook.tool.after',
-      ...base(event),
-      ...failed,
-      duration_ms: event.durationMs,
-    });
-  };
-  // One subscription for each event told, so that a listener that fails at one still gets the next.
+  // The emitter handles a returned promise that rejects.
+  const stream = createHookStream((event) =>
+    stopped ? undefined : listener(Object.freeze(event)),
+  );
+  // One subscription for each event, so that a listener that fails at one still gets the next.
   const subscriptions = [
-    events.on('tool:pre', begun),
-    events.on('policy:check', asked),
-    events.on('policy:violation', asked),
-    events.on('policy:violation', denied),
-    events.on('tool:post', ended),
-    events.on('tool:error', ended),
+    events.on('tool:pre', stream.begun),
+    events.on('policy:check', stream.judged),
+    events.on('policy:violation', stream.judged),
+    events.on('policy:violation', stream.denied),
+    events.on('tool:post', stream.ended),
+    events.on('tool:error', stream.ended),
   ];
   return () => {
     stopped = true;
     for (const unsubscribe of subscriptions) unsubscribe();
-    open.clear();
+    stream.clear();
   };
+}
+
+/** What the events of calls become, and which calls are open. */
+interface HookStream {
+  begun(event: ToolEvents['tool:pre']): unknown;
+  judged(event: ToolEvents['policy:check' | 'policy:violation']): unknown;
+  denied(event: ToolEvents['policy:violation']): unknown;
+  ended(event: ToolEvents['tool:post' | 'tool:error']): unknown;
+  clear(): void;
+}
+
+function createHookStream(send: (event: HookEvent) => unknown): HookStream {
+  const open = new Map<string, OpenCall>();
+  return {
+    begun(event) {
+      const key = keyOf(event);
+      const known = open.get(key);
+      if (known === undefined) open.set(key, { count: 1, judged: false });
+      else known.count += 1;
+      return send({ name: 'hook.tool.before', ...baseOf(event) });
+    },
+    judged(event) {
+      const call = open.get(keyOf(event));
+      if (call === undefined || call.judged) return undefined;
+      call.judged = true;
+      return send({ name: 'hook.policy.before', ...baseOf(event) });
+    },
+    denied(event) {
+      if (!open.has(keyOf(event))) return undefined;
+      return send({ name: 'hook.policy.deny', ...baseOf(event), reason: event.reason });
+    },
+    ended(event) {
+      const key = keyOf(event);
+      const call = open.get(key);
+      if (call === undefined) return undefined;
+      call.count -= 1;
+      if (call.count === 0) open.delete(key);
+      return send({
+        name: 'hook.tool.after',
+        ...baseOf(event),
+        ...statusOf(event),
+        duration_ms: event.durationMs,
+      });
+    },
+    clear: () => open.clear(),
+  };
+}
+
+function keyOf({ sessionId, callId }: CallEvent): string {
+  return JSON.stringify([sessionId, callId]);
+}
+
+function baseOf({ toolName, callId, sessionId, at }: CallEvent): HookEventBase {
+  return {
+    tool: toolName,
+    call_id: callId,
+    session_id: sessionId,
+    ts: new Date(at).toISOString(),
+  };
+}
+
+function statusOf(
+  event: ToolEvents['tool:post' | 'tool:error'],
+): Pick<HookToolAfter, 'status' | 'reason' | 'message'> {
+  if (!('error' in event)) return { status: 'ok' };
+  const { reason, code, message } = event.error;
+  return { status: 'error', reason: reason ?? code, message };
 }

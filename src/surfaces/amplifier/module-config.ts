@@ -1,30 +1,27 @@
-/** What a mount plan may say about a module of tools. */
+/** The configuration of a module in a mount plan. */
 
 import { type JsonObject, MisuseError } from '../../index.ts';
 import { checkOption, object, readMembers, type TableOf, text } from '../../options.ts';
 
-/**
- * The `config` of a mount plan's entry. What the host fixed in code stands; this fills what it left
- * open.
- */
+/** The `config` of a mount plan's entry. It fills what the module's options leave open. */
 export interface ModuleConfig {
   /** The id of a profile of the registry. */
   readonly profile?: string;
   /**
-   * `sessionId` is read too. @default the coordinator's own session id, where it tells one, else
-   * "host-tools"
+   * The session's id. `sessionId` works too. @default the coordinator's own session id, or
+   * "host-tools" if it has none
    */
   readonly session_id?: string;
-  /** The session's working directory, unless the host set one. @default "" */
+  /** The session's working directory. @default "" */
   readonly cwd?: string;
-  /** Strings; a key that the host set stands. */
+  /** Environment variables. The module's options take precedence per key. @default {} */
   readonly environment?: Readonly<Record<string, string>>;
-  /** A key that the host set stands. */
+  /** The session's facts. The module's options take precedence per key. @default {} */
   readonly facts?: JsonObject;
-  /** A key that the host set stands. */
+  /** The session's metadata. The module's options take precedence per key. @default {} */
   readonly metadata?: JsonObject;
   /**
-   * What happens where the coordinator has a tool of the same name; `onConflict` is read too.
+   * What happens if the coordinator has another tool of the same name. `onConflict` works too.
    * @default "skip"
    */
   readonly on_conflict?: 'skip' | 'replace';
@@ -46,8 +43,8 @@ const table = {
 } satisfies TableOf<ModuleConfig>;
 
 /**
- * Reads a configuration; absent is empty. Values are checked further where a session is made of
- * them. @throws MisuseError naming the key.
+ * Reads a configuration. `createSession` checks the values further. @throws MisuseError that names
+ * the key.
  */
 export function readModuleConfig(config: unknown): ModuleConfig {
   if (config === undefined || config === null) return {};
@@ -63,12 +60,12 @@ export function readModuleConfig(config: unknown): ModuleConfig {
     if (read.has(key))
       throw new MisuseError(
         'invalid_option',
-        `Module config: expected \`${key}\` once, got it under two spellings.`,
+        `Module config: expected \`${key}\` once, got it in two spellings.`,
       );
     if (value !== undefined && value !== null) read.set(key, value);
   }
   for (const [key, value] of read)
     checkOption<unknown>(where, key, value, table[key as keyof typeof table]);
-  // Without a prototype: what the plan does not say stays unsaid.
+  // Without a prototype, so that no inherited member counts.
   return Object.assign(Object.create(null), Object.fromEntries(read)) as ModuleConfig;
 }

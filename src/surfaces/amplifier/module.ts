@@ -1,6 +1,6 @@
 /**
- * The runtime's entry point of a module: `mount(coordinator, config)`, over a registry or a list of
- * definitions.
+ * A module for the amplifier runtime: its entry point `mount(coordinator, config)`, made from a
+ * registry or a list of definitions.
  */
 
 import { describe } from '../../errors.ts';
@@ -20,36 +20,32 @@ import { readMembers } from '../../options.ts';
 import { loggedError, logTo, sessionOptionNames } from '../../surface-port.ts';
 import { type ModuleConfig, readModuleConfig } from './module-config.ts';
 
-/**
- * What the host fixes for every session of the module; a mount plan's configuration cannot change
- * it.
- */
+/** Options of every session of a module. A mount plan's configuration cannot change them. */
 export type ModuleOptions<S = unknown> = Omit<SessionOptions<S>, 'sessionId'> &
   MountOptions & {
     /**
-     * The id of every session of the module. @default the configuration's, else the coordinator's
-     * own, else "host-tools"
+     * The id of every session of the module. @default the configuration's, then the coordinator's
+     * own, then "host-tools"
      */
     readonly sessionId?: string | undefined;
     /**
-     * Is told why nothing was mounted; with definitions, of everything that their registry logs.
-     * @default nobody is told
+     * Logs why tools were not mounted. For a list of definitions it is also the logger of their
+     * registry. @default none
      */
     readonly logger?: Logger | undefined;
   };
 
-/** A module as the runtime's loader takes it. */
+/** A module, as the runtime's loader takes it. */
 export interface ToolModule {
   /**
-   * Creates a session and mounts its tools; they follow the session. Resolves to the clean-up,
-   * which unmounts them and closes the session: call it as often as you like, it runs once, and who
-   * awaits it may rely on everything being clean. It is registered with the coordinator too, where
+   * Creates a session and mounts its tools, which follow the session. Resolves to a clean-up
+   * function, which unmounts the tools and closes the session. It runs once, however often it is
+   * called, and resolves when everything is done. It is also registered with the coordinator, if
    * the coordinator takes clean-ups.
    *
-   * Resolves to null where the agent can go on without these tools: the coordinator cannot hold
-   * any, every single tool failed to mount, or the registry is closed. Rejects with a MisuseError
-   * for a configuration that is wrong, such as an unknown profile: tools that are missing for a
-   * typo should not go unnoticed.
+   * Resolves to null if the agent can continue without these tools: the coordinator cannot mount
+   * tools, all tools failed to mount, or the registry is closed. Rejects with a MisuseError for a
+   * wrong configuration, such as an unknown profile, so that a typo does not go unnoticed.
    */
   readonly mount: (
     coordinator: unknown,
@@ -58,10 +54,10 @@ export interface ToolModule {
 }
 
 /**
- * Makes a module of a registry's tools, or of definitions, which then have a registry of their own.
- * What `options` says stands; a configuration fills what they leave open, and adds facts,
- * environment and metadata under other keys.
- * @throws MisuseError for definitions that no registry takes, and for an unknown option.
+ * Makes a module from a registry, or from definitions, which then get a registry of their own. A
+ * mount plan's configuration fills what `options` leaves open, and adds facts, environment and
+ * metadata under other keys.
+ * @throws MisuseError for definitions that cannot be registered and for an unknown option.
  *
  * @example
  * ```ts
@@ -86,7 +82,7 @@ export function createModule<S = unknown>(
     return null;
   };
 
-  // Two parameters, none of them with a default: the runtime's validator counts them.
+  // Two parameters without defaults: the runtime's validator counts them.
   const mount = async (
     coordinator: unknown,
     config: ModuleConfig | Readonly<Record<string, unknown>> | null | undefined,
@@ -95,8 +91,8 @@ export function createModule<S = unknown>(
     if (!isCoordinator(coordinator))
       return warn(
         {},
-        'no tools were mounted: the coordinator has no mount, unmount and get; wrap the Node ' +
-          'binding by fromNodeBinding()',
+        'no tools were mounted: expected a coordinator with mount, unmount and get; wrap the ' +
+          'Node binding with fromNodeBinding()',
       );
     const session = open(registry, {
       ...filled(fixed, read),
@@ -160,7 +156,7 @@ function filled(
   };
 }
 
-/** Undefined where the registry is closed. @throws MisuseError for anything else. */
+/** Undefined if the registry is closed. @throws MisuseError for anything else. */
 function open<S>(
   registry: HostToolRegistry<S>,
   options: SessionOptions,
@@ -190,7 +186,7 @@ function ownSessionId(coordinator: Coordinator): string {
     const { sessionId, session_id } = coordinator as { sessionId?: unknown; session_id?: unknown };
     for (const id of [sessionId, session_id]) if (typeof id === 'string' && id !== '') return id;
   } catch {
-    // A coordinator that does not like to be asked has none.
+    // A coordinator whose members throw has no id.
   }
   return 'host-tools';
 }
@@ -207,7 +203,7 @@ async function registerCleanup(
       logger,
       'error',
       { err: loggedError(error, undefined) },
-      'the coordinator did not take the clean-up; call what mount() gave',
+      'the coordinator did not take the clean-up; call the function that mount() resolved to',
     );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The part of the runtime's Node binding that is used: structural, so that no native package is
- * needed to compile or to test.
+ * The members of the runtime's Node binding that are used. The types are structural, so that no
+ * native package is needed to compile or to test.
  */
 import type { CancellationPort } from '../../index.ts';
 
@@ -15,32 +15,32 @@ export interface NodeHookResult {
   readonly reason?: string | undefined;
   /** Text for the model's context. */
   readonly contextInjection?: string | undefined;
-  /** Who the injection speaks as: `System`, `User` or `Assistant`. */
+  /** The role of the injected text: `System`, `User` or `Assistant`. */
   readonly contextInjectionRole?: string | undefined;
   /** The injection is for this turn only. */
   readonly ephemeral?: boolean | undefined;
-  /** Hides the tool's output from the person. */
+  /** Hides the tool's output from the user. */
   readonly suppressOutput?: boolean | undefined;
-  /** Text for the person, beside the conversation. */
+  /** Text for the user, outside the conversation. */
   readonly userMessage?: string | undefined;
   /** `Info`, `Warning` or `Error`. */
   readonly userMessageLevel?: string | undefined;
-  /** Who the text for the person is from. */
+  /** The sender of the text for the user. */
   readonly userMessageSource?: string | undefined;
   /** The question, with an `AskUser`. */
   readonly approvalPrompt?: string | undefined;
   /** Seconds. */
   readonly approvalTimeout?: number | undefined;
-  /** What stands when nobody answers in time: `Allow` or `Deny`. */
+  /** The answer if none comes in time: `Allow` or `Deny`. */
   readonly approvalDefault?: string | undefined;
 }
 
 /**
- * The binding's hook registry. A handler gets and gives JSON text; what it gives must name its
- * action in lower snake case, anything else counts as a deny.
+ * The binding's hook registry. A handler gets and returns JSON text. Its answer must name the
+ * action in lower snake case; anything else counts as a deny.
  */
 export interface NodeHooks {
-  /** All four arguments are needed. Nothing comes back: the binding cannot take a handler away. */
+  /** All four arguments are required. Returns nothing: the binding cannot remove a handler. */
   register(
     event: string,
     handler: (event: string, dataJson: string) => string | Promise<string>,
@@ -51,7 +51,7 @@ export interface NodeHooks {
   emit(event: string, dataJson: string): Promise<NodeHookResult>;
   /** Names of handlers by event. */
   listHandlers?(): Record<string, string[]>;
-  /** Fields that lie under the data of every emission, as JSON text. */
+  /** Sets fields that are added to the data of every emission, as JSON text. */
   setDefaultFields?(defaultsJson: string): void;
 }
 
@@ -62,7 +62,7 @@ export interface NodeHooks {
 export interface NodeBinding {
   /** May be a new object at every read. */
   readonly hooks: NodeHooks;
-  /** The runtime's cancellation token; asked when a call comes. */
+  /** The runtime's cancellation token. It is read at each call. */
   readonly cancellation?: CancellationPort;
   /** JSON text. */
   readonly config?: string;

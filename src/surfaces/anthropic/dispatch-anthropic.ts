@@ -1,4 +1,4 @@
-/** What a model of Anthropic's asked for, through the session. */
+/** Runs the calls that an Anthropic model makes. */
 
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
@@ -11,9 +11,9 @@ import type { AnthropicBlock, AnthropicMessage, AnthropicToolResult } from './ap
 import { contentOf } from './content.ts';
 import { anthropicSurface, plainDialect } from './dialects.ts';
 
-/** How a dispatch goes about its calls. */
+/** Options of a dispatch. */
 export interface AnthropicDispatchOptions {
-  /** Cancels every call. */
+  /** Cancels every call when it aborts. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -22,11 +22,11 @@ const optionTable = {
 } satisfies TableOf<AnthropicDispatchOptions>;
 
 /**
- * Runs the `tool_use` blocks of a message (or of its content) by the session's plan, and gives the
- * blocks of the next user message: one for every call, in the order of the calls. A failed call is
- * a block with `is_error`. Tools that the provider runs itself, and members of the client's own
- * toolsets, are passed over.
- * @throws MisuseError `invalid_option` (as a rejection) for what is neither, and for unknown
+ * Runs the `tool_use` blocks of a message, or of its content, by the session's plan. Resolves to
+ * the blocks of the next user message: one for every call, in the order of the calls. A failed call
+ * is a block with `is_error`. Tools that the provider runs itself and tools of the client's own
+ * toolsets are skipped.
+ * @throws MisuseError `invalid_option` (as a rejection) for any other payload and for unknown
  * options.
  *
  * @example

@@ -1,15 +1,12 @@
-/** What the Messages API allows of strict tools in one request. */
+/** How many strict tools the Messages API takes in one request. */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import type { Listing, ShownTool, SurfaceWarning } from '../shared/listing.ts';
 
-/** Of all strict tools of a request together. */
+/** For all strict tools of a request together. */
 const allowed = { tools: 20, optional: 24, unions: 16 };
 
-/**
- * Which of the listed tools are strict, and a warning for each that is not because the request has
- * no room for it.
- */
+/** The tools that are strict, and a warning for each for which the request has no room. */
 export interface StrictBudget {
   readonly strict: ReadonlySet<string>;
   readonly warnings: readonly SurfaceWarning[];
@@ -17,7 +14,7 @@ export interface StrictBudget {
 
 const budgets = new WeakMap<Listing, StrictBudget>();
 
-/** Strict tools in effective order, as many as a request takes. Counted once a listing. */
+/** Strict tools in effective order, as many as a request takes. Counted once per listing. */
 export function strictBudget(listing: Listing): StrictBudget {
   const known = budgets.get(listing);
   if (known !== undefined) return known;
@@ -28,8 +25,8 @@ export function strictBudget(listing: Listing): StrictBudget {
     const { optional, unions } = countOf(schema);
     if (left.tools < 1 || left.optional < optional || left.unions < unions) {
       const message =
-        `Shown without strict tool use: a request takes ${allowed.tools} strict tools with ` +
-        `${allowed.optional} optional properties and ${allowed.unions} unions in all.`;
+        `Shown without strict tool use, because a request takes at most ${allowed.tools} strict ` +
+        `tools, with ${allowed.optional} optional properties and ${allowed.unions} unions in all.`;
       warnings.push({ tool: tool.name, path: '', message });
       continue;
     }

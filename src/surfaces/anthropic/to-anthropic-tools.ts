@@ -1,4 +1,4 @@
-/** A session's tools as the Messages API takes them. */
+/** A session's tools in the form of the Messages API. */
 import type { ToolSession } from '../../index.ts';
 import { flag, readOptions, type TableOf, withDefault } from '../../options.ts';
 import { freshCallId } from '../shared/call-ids.ts';
@@ -10,27 +10,28 @@ import { contentOf } from './content.ts';
 import { anthropicSurface, plainDialect, strictDialect } from './dialects.ts';
 import { strictBudget } from './strict-budget.ts';
 
-/** How tools are shown. */
+/** Which form the tools have. */
 export interface AnthropicToolsOptions {
   /**
-   * Hold the model to the schemas, where strict tool use can say them and the request has room; the
-   * others are shown without it, each with a warning. @default false
+   * Use strict tool use, in which the model can only write arguments that fit the schema. Schemas
+   * that it cannot express, or for which the request has no room, are shown without it, each with a
+   * warning. @default false
    */
   readonly strict?: boolean | undefined;
-  /** Tools that run, for `client.beta.messages.toolRunner`. @default false */
+  /** Add `run` to the tools, for `client.beta.messages.toolRunner`. @default false */
   readonly runnable?: boolean | undefined;
 }
 
-/** Tools for a request, with the way back. */
+/** Tools for a request, and how their names map back. */
 export interface AnthropicTools<Tool> {
   /**
-   * In effective order; a fresh array of fresh objects, the host's to change (`cache_control`,
-   * say).
+   * In effective order. The array and its objects are new, so you may change them, for example to
+   * set `cache_control`.
    */
   tools: Tool[];
-  /** Shown name to tool name. */
+  /** Maps each shown name to the tool's name. */
   readonly nameMap: ReadonlyMap<string, string>;
-  /** Where a shown schema says less than the tool's own, or something else. */
+  /** Differences between a shown schema and the tool's own. */
   readonly warnings: readonly SurfaceWarning[];
 }
 
@@ -40,8 +41,8 @@ const optionTable = {
 } satisfies TableOf<AnthropicToolsOptions>;
 
 /**
- * The session's effective tools for a request. Schemas are converted once, whatever the number of
- * steps and sessions.
+ * Returns the session's effective tools for a request to Anthropic. A schema is converted once,
+ * whatever the number of steps and sessions.
  * @throws MisuseError `invalid_option` for unknown options.
  *
  * @example
@@ -88,9 +89,7 @@ function messagesTool({ name, tool, schema }: ShownTool, strict: boolean): Anthr
   };
 }
 
-/**
- * It stays bound to its tool's name: what the session says of it at the time of the call counts.
- */
+/** What makes a tool runnable. It is bound to the tool's name, which is looked up at each call. */
 function runOf(
   session: ToolSession,
   { shownName }: Listing,
@@ -109,8 +108,7 @@ function runOf(
         context?.signal ?? undefined,
       );
       const { outcome } = answer as AnsweredCall;
-      // The runner writes "Error: " before the message of what is thrown, which is how a failure
-      // reads everywhere.
+      // The runner adds "Error: " itself.
       if (outcome.isError) throw new Error(outcome.text.replace(/^Error: /, ''));
       return contentOf(outcome);
     },

@@ -1,4 +1,4 @@
-/** What a Gemini model asked for, through the session. */
+/** Runs the calls that a Gemini model makes. */
 
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
@@ -18,12 +18,12 @@ import type {
 } from './api-shapes.ts';
 import { geminiSurface, jsonSchemaDialect } from './dialects.ts';
 
-/** How a dispatch goes about its calls. */
+/** Options of a dispatch. */
 export interface GeminiDispatchOptions {
-  /** Cancels every call. */
+  /** Cancels every call when it aborts. @default none */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Give images and documents to the model, which Gemini 3 and later take; else their text.
+   * Whether the model gets images and documents, which Gemini 3 and later take, or their text.
    * @default true
    */
   readonly media?: boolean | undefined;
@@ -32,7 +32,7 @@ export interface GeminiDispatchOptions {
 const acceptedMedia = ['image/png', 'image/jpeg', 'image/webp', 'application/pdf'];
 
 interface ReadCall extends ObservedCall {
-  /** The id as it goes back; absent where the call had none. */
+  /** The id in the answer; absent if the call had none. */
   readonly given: string | undefined;
 }
 
@@ -42,10 +42,11 @@ const optionTable = {
 } satisfies TableOf<GeminiDispatchOptions>;
 
 /**
- * Runs the function calls of a response (of its first candidate), of a content, of parts, or calls
- * themselves, by the session's plan, and gives the parts of the next user content: one for every
- * call, in the order of the calls. A failed call is a part whose response has an `error`.
- * @throws MisuseError `invalid_option` (as a rejection) for what is none of them, and for unknown
+ * Runs the function calls of a model, by the session's plan. It takes a response (its first
+ * candidate counts), a content, its parts, or a list of calls. Resolves to the parts of the next
+ * user content: one for every call, in the order of the calls. A failed call is a part whose
+ * response has an `error`.
+ * @throws MisuseError `invalid_option` (as a rejection) for any other payload and for unknown
  * options.
  *
  * @example
@@ -88,9 +89,7 @@ export async function dispatchGemini(
   return answers.map((answer) => ({ functionResponse: responseOf(answer, media) }));
 }
 
-/**
- * The calls of whatever was given. What has neither is a call itself, where it stands in a list.
- */
+/** The calls of any of the payloads. An item of a list without `functionCall` is itself a call. */
 function callsOf(response: unknown): readonly unknown[] {
   if (Array.isArray(response)) {
     const items = response as readonly unknown[];

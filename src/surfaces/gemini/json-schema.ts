@@ -4,10 +4,7 @@ import { escapePointer, isJsonObject } from '../../json.ts';
 import type { ConvertedSchema, SchemaLoss } from '../shared/listing.ts';
 import { toObjectRoot } from '../shared/object-root.ts';
 
-/**
- * What the API says that it reads; the rest it leaves aside, and the tool's own schema still
- * decides.
- */
+/** The keywords that the API reads, by its documentation. It ignores all others. */
 const read = [
   ...[
     '$id',
@@ -53,10 +50,10 @@ const several = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const named = ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'];
 
 /**
- * The schema almost as it is: an object at the root, `const` as an enumeration of one,
- * `definitions` left where they are, words beside a reference moved around it (nothing but `$`
- * keywords may stand there). Keywords that the API does not read stay, each with a warning: they
- * cost nothing, and a later version may read them.
+ * Returns the schema almost unchanged. Its root becomes an object, and `const` an enumeration of
+ * one value. A reference may have only `$` keywords beside it, so other keywords are moved around
+ * it. Keywords that the API does not read stay, each with a warning: they cost nothing, and a later
+ * version may read them.
  */
 export function toGeminiJsonSchema(schema: JsonObject): ConvertedSchema {
   const root = toObjectRoot(schema);
@@ -84,7 +81,7 @@ export function toGeminiJsonSchema(schema: JsonObject): ConvertedSchema {
     }
     const converted = Object.fromEntries(entries);
     const { $ref, ...beside } = converted;
-    // Beside alternatives of its own there is no other place for it.
+    // A schema with alternatives of its own has no other place for the reference.
     if (
       $ref === undefined ||
       beside.anyOf !== undefined ||

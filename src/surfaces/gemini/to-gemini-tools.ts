@@ -1,3 +1,4 @@
+/** A session's tools in the form of the Gemini API. */
 import type { ToolSession } from '../../index.ts';
 import { oneOf, readOptions, type TableOf, withDefault } from '../../options.ts';
 import { listingOf, type SurfaceWarning } from '../shared/listing.ts';
@@ -10,33 +11,33 @@ import type {
 import { apiSchemaDialect, jsonSchemaDialect } from './dialects.ts';
 import { dispatchGemini } from './dispatch-gemini.ts';
 
-/** How tools are shown. */
+/** Which form the tools have. */
 export interface GeminiToolsOptions {
   /**
-   * `json-schema`: as JSON Schema, which loses least. `openapi`: in the API's own subset, for
-   * models and gateways that take no other. @default "json-schema"
+   * The form of the schemas. `json-schema`: JSON Schema, which loses least. `openapi`: the API's
+   * own subset, for models and gateways that take nothing else. @default "json-schema"
    */
   readonly schema?: 'json-schema' | 'openapi' | undefined;
 }
 
-/** Tools for a request, with the way back. */
+/** Tools for a request, and how their names map back. */
 export interface GeminiTools {
   /**
-   * One tool with all functions; none where the session has no tools. Fresh objects, the host's to
-   * change.
+   * One tool with all functions, or no tool if the session has none. The objects are new, so you
+   * may change them.
    */
   tools: GeminiTool[];
-  /** The same as one tool that the client calls itself (automatic function calling). */
+  /** The same functions as a tool that the client calls itself (automatic function calling). */
   readonly callable: GeminiCallableTool;
-  /** Shown name to tool name. */
+  /** Maps each shown name to the tool's name. */
   readonly nameMap: ReadonlyMap<string, string>;
-  /** Where a shown schema says less than the tool's own, or something else. */
+  /** Differences between a shown schema and the tool's own. */
   readonly warnings: readonly SurfaceWarning[];
 }
 
-/** A tool that the client calls itself: it goes into `config.tools`. */
+/** A tool that the client calls itself. Add it to `config.tools`. */
 export interface GeminiCallableTool {
-  /** The functions at the time when it is asked. */
+  /** Returns the functions that are effective now. */
   tool: () => Promise<GeminiTool>;
   /** Runs calls as {@link dispatchGemini} does. */
   callTool: (functionCalls: readonly GeminiFunctionCall[]) => Promise<GeminiFunctionResponsePart[]>;
@@ -47,9 +48,9 @@ const optionTable = {
 } satisfies TableOf<GeminiToolsOptions>;
 
 /**
- * The session's effective tools for a request. Schemas are converted once, whatever the number of
- * steps and sessions.
- * @throws MisuseError `invalid_option` for a `schema` that is none, and for unknown options.
+ * Returns the session's effective tools for a request to Gemini. A schema is converted once,
+ * whatever the number of steps and sessions.
+ * @throws MisuseError `invalid_option` for a wrong `schema` and for unknown options.
  *
  * @example
  * ```ts

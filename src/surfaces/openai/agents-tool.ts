@@ -1,7 +1,4 @@
-/**
- * Tools of the OpenAI Agents SDK: objects of its `FunctionTool` shape whose calls go through the
- * session.
- */
+/** Tools for the OpenAI Agents SDK: objects like its `FunctionTool` that call the session. */
 import { MisuseError, type ToolSession } from '../../index.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls } from '../shared/dispatch.ts';
@@ -13,12 +10,12 @@ import { openaiSurface } from './dialects.ts';
 
 const accepted = [...commonImages, 'application/pdf'];
 
-/** The Agents SDK's `tool`. Nothing is asked of it but what it makes. */
+/** The Agents SDK's function `tool`. */
 export type OpenAIAgentsToolFactory = (options: never) => unknown;
 
 /**
- * The policy "no approval", as the SDK knows it. It takes a function that it did not make itself
- * for one that wants to see the arguments, and stops a run for a person where they are no JSON.
+ * The SDK's own function for "needs no approval". The SDK assumes that any other function wants to
+ * read the arguments, and stops the run for an approval if they are not JSON.
  */
 export function approvalPolicyOf(
   factory: OpenAIAgentsToolFactory | undefined,
@@ -27,7 +24,7 @@ export function approvalPolicyOf(
   const parameters = { type: 'object', properties: {}, required: [], additionalProperties: false };
   const made = factory({
     name: 'policy',
-    description: 'Lends its policy.',
+    description: 'Provides its policy.',
     parameters,
     strict: true,
     needsApproval: false,
@@ -37,15 +34,12 @@ export function approvalPolicyOf(
   if (typeof policy !== 'function')
     throw new MisuseError(
       'invalid_option',
-      'toOpenAITools: expected `tool` to be `tool` of @openai/agents.',
+      'toOpenAITools: expected `tool` to be the function `tool` of @openai/agents.',
     );
   return policy as () => Promise<boolean>;
 }
 
-/**
- * One tool. It stays bound to its tool's name: what the session says of it at the time of the call
- * counts, and not what it said when it was listed.
- */
+/** Makes one tool. It is bound to the tool's name, which the session looks up at each call. */
 export function agentsTool(
   session: ToolSession,
   { shownName }: Listing,
@@ -84,7 +78,7 @@ export function agentsTool(
   };
 }
 
-/** Parts only where there is something but text: a plain string is what every model takes. */
+/** Text if all parts are texts, because every model takes a plain string. */
 function outputOf(
   text: string,
   parts: Parameters<typeof shownMedia>[0],

@@ -1,4 +1,4 @@
-/** What a model of OpenAI's asked for, through the session. */
+/** Runs the calls that an OpenAI model makes. */
 
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
@@ -18,17 +18,17 @@ import type {
 } from './api-shapes.ts';
 import { openaiSurface, plainDialect } from './dialects.ts';
 
-/** How a dispatch goes about its calls. */
+/** Options of a dispatch. */
 export interface OpenAIDispatchOptions {
-  /** Cancels every call. */
+  /** Cancels every call when it aborts. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
 const acceptedMedia = [...commonImages, 'application/pdf'];
 
-/** One call as a payload had it, and how its answer is written. */
+/** A call of a payload, and the form of its answer. */
 interface ReadCall extends ObservedCall {
-  /** The id as it goes back. */
+  /** The id in the answer. */
   readonly callId: string;
   readonly api: 'chat' | 'responses';
 }
@@ -38,11 +38,11 @@ const optionTable = {
 } satisfies TableOf<OpenAIDispatchOptions>;
 
 /**
- * Runs the calls of a chat completion message (or of its `tool_calls`), or of a response's output
- * (or of the response), by the session's plan, and gives the messages or items to send back: one
- * for every call, in the order of the calls. A failed call is an answer like any other. Calls of
- * custom tools and of the provider's own tools are passed over; they are not the session's.
- * @throws MisuseError `invalid_option` (as a rejection) for what is neither, and for unknown
+ * Runs the calls of a model, by the session's plan. It takes a chat completion message or its
+ * `tool_calls`, or a response or its `output`. Resolves to the messages or items to send back: one
+ * for every call, in the order of the calls. A failed call has an answer like any other. Calls to
+ * custom tools and to the provider's own tools are skipped.
+ * @throws MisuseError `invalid_option` (as a rejection) for any other payload and for unknown
  * options.
  *
  * @example
@@ -83,8 +83,8 @@ export async function dispatchOpenAI(
     throw new MisuseError(
       'invalid_option',
       'dispatchOpenAI: expected a chat completion message, its tool calls, or the output of a ' +
-        'response, got an object with ' +
-        `neither${'choices' in payload ? '; pass `completion.choices[0].message`' : ''}.`,
+        'response, got an object with neither.' +
+        ('choices' in payload ? ' Pass `completion.choices[0].message`.' : ''),
     );
   const items = Array.isArray(payload)
     ? payload
@@ -104,8 +104,7 @@ function readCall(session: ToolSession, item: unknown): ReadCall | undefined {
   const type = member(item, 'type');
   if (type === 'function_call')
     return observed(session, 'responses', member(item, 'call_id'), item);
-  // A call of Chat Completions without a type, or with a broken one, is still a call that waits for
-  // its answer.
+  // In Chat Completions a call without a valid type still needs an answer.
   const called = member(item, 'function');
   if (type === 'function' || called !== undefined)
     return observed(session, 'chat', member(item, 'id'), called);

@@ -1,3 +1,4 @@
+/** A session's tools in the forms of OpenAI's APIs. */
 import type { JsonObject, ToolSession } from '../../index.ts';
 import { flag, fn, oneOf, readOptions, type TableOf, withDefault } from '../../options.ts';
 import { type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shared/listing.ts';
@@ -11,29 +12,29 @@ import type {
 } from './api-shapes.ts';
 import { plainDialect, strictDialect } from './dialects.ts';
 
-/** How tools are shown. */
+/** Which form the tools have. */
 export interface OpenAIToolsOptions<Api extends OpenAIApi = OpenAIApi> {
-  /** The API they are for. @default "chat" */
+  /** The API that gets the tools. @default "chat" */
   readonly api?: Api | undefined;
   /**
-   * Hold the model to the schemas, where strict mode can say them; the others are shown without it,
-   * each with a warning. @default true
+   * Use strict mode, in which the model can only write arguments that fit the schema. Schemas that
+   * strict mode cannot express are shown without it, each with a warning. @default true
    */
   readonly strict?: boolean | undefined;
   /**
-   * For `api: "agents"`: `tool` of `@openai/agents`. With it a run goes on after arguments that are
-   * no JSON; without it the SDK stops there for an approval.
+   * For `api: "agents"`: the function `tool` of `@openai/agents`. With it a run continues after
+   * arguments that are not JSON. Without it the SDK stops there for an approval. @default none
    */
   readonly tool?: OpenAIAgentsToolFactory | undefined;
 }
 
-/** Tools for a request, with the way back. */
+/** Tools for a request, and how their names map back. */
 export interface OpenAITools<Tool> {
-  /** In effective order; a fresh array of fresh objects, the host's to change. */
+  /** In effective order. The array and its objects are new, so you may change them. */
   tools: Tool[];
-  /** Shown name to tool name. */
+  /** Maps each shown name to the tool's name. */
   readonly nameMap: ReadonlyMap<string, string>;
-  /** Where a shown schema says less than the tool's own, or something else. */
+  /** Differences between a shown schema and the tool's own. */
   readonly warnings: readonly SurfaceWarning[];
 }
 
@@ -44,10 +45,9 @@ const optionTable = {
 } satisfies TableOf<OpenAIToolsOptions>;
 
 /**
- * The session's effective tools for a request. Schemas are converted once, whatever the number of
- * steps and sessions.
- * @throws MisuseError `invalid_option` for an `api` or a `tool` that is none, and for unknown
- * options.
+ * Returns the session's effective tools for a request to OpenAI. A schema is converted once,
+ * whatever the number of steps and sessions.
+ * @throws MisuseError `invalid_option` for a wrong `api` or `tool` and for unknown options.
  *
  * @example
  * ```ts

@@ -32,73 +32,70 @@ interface Gathered {
 }
 
 /**
- * The schema with an object at its root. A root that has one already stays the same object; one of
- * alternatives becomes a single object with all their properties, of which those are required that
- * each alternative demands. What the model may then give is more than what the tool takes; the
- * tool's own schema decides.
+ * The schema with an object at its root. A root that already is one stays the same object. A root
+ * of alternatives becomes one object with the properties of all of them; a property is required if
+ * every alternative requires it. The model may then write more than the tool takes. The tool's own
+ * schema decides about each call.
  */
 export function toObjectRoot(schema: JsonObject): ConvertedSchema {
   const same = sameRoot(schema);
   if (same !== undefined) return { schema: same, losses: [] };
   const losses: SchemaLoss[] = [];
   const spend = budgetOf(mostWork);
-  const { properties, required, closed } = gather(
-    schema,
-    '',
-    { root: schema, losses, spend },
-    mostNested,
-  );
-  if (!spend(0))
-    return {
-      schema: { type: 'object' },
-      losses: [
-        { path: '', message: 'Nothing but an object is shown: its alternatives repeat too much.' },
-      ],
-    };
-  for (const keyword of ['anyOf', 'oneOf', 'allOf'] as const)
-    if (Array.isArray(schema[keyword]))
-      losses.push({
-        path: `/${keyword}`,
-        message:
-          'The alternatives were merged into one object: a root of alternatives is not taken. ' +
-          'Calls are still checked against them.',
-      });
-  for (const keyword of ['enum', 'const', 'not'] as const)
-    if (schema[keyword] !== undefined)
-      losses.push({
-        path: `/${keyword}`,
-        message:
-          `\`${keyword}\` was removed from the root, where it is not taken. Calls are still ` +
-          'checked against it.',
-      });
-  const rest = Object.fromEntries(
-    Object.entries(schema).filter(
-      ([keyword]) =>
-        !(refused as readonly string[]).includes(keyword) &&
-        !['type', 'properties', 'required', 'additionalProperties'].includes(keyword),
+  const gathered = gather(schema, '', { root: schema, losses, spend }, mostNested);
+  if (!spend(0)) return onlyAnObject([], 'its alternatives repeat too much');
+  losses.push(...rootLosses(schema));
+  const made = mergedRoot(schema, gathered);
+  // A reference into what was merged leads nowhere now, and providers would refuse the request.
+  if (/"\$ref":"#\/(?:anyOf|oneOf|allOf)\//.test(JSON.stringify(made)))
+    return onlyAnObject(losses, 'the schema refers to its own alternatives');
+  return { schema: made, losses };
+}
+
+function onlyAnObject(losses: readonly SchemaLoss[], why: string): ConvertedSchema {
+  const message = `Only an object without properties is shown, because ${why}.`;
+  return { schema: { type: 'object' }, losses: [...losses, { path: '', message }] };
+}
+
+/** What is lost at the root. */
+function rootLosses(schema: JsonObject): SchemaLoss[] {
+  const merged = (['anyOf', 'oneOf', 'allOf'] as const)
+    .filter((keyword) => Array.isArray(schema[keyword]))
+    .map((keyword) => ({
+      path: `/${keyword}`,
+      message:
+        'The alternatives were merged into one object, because the provider takes none at the ' +
+        'root. Calls are still checked against them.',
+    }));
+  const removed = (['enum', 'const', 'not'] as const)
+    .filter((keyword) => schema[keyword] !== undefined)
+    .map((keyword) => ({
+      path: `/${keyword}`,
+      message:
+        `\`${keyword}\` was removed from the root, where the provider does not take it. Calls ` +
+        'are still checked against it.',
+    }));
+  return [...merged, ...removed];
+}
+
+function mergedRoot(schema: JsonObject, { properties, required, closed }: Gathered): JsonObject {
+  const replaced: readonly string[] = [
+    ...refused,
+    'type',
+    'properties',
+    'required',
+    'additionalProperties',
+  ];
+  return {
+    ...Object.fromEntries(
+      Object.entries(schema).filter(([keyword]) => !replaced.includes(keyword)),
     ),
-  );
-  const made: JsonObject = {
-    ...rest,
     type: 'object',
     properties: Object.fromEntries(
       [...properties].map(([name, schemas]) => [name, anyOf([...schemas.values()])]),
     ),
     required: [...required].filter((name) => properties.has(name)),
     ...(closed ? { additionalProperties: false } : {}),
-  };
-  // A reference into what was merged leads nowhere now, and would cost the whole request.
-  if (!/"\$ref":"#\/(?:anyOf|oneOf|allOf)\//.test(JSON.stringify(made)))
-    return { schema: made, losses };
-  return {
-    schema: { type: 'object' },
-    losses: [
-      ...losses,
-      {
-        path: '',
-        message: 'Nothing but an object is shown: the schema refers into its own alternatives.',
-      },
-    ],
   };
 }
 
@@ -159,7 +156,10 @@ function gather(
       const at = `${path}/${keyword}/${index}`;
       if (!work.spend()) break;
       if (isJsonObject(branch) && branch.type !== undefined && branch.type !== 'object')
-        work.losses.push({ path: at, message: 'Removed: the input of a call is an object.' });
+        work.losses.push({
+          path: at,
+          message: 'Removed, because the input of a call is an object.',
+        });
       else branches.push(gather(branch, at, work, left - 1));
     }
     for (const branch of branches) addAll(gathered, branch, work);

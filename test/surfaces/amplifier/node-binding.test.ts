@@ -264,7 +264,7 @@ describe('hooks', () => {
       const { result } = await emit(() => Promise.reject(new Error('boom')), { onFault });
       expect([result.action, result.reason]).toEqual([
         'deny',
-        'Hook handler mine answered with a promise, which this binding does not wait for',
+        'Hook handler mine returned a promise, and this binding does not wait for promises',
       ]);
       expect(onFault).toHaveBeenCalledExactlyOnceWith({
         where: 'hook',
