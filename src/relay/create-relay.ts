@@ -50,9 +50,17 @@ const leavingMs = 1_000;
  * and call these tools, the application executes them, and every call passes the host's checks.
  * Nodes that share a store and a bus form one relay.
  * @throws MisuseError `invalid_option`, and the errors of the host's tools and rules
+ *
  * @example
- * const relay = createRelay({ hostKey: process.env.RELAY_HOST_KEY });
- * const response = await relay.fetch(request);
+ * ```ts
+ * import { createRelay } from 'host-tools/relay';
+ *
+ * const relay = createRelay({
+ *   session: { rules: [{ effect: 'deny', source: 'relay:*', tools: 'shell*' }] },
+ * });
+ * const response = await relay.fetch(new Request('http://localhost/healthz'));
+ * await relay.close();
+ * ```
  */
 export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S> {
   const { settings, origins: door, session, report, closeOwn } = readRelayOptions(options);

@@ -52,7 +52,7 @@ export function unansweredResult(
     success: false,
     error: {
       code: 'approval_timeout',
-      message: `The approval of \`${tool}\` was not answered in time.`,
+      message: `No one answered the approval request for \`${tool}\` in time.`,
       reason: 'timeout',
       retryable,
     },

@@ -3,6 +3,7 @@
  * the client, the session or the node goes.
  */
 
+import { longestTimerMs } from '../../options.ts';
 import type { Wake } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';
 import type { EventSink, OpenStream, StreamEvent, StreamRequest } from './ports.ts';
@@ -13,8 +14,6 @@ import {
   goodbye,
   openEventSource,
 } from './source.ts';
-
-const longestTimer = 2 ** 31 - 1;
 
 /** One stream, and how far it is. */
 interface Push {
@@ -87,7 +86,7 @@ function begin(push: Push, { toolsRevision }: EventSource): void {
   );
   if (side === 'application') push.timers.push(setInterval(() => renewLease(push), leaseMs / 3));
   const left = expiresAt - now();
-  if (left <= longestTimer)
+  if (left <= longestTimerMs)
     push.timers.push(setTimeout(() => end(push, 'session_expired'), Math.max(0, left)));
   send(push, {
     event: 'connected',

@@ -27,6 +27,15 @@ function tell({ stopped, listener }: Subscription, message: string): void {
  * Carries wake-ups within this process. A message arrives in a microtask. That is after the sender's
  * synchronous work, so a listener never runs in the middle of it, and all listeners see the same
  * order even if one of them sends. It is before any input or timer, so it costs next to nothing.
+ *
+ * @example
+ * ```ts
+ * import { createRelay, memoryBus, memoryStore } from 'host-tools/relay';
+ *
+ * // Two nodes in one process, for a test.
+ * const [store, bus] = [memoryStore(), memoryBus()];
+ * const nodes = [createRelay({ store, bus }), createRelay({ store, bus })];
+ * ```
  */
 export function memoryBus(): RelayBus {
   // Lists are replaced, never changed, so that a message goes to those who listened when it was

@@ -1,8 +1,6 @@
 /** The store in memory: fast, limited in size, and gone with the process. */
 
-import { describe } from '../../errors.ts';
-import { MisuseError } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { fn, numberFrom, readOptions, type TableOf, withDefault } from '../../options.ts';
 import type { RelayStore } from '../ports/store.ts';
 import {
   type Documents,
@@ -47,6 +45,11 @@ interface Session {
   readonly expiry: Timed<string>;
 }
 
+const memoryTable = {
+  now: withDefault(fn<() => number>(), () => Date.now()),
+  maxChars: withDefault(numberFrom(1), 1_024 ** 3),
+} satisfies TableOf<MemoryStoreOptions>;
+
 /** All that a store keeps. */
 interface Memory {
   readonly now: () => number;
@@ -58,7 +61,6 @@ interface Memory {
   readonly place: Place;
 }
 
-const defaultMaxChars = 1_024 ** 3;
 /** Characters that a session takes beside its documents and logs. */
 const sessionChars = 500;
 
@@ -74,18 +76,16 @@ const sweptAtOnce = 500;
  * asked for. The store sets no timers. Sessions with equal documents of 1 KB to 1 MB share one
  * string.
  * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { createRelay, memoryStore } from 'host-tools/relay';
+ *
+ * const relay = createRelay({ store: memoryStore({ maxChars: 64 * 1024 * 1024 }) });
+ * ```
  */
 export function memoryStore(options: MemoryStoreOptions = {}): RelayStore {
-  const { now = () => Date.now(), maxChars = defaultMaxChars } = readOptions(
-    'memoryStore',
-    options,
-    ['now', 'maxChars'],
-  );
-  if (!(typeof maxChars === 'number' && maxChars >= 1))
-    throw new MisuseError(
-      'invalid_option',
-      `memoryStore: expected \`maxChars\` to be a number from 1, got ${describe(maxChars)}.`,
-    );
+  const { now, maxChars } = readOptions('memoryStore', options, memoryTable);
   const budget = createSizeBudget(maxChars);
   const memory: Memory = {
     now,
