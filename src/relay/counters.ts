@@ -1,41 +1,41 @@
-/** What a node has counted since it began. */
+/** The counters of a node. */
 import type { ToolResult } from '../index.ts';
 import type { RouteName } from './http/route-table.ts';
 
-/** What a node has counted since it began, and what is open on it now. JSON. */
+/** What a node has counted since it started, and what is open on it now. JSON. */
 export interface RelayMetrics {
-  /** Sessions created here. */
+  /** Sessions created on this node. */
   readonly sessionsCreated: number;
-  /** Sessions deleted here, not those that have expired. */
+  /** Sessions deleted on this node, without those that have expired. */
   readonly sessionsDeleted: number;
-  /** Registrations that were taken. */
+  /** Accepted registrations. */
   readonly registrations: number;
-  /** Updates that were taken. */
+  /** Accepted updates. */
   readonly updates: number;
-  /** Calls over REST that were taken, whatever came of them. */
+  /** Accepted calls over REST, whatever their results. */
   readonly requests: number;
-  /** Answers of applications that were taken over HTTP. */
+  /** Accepted answers of applications, over HTTP and WebSockets. */
   readonly responses: number;
-  /** Refused requests by their `error`. */
+  /** Refused requests, by their `error`. */
   readonly refusals: Readonly<Record<string, number>>;
-  /** Calls over REST whose result was answered, by its `metadata.status`. */
+  /** Results of calls over REST that were sent, by their `metadata.status`. */
   readonly callOutcomes: Readonly<Record<string, number>>;
-  /** Streams and polls that are open. */
+  /** Open streams and polls. */
   readonly openStreams: number;
   /** Sessions that this node holds in memory. */
   readonly liveSessions: number;
 }
 
-/** Counts what is answered. */
+/** Counts requests and results. */
 export interface Counters {
-  /** A request was answered. @param error of the answer, where it is one */
+  /** Counts an answered request. @param error the `error` of an answer that is one */
   answered(route: RouteName | undefined, status: number, error: string | undefined): void;
-  /** A call of an agent over REST has a result. */
+  /** Counts the result of an agent's call over REST. */
   called(result: ToolResult): void;
   snapshot(): Omit<RelayMetrics, 'openStreams' | 'liveSessions'>;
 }
 
-/** Routes whose successes are counted, by what they are called there. */
+/** Routes whose successes are counted, and the names of their totals. */
 const counted: ReadonlyMap<RouteName, Total> = new Map<RouteName, Total>([
   ['create', 'sessionsCreated'],
   ['delete', 'sessionsDeleted'],

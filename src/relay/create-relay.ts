@@ -1,4 +1,4 @@
-/** Puts a relay together, and takes it apart. */
+/** Builds a relay node from its parts, and closes it. */
 import pTimeout from 'p-timeout';
 import type { HostToolRegistry } from '../index.ts';
 import { createCalls } from './calls/calls.ts';
@@ -21,35 +21,35 @@ import { createSocketEntry } from './server/socket-entry.ts';
 /** One node of a relay. */
 export interface Relay<S = unknown> {
   /**
-   * Answers a request of the relay's protocol; mount it wherever web-standard requests are
-   * answered, at the root. Never rejects, and does not use `this`. The request's `signal` should
-   * abort when its client goes away.
-   * @param info what only the server knows of the request @default nothing
+   * Answers a request of the relay's protocol. Mount it at the root of any server for web-standard
+   * requests. Never rejects, and does not use `this`. The request's `signal` should abort when the
+   * client goes away.
+   * @param info what only the server knows about the request @default nothing
    */
   fetch(request: Request, info?: RequestInfo): Promise<Response>;
   /**
-   * Ends the node. From now on `/readyz` is 503 and new requests are refused, while answers of
-   * applications are still taken; streams are told to connect elsewhere; what runs has
-   * `requestTimeoutMs` to end, ten seconds at most. What is still open then is left to other nodes.
-   * A store, a bus and a registry of the host's stay open. Idempotent.
+   * Ends the node. `/readyz` answers 503 and new requests are refused, but answers of applications
+   * are still taken. Streams are told to reconnect elsewhere. Running calls have `requestTimeoutMs`
+   * to end, but ten seconds at most; other nodes take over those that are still open then. A store,
+   * bus or registry that the host has passed stays open. Idempotent.
    */
   close(): Promise<void>;
-  /** What this node has counted, and what is open on it. JSON. */
+  /** The counters of this node, and what is open on it. JSON. */
   metrics(): RelayMetrics;
-  /** The registry of the host's tools, which may change at any time: sessions see it at once. */
+  /** The registry of the host's tools. Sessions see its changes at once. */
   readonly registry: HostToolRegistry<S>;
 }
 
-/** Milliseconds that closing waits for what runs. */
+/** Milliseconds that closing waits for running calls. */
 const longestDrainMs = 10_000;
-/** Milliseconds that answers have to leave once what they wait for has ended. */
+/** Milliseconds to send the answers of calls that have ended. */
 const leavingMs = 1_000;
 
 /**
- * Makes a node of a relay: applications register their tools in sessions at run time, agents see
- * and call them, the application executes them, and every call passes the host's gates. Nodes that
- * share a store and a bus are one relay.
- * @throws MisuseError `invalid_option` and whatever the host's tools and rules are refused with
+ * Creates a node of a relay. Applications register their tools in sessions at run time, agents see
+ * and call these tools, the application executes them, and every call passes the host's checks.
+ * Nodes that share a store and a bus form one relay.
+ * @throws MisuseError `invalid_option`, and the errors of the host's tools and rules
  *
  * @example
  * ```ts

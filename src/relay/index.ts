@@ -1,6 +1,6 @@
 /**
- * Tools that applications bring at run time: registered per session over HTTP, seen and called by
- * agents, executed by the application, governed by the host.
+ * Tools that applications register at run time, per session over HTTP. Agents see and call them, the
+ * application executes them, and the host's checks apply.
  */
 
 export type { RelayMetrics } from './counters.ts';

@@ -1,6 +1,7 @@
 /** Running one call at the application: the body of a relayed tool's executor. */
 import type { JsonObject, ToolContext } from '../../index.ts';
 import { connectionFault, isFault } from '../../surfaces/shared/executor-fault.ts';
+import type { CallDocument } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';
 import { outcomeOf } from './call-outcome.ts';
 import { type CallParts, endCall, tellApplication } from './call-parts.ts';
@@ -74,6 +75,23 @@ export async function runCall(
         parts.settings.logger.warn({ err: faultOf(error) }, 'relay: a call could not be closed'),
       );
   }
+}
+
+function newDocument(
+  tool: string,
+  args: JsonObject,
+  deadline: number,
+  idempotent: boolean,
+): CallDocument {
+  return {
+    tool,
+    args,
+    deadline: Math.floor(deadline),
+    idempotent,
+    attempt: 0,
+    epoch: 0,
+    state: 'open',
+  };
 }
 
 function reasonOf({ aborted, reason }: AbortSignal): string {

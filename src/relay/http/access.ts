@@ -1,6 +1,6 @@
 /**
- * Who may speak for a session: tokens and tickets. A wrong token and a code that there is not are
- * told apart by nothing.
+ * Access to a session by token or ticket. A client cannot tell a wrong token from an unknown session
+ * code.
  */
 
 import { headerOf } from '../../http/direct-body.ts';
@@ -9,33 +9,33 @@ import type { RelayStore } from '../ports/store.ts';
 import { type RelayError, relayError, sessionNotFound } from '../relay-error.ts';
 import { hashOf, sameHash } from '../secrets.ts';
 
-/** `ticket:<hash>`: what it stands for, until when. */
+/** `ticket:<hash>`: the side that the ticket is for, and its expiry. */
 export interface TicketDocument {
   readonly side: Side;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
 }
 
-/** Whoever was let in. */
+/** A client that was let in. */
 export interface Admitted {
   readonly document: SessionDocument;
   readonly side: Side;
 }
 
-/** What is asked for. */
+/** The access that a client asks for. */
 export interface AccessRequest {
   readonly code: string;
   readonly access: Side | 'either';
   /** The bearer token. */
   readonly token: string | undefined;
-  /** Looked at where there is no token; undefined also where the route takes none. */
+  /** Used when there is no token; undefined also when the route takes no tickets. */
   readonly ticket: string | undefined;
 }
 
 const maxSecretChars = 200;
-/** Compared where there is no hash. */
+/** Compared when there is no hash. */
 const noHash = '0'.repeat(64);
-/** Read where there is no session: the same work. */
+/** Read when there is no session, so that the work is the same. */
 const nobody = JSON.stringify({
   code: '',
   createdAt: 0,
@@ -47,7 +47,7 @@ const nobody = JSON.stringify({
 
 /**
  * The token of `Authorization: Bearer …`; undefined without that header. @throws RelayError 401
- * `unauthorized` for another scheme, or what cannot be a token
+ * `unauthorized` for another scheme, or for a malformed token
  */
 export function bearerOf(request: Request): string | undefined {
   const header = headerOf(request, 'authorization');
@@ -67,7 +67,7 @@ export function bearerOf(request: Request): string | undefined {
 }
 
 /**
- * Lets in whoever shows the right token. @throws RelayError 401, 403 `wrong_side`, 404
+ * Lets in a client with the right token or ticket. @throws RelayError 401, 403 `wrong_side`, 404
  * `session_not_found`, 410 `session_expired`
  */
 export async function authorize(
@@ -78,7 +78,7 @@ export async function authorize(
   if (token === undefined && ticket !== undefined)
     return authorizeTicket(store, now, code, access, ticket);
   if (token === undefined)
-    throw unauthorized('This needs `Authorization: Bearer` with a token of the session.');
+    throw unauthorized('Expected `Authorization: Bearer` with a token of this session.');
   const hash = hashOf(token);
   const [stored] = await store.get(code, [keys.session]);
   const document = JSON.parse(stored?.value ?? nobody) as SessionDocument;
@@ -88,7 +88,7 @@ export async function authorize(
 }
 
 /**
- * A session for the host, whose key was checked. @throws RelayError 404 `session_not_found`, 410
+ * Finds a session for the host, whose key was already checked. @throws RelayError 404 `session_not_found`, 410
  * `session_expired`
  */
 export async function findSession(
@@ -106,9 +106,9 @@ export async function findSession(
 /** Lets the host in. @throws RelayError 401 `unauthorized`, 403 `forbidden` */
 export function checkHostKey(token: string | undefined, hostKeyHash: string): void {
   if (token === undefined)
-    throw unauthorized('This needs `Authorization: Bearer` with the key of the host.');
+    throw unauthorized('Expected `Authorization: Bearer` with the host key.');
   if (!sameHash(hashOf(token), hostKeyHash))
-    throw relayError(403, 'forbidden', 'This is not the key of the host.');
+    throw relayError(403, 'forbidden', 'Expected the host key, got another token.');
 }
 
 async function authorizeTicket(
@@ -128,7 +128,7 @@ async function authorizeTicket(
     access,
     now,
   );
-  // Of several who show it, one is let in.
+  // If several clients show the same ticket, only one is let in.
   const first = await store.delete(code, key);
   if (!first || now >= expiresAt) throw sessionNotFound();
   return admitted;
@@ -137,11 +137,11 @@ async function authorizeTicket(
 function admit(admitted: Admitted, access: Side | 'either', now: number): Admitted {
   if (now >= admitted.document.expiresAt) throw sessionExpired();
   if (access !== 'either' && access !== admitted.side)
-    throw relayError(403, 'wrong_side', `This is for the ${access} side of the session.`);
+    throw relayError(403, 'wrong_side', `This route is for the ${access} side of the session.`);
   return admitted;
 }
 
-/** Looks at every place for a hash, whichever fits. */
+/** Compares every hash, even after one matches, so that the time reveals nothing. */
 function sideOf({ tokens }: SessionDocument, hash: string): Side | undefined {
   let found: Side | undefined;
   for (const side of ['application', 'agent'] as const)

@@ -1,4 +1,4 @@
-/** Calls of agents over REST, and the host's answers to what waits for a person. */
+/** Calls of agents over REST, and the host's answers to approvals. */
 import type { ApprovalAnswer, JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { isRelayError, type RelayError, relayError } from '../relay-error.ts';
@@ -56,14 +56,14 @@ export function agentRoutes({
         throw relayError(
           404,
           'approval_not_found',
-          'Nothing of this id waits for a person in this session.',
+          'No approval with this id waits in this session.',
         );
       return answer(200, decided);
     },
   };
 }
 
-/** `{ requestId?, tool, args?, wait? }`; what others call these members is understood. */
+/** Reads `{ requestId?, tool, args?, wait? }`, or the same under older names. */
 function readRequest(body: JsonObject): ReadRequest {
   const requestId = fieldOf(body, 'requestId', 'id') ?? undefined;
   if (requestId !== undefined && !isRequestId(requestId))
@@ -90,7 +90,7 @@ function readRequest(body: JsonObject): ReadRequest {
 }
 
 /**
- * A string that holds an object is that object; another one is for the tool's own schema to refuse.
+ * A string with the JSON of an object counts as that object. The tool's schema refuses other strings.
  * @throws RelayError 413 for too many values
  */
 function readArgs(args: JsonValue): JsonValue {
@@ -109,8 +109,8 @@ function isRequestId(id: unknown): id is string {
 }
 
 /**
- * `{ decision, by?, message?, input?, grant? }`, as `session.approvals.resume` takes it; all of it
- * may be the `decision`.
+ * Reads `{ decision, by?, message?, input?, grant? }`, like the answer of `session.approvals.resume`.
+ * The whole answer may also be in `decision`.
  */
 function readDecision(given: JsonObject): ApprovalAnswer {
   const body =

@@ -1,4 +1,4 @@
-/** Bodies of requests: JSON objects, read up to a limit of size, values, depth and time. */
+/** Request bodies: JSON objects within limits of size, values, depth and time. */
 
 import { describe } from '../../errors.ts';
 import { type BodyFault, bodyTimeoutMs, readBodyText } from '../../http/body.ts';
@@ -17,24 +17,23 @@ export interface BodyBounds {
   readonly maxValues: number;
 }
 
-/** Bytes of an application's result, as JSON. */
+/** Most bytes of an application's result, as JSON. */
 export const maxResultBytes = 4 * 1_048_576;
 
-/** Of a body that says one thing or nothing, from whoever comes. */
+/** For bodies with one member or none, which any client may send. */
 export const smallBody: BodyBounds = { maxBytes: 1_024, maxValues: 1_024 };
 /**
- * Of a call, of MCP messages and of an approval: the 50 000 values that an input may have, and what
- * is around them.
+ * For calls, MCP messages and approvals: the 50 000 values of an input, and the members around it.
  */
 export const callBody: BodyBounds = { maxBytes: 1_048_576, maxValues: 50_100 };
-/** Of a registration and an update. */
+/** For registrations and updates. */
 export const toolsBody: BodyBounds = { maxBytes: 1_048_576, maxValues: 150_000 };
-/** Of an application's answer. */
+/** For an application's answer. */
 export const responseBody: BodyBounds = {
   maxBytes: maxResultBytes + 65_536,
   maxValues: maxAnswerValues,
 };
-/** Characters of a body from which on what is done with it has a turn of its own. */
+/** Characters of a body above which its work begins in a new turn of the event loop. */
 const longBody = 65_536;
 
 /**
@@ -66,7 +65,7 @@ export async function readText(request: Request, maxBytes: number): Promise<stri
 }
 
 /**
- * @throws RelayError 400 `invalid_json`, also for what is nested too deep; 413 for too many values
+ * @throws RelayError 400 `invalid_json`, also when it is nested too deeply; 413 for too many values
  */
 export function parseBody(text: string, bounds: Pick<BodyBounds, 'maxValues'>): JsonValue {
   checkText(text, bounds);
@@ -78,8 +77,8 @@ export function parseBody(text: string, bounds: Pick<BodyBounds, 'maxValues'>): 
 }
 
 /**
- * Looks at the text, so that nothing is built that is too deep or too large.
- * @throws RelayError 400 `invalid_json` for what is nested too deep; 413 `payload_too_large` for
+ * Checks the text, so that nothing too deep or too large is built from it.
+ * @throws RelayError 400 `invalid_json` when it is nested too deeply; 413 `payload_too_large` for
  * too many values
  */
 export function checkText(text: string, { maxValues }: Pick<BodyBounds, 'maxValues'>): void {
@@ -90,12 +89,12 @@ export function checkText(text: string, { maxValues }: Pick<BodyBounds, 'maxValu
     throw relayError(
       413,
       'payload_too_large',
-      `A body may hold at most ${maxValues} values here. A member with a key that is new in ` +
-        'it counts as five.',
+      `Expected a body of at most ${maxValues} values. A member with a key that is new in the ` +
+        'body counts as five.',
     );
 }
 
-/** The first of these members that the object has itself. */
+/** The first of these members that the object has as its own. */
 export function fieldOf(body: JsonObject, ...names: readonly string[]): JsonValue | undefined {
   for (const name of names) if (Object.hasOwn(body, name)) return body[name];
   return undefined;
@@ -112,7 +111,7 @@ function checkContentType(request: Request): void {
     throw relayError(
       415,
       'unsupported_media_type',
-      'Expected a body with `Content-Type: application/json`, in UTF-8.',
+      'Expected a body in UTF-8 with `Content-Type: application/json`.',
     );
   if ((headerOf(request, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity')
     throw relayError(415, 'unsupported_media_type', 'Expected a body without `Content-Encoding`.');

@@ -1,10 +1,10 @@
-/** Whose request it is, as far as limits an address go. */
+/** Identifies the client for per-address limits. */
 import type { OriginSettings } from '../read-options.ts';
 import type { Report } from '../report.ts';
 
 /**
- * What names the address in counters; undefined where nobody knows it, which means no limit. @param
- * told what the server says
+ * The client's name in counters; undefined if it is unknown, and then no limit applies. @param told
+ * the address that the server reports
  */
 export async function addressOf(
   request: Request,
@@ -25,7 +25,7 @@ function addressBehind(
   proxies: number,
 ): string | undefined {
   if (proxies === 0) return told;
-  // Each proxy adds at the end whom it saw; what stands before that is anybody's word.
+  // Each proxy appends the address of its client. Earlier entries may be forged.
   const entries = (request.headers.get('x-forwarded-for') ?? '')
     .split(',')
     .map((entry) => entry.trim());
@@ -42,14 +42,14 @@ async function ask(
     return typeof address === 'string' ? address : undefined;
   } catch (error) {
     report('clientAddress', error);
-    // Those whom the host's function fails on share one limit.
+    // Clients for which the host's function fails share one limit.
     return 'unknown';
   }
 }
 
 /**
- * An IPv4 address, also one that is written as IPv6; of IPv6 the first half, since whoever has one
- * address has all with the same; else the text, cut.
+ * An IPv4 address, also if it is written as IPv6; the first half of an IPv6 address, because a
+ * client usually has all addresses with the same first half; else the text, cut.
  */
 function counted(address: string): string {
   const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');

@@ -1,6 +1,6 @@
 /**
- * A session's tools over MCP: one handler for each live session, made when it is first used and
- * closed with it.
+ * A session's tools over MCP. Each live session has one handler, made at its first use and closed
+ * with the session.
  */
 import { isMisuseError, type JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
@@ -55,12 +55,12 @@ export function mcpRoute({
   };
 }
 
-/** What loading it threw names places of the server, and is for its log. */
+/** The error of loading it names paths of the server, so that only the log gets it. */
 const noMcp =
   'The package `@modelcontextprotocol/server` cannot be loaded on the server; run `npm ' +
   'install @modelcontextprotocol/server` there.';
 
-/** The request as it is behind the relay's door, where host and origin were checked. */
+/** The request for the MCP handler. Host, origin and token were checked by the relay. */
 function inside(request: Request, text: string | undefined): Request {
   const headers = new Headers(request.headers);
   for (const name of ['host', 'origin', 'authorization', 'content-length']) headers.delete(name);
@@ -73,12 +73,12 @@ function inside(request: Request, text: string | undefined): Request {
 }
 
 /**
- * How many messages there are in a body, and how many of them call a tool. What is no JSON is
- * answered in the protocol's own words, and no body counts as one message.
+ * The number of messages in a body, and how many of them call a tool. A body that is not JSON counts
+ * as one message, because the MCP handler answers it; so does a request without a body.
  */
 function countOf(text: string | undefined): { readonly messages: number; readonly calls: number } {
-  // A single message that calls no tool need not be read for that. Letters may be written as
-  // escapes.
+  // A single message without the word `tools` calls no tool and need not be parsed. Letters may be
+  // written as escapes.
   if (text === undefined || (!/^\s*\[/.test(text) && !/tools|\\u/.test(text)))
     return { messages: 1, calls: 0 };
   try {
@@ -93,7 +93,7 @@ function countOf(text: string | undefined): { readonly messages: number; readonl
   }
 }
 
-/** The same response; `run` is called once, when its body has ended or nobody reads it any more. */
+/** The same response. `run` is called once, when its body has ended or is no longer read. */
 function whenDone(response: Response, run: () => void): Response {
   if (response.body === null) {
     run();

@@ -1,6 +1,6 @@
 /**
- * The metadata of live sessions as it was written last: whoever asks again is answered without
- * anything being built.
+ * Keeps the metadata of live sessions as it was last written, so that a later request is answered
+ * without building it again.
  */
 import type { HostTool } from '../../index.ts';
 import type { LiveSession } from '../calls/live-session.ts';
@@ -9,17 +9,17 @@ import type { RelayStore } from '../ports/store.ts';
 import { readTools } from '../tools/tools-document.ts';
 import { describeSession, type MetadataVersion, type WrittenMetadata } from './metadata.ts';
 
-/** Most characters of text that a node keeps. The ETags stay when texts have to go. */
+/** Most characters of text that a node keeps. ETags stay when texts are dropped. */
 const mostTextChars = 32 * 1_024 * 1_024;
 
-/** Metadata whose text may be gone for want of room. */
+/** Metadata whose text may have been dropped. */
 export interface KeptMetadata extends Pick<WrittenMetadata, 'headers'> {
   readonly text: string | undefined;
 }
 
 /** Reads the metadata of sessions. */
 export interface MetadataCache {
-  /** As it is now. The text is there, unless `isKnown` says of the ETag that the client has it. */
+  /** The current metadata. Its text is always there unless the client has it, as `isKnown` says. */
   read(
     live: LiveSession,
     document: SessionDocument,
@@ -28,38 +28,26 @@ export interface MetadataCache {
   ): Promise<KeptMetadata>;
 }
 
-/** What was written of one version, and of which tools. */
+/** The metadata of one version, and the tools that it describes. */
 interface Page {
-  /** The list that the session gave: another one is given when anything in it changes. */
+  /** The list from the session, which gives another list when anything in it changes. */
   readonly tools: readonly HostTool[];
   readonly revision: number;
   written: Promise<KeptMetadata>;
 }
 
+/** The texts that a node keeps, and how long they are. */
+interface KeptTexts {
+  /** Characters by page. The page that was read longest ago comes first. */
+  readonly lengths: Map<Page, number>;
+  readonly mostChars: number;
+  chars: number;
+}
+
 /** Makes the cache of a node. What it keeps of a session goes with the live session. */
 export function createMetadataCache(store: RelayStore, mostChars = mostTextChars): MetadataCache {
   const sessions = new WeakMap<LiveSession, Map<MetadataVersion, Page>>();
-  /**
-   * Pages whose texts are kept, and how long those are: the one that was read longest ago comes
-   * first.
-   */
-  const texts = new Map<Page, number>();
-  let chars = 0;
-
-  const forget = (page: Page): void => {
-    chars -= texts.get(page) ?? 0;
-    texts.delete(page);
-  };
-  const keep = (page: Page, length: number): void => {
-    forget(page);
-    texts.set(page, length);
-    chars += length;
-    for (const [oldest] of texts) {
-      if (chars <= mostChars) return;
-      forget(oldest);
-      oldest.written = oldest.written.then(({ headers }) => ({ headers, text: undefined }));
-    }
-  };
+  const texts: KeptTexts = { lengths: new Map(), mostChars, chars: 0 };
   const pagesOf = (live: LiveSession): Map<MetadataVersion, Page> => {
     const known = sessions.get(live);
     if (known !== undefined) return known;
@@ -67,12 +55,11 @@ export function createMetadataCache(store: RelayStore, mostChars = mostTextChars
     sessions.set(live, pages);
     live.onClose(() => {
       sessions.delete(live);
-      for (const page of pages.values()) forget(page);
+      for (const page of pages.values()) forget(texts, page);
       pages.clear();
     });
     return pages;
   };
-
   return {
     async read(live, document, version, isKnown) {
       const pages = pagesOf(live);
@@ -83,27 +70,53 @@ export function createMetadataCache(store: RelayStore, mostChars = mostTextChars
         if (page?.tools !== tools || page.revision !== revision) break;
         const written = await page.written;
         if (written.text !== undefined || isKnown(written.headers.ETag)) {
-          if (texts.has(page)) keep(page, written.text?.length ?? 0);
+          if (texts.lengths.has(page)) keep(texts, page, written.text?.length ?? 0);
           return written;
         }
-        // Somebody else may be writing it again by now.
+        // Another request may be writing it again by now.
         if (pages.get(version) === page) break;
       }
       const writing = readTools(store, document.code).then((found) =>
         describeSession(document, found?.document, tools, version),
       );
-      const page: Page = { tools, revision, written: writing };
-      const before = pages.get(version);
-      if (before !== undefined) forget(before);
-      pages.set(version, page);
-      try {
-        const written = await writing;
-        if (pages.get(version) === page) keep(page, written.text.length);
-        return written;
-      } catch (error) {
-        if (pages.get(version) === page) pages.delete(version);
-        throw error;
-      }
+      return put(texts, pages, version, { tools, revision, written: writing }, writing);
     },
   };
+}
+
+async function put(
+  texts: KeptTexts,
+  pages: Map<MetadataVersion, Page>,
+  version: MetadataVersion,
+  page: Page,
+  writing: Promise<WrittenMetadata>,
+): Promise<KeptMetadata> {
+  const before = pages.get(version);
+  if (before !== undefined) forget(texts, before);
+  pages.set(version, page);
+  try {
+    const written = await writing;
+    if (pages.get(version) === page) keep(texts, page, written.text.length);
+    return written;
+  } catch (error) {
+    if (pages.get(version) === page) pages.delete(version);
+    throw error;
+  }
+}
+
+function forget(texts: KeptTexts, page: Page): void {
+  texts.chars -= texts.lengths.get(page) ?? 0;
+  texts.lengths.delete(page);
+}
+
+/** Keeps a text as the one that was read last, and drops the oldest ones above the limit. */
+function keep(texts: KeptTexts, page: Page, length: number): void {
+  forget(texts, page);
+  texts.lengths.set(page, length);
+  texts.chars += length;
+  for (const [oldest] of texts.lengths) {
+    if (texts.chars <= texts.mostChars) return;
+    forget(texts, oldest);
+    oldest.written = oldest.written.then(({ headers }) => ({ headers, text: undefined }));
+  }
 }

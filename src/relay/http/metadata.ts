@@ -1,6 +1,5 @@
 /**
- * What `GET /:code/metadata` answers: who the application is and which tools there are, in the
- * version that was asked for.
+ * The answer to `GET /:code/metadata`: the application and its tools, in the requested version.
  */
 import { createHash } from 'node:crypto';
 import type { HostTool, JsonObject } from '../../index.ts';
@@ -13,7 +12,7 @@ const versions = ['1.0.0', '2.0.0'] as const;
 export type MetadataVersion = (typeof versions)[number];
 const newest: MetadataVersion = '2.0.0';
 
-/** The part of a host tool that metadata shows: what models are shown of it. */
+/** The part of a host tool that metadata shows, which is what models see. */
 export type ShownTool = Pick<
   HostTool,
   'name' | 'description' | 'parameters' | 'outputSchema' | 'title' | 'annotations'
@@ -27,8 +26,8 @@ export interface WrittenMetadata {
 }
 
 /**
- * The version that an `Accept-Version` header asks for: the first of its list that there is; `1`
- * and `1.0` mean `1.0.0`, nothing and `*` the newest. @throws RelayError 406
+ * The version that an `Accept-Version` header asks for: the first supported one of its list. `1` and
+ * `1.0` mean `1.0.0`; no header and `*` mean the newest. @throws RelayError 406
  * `version_not_acceptable`
  */
 export function negotiateVersion(acceptVersion: string | null): MetadataVersion {
@@ -42,18 +41,18 @@ export function negotiateVersion(acceptVersion: string | null): MetadataVersion 
   throw relayError(
     406,
     'version_not_acceptable',
-    `Requested version ${cleanLine(wanted, 64) || '(none that can be read)'} not supported. ` +
+    `Requested version ${cleanLine(wanted, 64) || '(unreadable)'} not supported. ` +
       `Supported versions: ${versions.join(', ')}`,
   );
 }
 
 /**
  * Describes a session. The same session with the same tools gives the same bytes on every node, and
- * so the same `ETag`: it is a digest of them, and not of revisions, which count anew in each
- * process. It is weak, as a client needs no more than to know that the tools are the same.
- * `Last-Modified` follows the application's tools alone.
- * @param tools undefined before a registration: type and version are then null, and the tools are
- * the host's
+ * so the same `ETag`. The ETag is a digest of these bytes rather than of revisions, which start anew
+ * in each process. It is weak, because a client only needs to know whether the tools are the same.
+ * `Last-Modified` depends only on the application's tools.
+ * @param tools undefined before a registration; type and version are then null, and the tools are
+ * those of the host
  * @param shown the effective tools, in their order
  */
 export function describeSession(
@@ -124,7 +123,7 @@ function newerBody(
   };
 }
 
-/** The older manifest, which knows nothing of applications. */
+/** The older manifest, without the application. */
 function olderBody(
   { code, expiresAt }: SessionDocument,
   shown: readonly ShownTool[],

@@ -1,4 +1,4 @@
-/** What the routes of a relay work with, and what they are given of a request. */
+/** What the routes of a relay work with: the parts of the node, and the request. */
 
 import type { Calls } from '../calls/calls.ts';
 import type { LiveSessions } from '../calls/live-sessions.ts';
@@ -40,7 +40,7 @@ export interface NodeParts {
   readonly report: Report;
   /** Aborts when the node begins to drain. */
   readonly draining: AbortSignal;
-  /** Aborts when nothing runs any more. */
+  /** Aborts when the node has closed. */
   readonly closed: AbortSignal;
 }
 
@@ -48,12 +48,12 @@ export interface NodeParts {
 export interface Exchange {
   readonly request: Request;
   readonly params: RouteParams;
-  /** For limits an address; undefined where nobody knows it. */
+  /** Identifies the client for per-address limits; undefined if it is unknown. */
   readonly address: string | undefined;
   readonly bounds: BodyBounds;
 }
 
-/** A request of a session, by somebody who may make it. */
+/** A request to a session, by a client that may make it. */
 export interface SessionExchange extends Exchange {
   readonly document: SessionDocument;
   readonly side: Side | 'host';

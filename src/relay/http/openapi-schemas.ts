@@ -38,11 +38,11 @@ export const schemas: Readonly<Record<string, JsonObject>> = {
       error: { enum: Object.keys(errorStatus) },
       message: {
         type: 'string',
-        description: 'For people: what was expected, what came, what to do.',
+        description: 'For people: what was expected, what was got, and what to do.',
       },
       code: {
         enum: [...rateLimitCodes, ...Object.keys(errorStatus)],
-        description: 'The older code where there is one, else `error` again.',
+        description: 'The older code if there is one, else `error` again.',
       },
       failedTools: list(ref('FailedTool')),
     },
@@ -71,7 +71,7 @@ export const schemas: Readonly<Record<string, JsonObject>> = {
       description: { type: 'string', description: 'At most 8 KB.' },
       parameters: {
         type: 'object',
-        description: 'A JSON Schema of type object; `inputSchema` is read too.',
+        description: 'A JSON Schema of type object. `inputSchema` is also read.',
       },
       inputSchema: anyObject,
       outputSchema: anyObject,
@@ -156,17 +156,17 @@ export const schemas: Readonly<Record<string, JsonObject>> = {
     {
       requestId: {
         ...ref('RequestId'),
-        description: 'The same id again is the same request. Made where it is left out.',
+        description: 'The same id again is the same request. Generated if it is left out.',
       },
       tool: { type: 'string', minLength: 1 },
       args: {
         type: ['object', 'string'],
-        description: 'An object, or a string that holds one as JSON.',
+        description: 'An object, or a string with the JSON of one.',
       },
       wait: {
         type: 'boolean',
         default: true,
-        description: 'False: answered once the gates have passed.',
+        description: 'False: answer as soon as the call has passed its checks.',
       },
     },
     ['requestId', 'args', 'wait'],

@@ -34,49 +34,49 @@ const ofStreams: readonly JsonObject[] = [
     type: 'integer',
     minimum: 0,
   }),
-  parameter('query', 'client', 'Which running application this is.', {
+  parameter('query', 'client', 'Identifies the running application.', {
     type: 'string',
     pattern: '^[A-Za-z0-9_.:-]{1,128}$',
   }),
   parameter('query', 'ticket', 'Instead of a token.'),
-  parameter('header', 'Last-Event-ID', 'As `after`, and before it.', {
+  parameter('header', 'Last-Event-ID', 'The same as `after`; takes precedence over it.', {
     type: 'integer',
     minimum: 0,
   }),
 ];
 
 const operations: Readonly<Record<string, Operation>> = {
-  'GET healthz': { summary: 'Whether the process lives.', answers: { 200: 'Health' } },
+  'GET healthz': { summary: 'Reports whether the process is alive.', answers: { 200: 'Health' } },
   'GET readyz': {
-    summary: 'Whether the node takes requests.',
+    summary: 'Reports whether the node accepts requests.',
     answers: { 200: 'Readiness', 503: 'Readiness' },
   },
   'GET openapi': { summary: 'This document.', answers: { 200: 'OpenApi' } },
   'POST create': {
-    summary: 'Creates a session. Under the key of the host, where one is set.',
+    summary: 'Creates a session. Needs the host key if one is set.',
     body: 'Empty',
     answers: { 201: 'CreatedSession' },
   },
   'DELETE delete': { summary: 'Ends the session.', answers: { 204: undefined } },
   'POST pair': {
-    summary: 'Trades the code for the token of a side, once a side. Only where pairing is on.',
+    summary: 'Exchanges the code for a token, once per side. Only if pairing is on.',
     body: 'PairRequest',
     answers: { 200: 'Paired' },
   },
   'POST ticket': {
-    summary: 'A ticket of this side, for one use within 30 seconds.',
+    summary: 'Creates a ticket for this side, for one use within 30 seconds.',
     answers: { 200: 'Ticket' },
   },
   'GET metadata': {
-    summary: 'The application and the tools of the session.',
+    summary: 'Describes the application and the tools of the session.',
     answers: { 200: 'Metadata', 304: undefined },
     parameters: [
-      parameter('header', 'Accept-Version', 'Versions, the best first.'),
+      parameter('header', 'Accept-Version', 'Supported versions, the preferred one first.'),
       parameter('header', 'If-None-Match', 'The ETag of an earlier answer.'),
     ],
   },
   'POST register-tools': {
-    summary: 'Registers tools in place of those that there were.',
+    summary: 'Registers tools. They replace the former ones.',
     body: 'Registration',
     answers: { 201: 'Registered' },
   },
@@ -96,11 +96,14 @@ const operations: Readonly<Record<string, Operation>> = {
     answers: { 200: 'ResponseTaken' },
   },
   'POST request': {
-    summary: 'Calls a tool. A call that failed is a result.',
+    summary: 'Calls a tool. A failed call is a result as well.',
     body: 'Request',
     answers: { 200: 'RequestDone', 202: 'RequestQueued' },
   },
-  'GET request-status': { summary: 'What became of a request.', answers: { 200: 'RequestStatus' } },
+  'GET request-status': {
+    summary: 'Reports the status of a request.',
+    answers: { 200: 'RequestStatus' },
+  },
   'GET events': {
     summary: "The agent's events: results and changes of tools, among others.",
     answers: { 200: 'Events' },
@@ -120,7 +123,7 @@ const operations: Readonly<Record<string, Operation>> = {
     answers: { 200: undefined },
   },
   'POST approval': {
-    summary: 'Answers a call that waits for a person.',
+    summary: 'Answers a call that waits for approval.',
     body: 'Decision',
     answers: { 200: 'Decided' },
   },
@@ -128,9 +131,9 @@ const operations: Readonly<Record<string, Operation>> = {
 
 const descriptions: Readonly<Record<number, string>> = {
   201: 'Created.',
-  202: 'Taken.',
+  202: 'Accepted.',
   204: 'Done.',
-  304: 'Not changed.',
+  304: 'Not modified.',
   503: 'Not ready.',
 };
 
@@ -141,7 +144,7 @@ export const openApiDocument: JsonObject = {
     title: 'host-tools relay',
     version: '2.0.0',
     description:
-      'Applications register tools for a session; agents call them; every call passes the ' +
+      'Applications register tools in a session. Agents call them. Every call passes the ' +
       'gates of the host.',
   },
   servers: [{ url: '/' }],
@@ -151,7 +154,7 @@ export const openApiDocument: JsonObject = {
     securitySchemes: {
       application: { type: 'http', scheme: 'bearer', description: "The application's token." },
       agent: { type: 'http', scheme: 'bearer', description: "The agent's token." },
-      host: { type: 'http', scheme: 'bearer', description: 'The key of the host.' },
+      host: { type: 'http', scheme: 'bearer', description: 'The host key.' },
       ticket: { type: 'apiKey', in: 'query', name: 'ticket' },
     },
   },

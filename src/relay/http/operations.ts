@@ -1,4 +1,4 @@
-/** What operators ask a node: whether it lives, whether it is ready, what its interface is. */
+/** Routes for operators: liveness, readiness, and the OpenAPI document. */
 
 import type { NodeParts, OpenHandlers } from './node-parts.ts';
 import { openApiDocument } from './openapi.ts';

@@ -1,4 +1,4 @@
-/** What an application answers to a call: over HTTP, and over a socket alike. */
+/** An application's answers to calls, over HTTP and over sockets. */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import type { CallAnswer, SessionDocument } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
@@ -16,8 +16,8 @@ export function responseRoute(parts: NodeParts): Pick<SessionHandlers, 'response
 }
 
 /**
- * Takes `{ requestId, result | error }`. The first answer of a call wins; one more is taken and
- * changes nothing.
+ * Takes `{ requestId, result | error }`. The first answer to a call wins. Further ones are accepted
+ * and change nothing.
  * @throws RelayError 400 `missing_request_id`, `missing_result_or_error`, 404 `request_not_found`,
  * 413, 429
  */
@@ -31,7 +31,7 @@ export async function takeResponse(
     throw relayError(
       400,
       'missing_request_id',
-      'Expected `requestId` to be the id of a tool-request.',
+      'Expected `requestId` to be the id of a `tool-request`.',
     );
   const given = readAnswer(body);
   await limits.response(code);
@@ -39,12 +39,12 @@ export async function takeResponse(
     throw relayError(
       404,
       'request_not_found',
-      'This session has no such request, or has it no more.',
+      'This session has no such request, or no longer has it.',
     );
   return { success: true, requestId };
 }
 
-/** 0, false, "" and null are results. An error that says nothing gives way to a result. */
+/** 0, false, "" and null are results. An empty error is ignored if there is a result. */
 function readAnswer(body: JsonObject): CallAnswer {
   const result = fieldOf(body, 'result', 'content');
   const error = fieldOf(body, 'error');
@@ -65,7 +65,7 @@ function bounded(value: JsonValue): JsonValue {
     throw relayError(
       413,
       'payload_too_large',
-      `A result may have ${maxResultBytes} bytes of JSON at most.`,
+      `Expected a result of at most ${maxResultBytes} bytes of JSON.`,
     );
   return value;
 }

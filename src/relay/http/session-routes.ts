@@ -1,4 +1,4 @@
-/** The life of a session: created, paired, shown tickets for, deleted. */
+/** The routes that create and delete sessions, pair clients and give out tickets. */
 
 import { changeSession, createSessionDocument } from '../calls/session-document.ts';
 import { keys, type Side } from '../ports/documents.ts';
@@ -9,7 +9,7 @@ import { fieldOf, readObject } from './bodies.ts';
 import type { NodeParts, OpenHandlers, SessionHandlers } from './node-parts.ts';
 import { answer } from './responses.ts';
 
-/** Milliseconds that a ticket is good for. */
+/** Milliseconds for which a ticket is valid. */
 const ticketMs = 30_000;
 
 /** Handlers of the routes without a token. */
@@ -41,7 +41,7 @@ export function openSessionRoutes({
       if (side !== 'application' && side !== 'agent')
         throw relayError(400, 'invalid_request', 'Expected `side` to be "application" or "agent".');
       await limits.pair(address, code);
-      // Without a token nothing is learnt of a session that has expired.
+      // Without a token a client must not learn that a session has expired.
       const { expiresAt } = await findSession(store, now(), code).catch((error: unknown) => {
         throw (error as { status?: unknown }).status === 410 ? sessionNotFound() : error;
       });
@@ -49,7 +49,11 @@ export function openSessionRoutes({
       const hash = hashOf(token);
       const after = await changeSession(store, code, (document) => {
         if (document.paired.includes(side))
-          throw relayError(409, 'already_paired', `The ${side} side has traded this code already.`);
+          throw relayError(
+            409,
+            'already_paired',
+            `The ${side} side has already exchanged this code for a token.`,
+          );
         const tokens = { ...document.tokens, [side]: [...document.tokens[side].slice(0, 1), hash] };
         return { ...document, tokens, paired: [...document.paired, side] };
       });
@@ -59,7 +63,7 @@ export function openSessionRoutes({
   };
 }
 
-/** Handlers of the routes with one. */
+/** Handlers of the routes with a token. */
 export function sessionRoutes({
   settings,
   limits,

@@ -34,8 +34,8 @@ export function streamRoutes({
 }
 
 /**
- * What a request asks for by its query, and by `Last-Event-ID`, which a browser sends when it comes
- * again. @throws RelayError 400 `invalid_last_event_id`, `invalid_client`
+ * Reads the query of a request, and `Last-Event-ID`, which a browser sends when it reconnects.
+ * @throws RelayError 400 `invalid_last_event_id`, `invalid_client`
  */
 export function readStreamRequest({
   request,

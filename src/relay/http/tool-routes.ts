@@ -2,10 +2,10 @@
 
 import { registrationReason } from '../events/tool-updates.ts';
 import type { Side } from '../ports/documents.ts';
-import { changeTools, type ToolChanging } from '../tools/change-tools.ts';
 import { registerTools, updateTools } from '../tools/registration.ts';
 import { readRegistration, readUpdate } from '../tools/registration-body.ts';
 import { readObject } from './bodies.ts';
+import { changeTools, type ToolChanging } from './change-tools.ts';
 import { isNamed, negotiateVersion } from './metadata.ts';
 import { createMetadataCache, type MetadataCache } from './metadata-cache.ts';
 import type { NodeParts, SessionExchange, SessionHandlers } from './node-parts.ts';

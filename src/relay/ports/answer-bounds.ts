@@ -1,8 +1,6 @@
-/**
- * How much an application's answer may hold: the relay looks at it, and the client before it sends.
- */
+/** Limits of an application's answer. The relay checks them, and so does the client beforehand. */
 
-/** Deepest nesting in a body of the relay. */
+/** Deepest nesting of a body. */
 export const maxBodyDepth = 100;
-/** Most values of an application's answer, which is its result and the id of the call. */
+/** Most values of an application's answer: its result and the id of the call. */
 export const maxAnswerValues = 125_000;

@@ -1,4 +1,4 @@
-/** What is kept of a session: documents by key, two logs, one lease. Values are JSON. */
+/** What the store keeps of a session: documents by key, two logs, one lease. Values are JSON. */
 import type { JsonObject, JsonValue, ToolResult } from '../../index.ts';
 
 /** The two sides that a session joins. */
@@ -13,27 +13,27 @@ export const keys = {
   ticket: (hash: string): string => `ticket:${hash}`,
   mcpSessions: 'mcp',
   mcpSession: (hash: string): string => `mcp:${hash}`,
-  /** How far a side's log was delivered while anybody listened. */
+  /** How far a side has read its log. */
   cursor: (side: Side): string => `cursor:${side}`,
   /** Held by the connection that gets the application's calls. */
   applicationLease: 'application',
 } as const;
 
-/** `session`: who may speak, until when. Read at every request. */
+/** `session`: the tokens and the expiry. Read at every request. */
 export interface SessionDocument {
   readonly code: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** Hashes of the tokens of a side: the first, and the one that pairing gave. */
+  /** Hashes of each side's tokens: the first one, and the one from pairing. */
   readonly tokens: Readonly<Record<Side, readonly string[]>>;
-  /** Sides that have traded the code. */
+  /** Sides that have exchanged the code for a token. */
   readonly paired: readonly Side[];
   /** The `revision` of `tools`; 0 before a registration. */
   readonly toolsRevision: number;
 }
 
-/** A definition as it was accepted: cleaned and checked. */
+/** An accepted definition, cleaned and checked. */
 export interface RelayedDefinition {
   readonly name: string;
   readonly description: string;
@@ -42,14 +42,14 @@ export interface RelayedDefinition {
   readonly title?: string;
   readonly annotations?: JsonObject;
   /**
-   * What the patterns of its schemas cost, in instructions; absent where there are none. All of a
-   * session together are bounded.
+   * The cost of the patterns of its schemas, in instructions; absent if there are none. The sum of a
+   * session is limited.
    */
   readonly patternSize?: number;
 }
 
 /**
- * `tools`: what the application has registered. Its definitions are kept under a key of their own.
+ * `tools`: what the application has registered. The definitions are stored under their own key.
  */
 export interface ToolsDocument {
   /** From 1; grows with each change. */
@@ -60,52 +60,53 @@ export interface ToolsDocument {
   readonly environment: JsonObject;
   readonly definitions: readonly RelayedDefinition[];
   /**
-   * The last ones that were removed, for whoever is told only later that they were there; bounded.
+   * The definitions that were removed last, for clients that learn of them only later. Limited in
+   * size.
    */
   readonly gone?: readonly RelayedDefinition[];
   /** Epoch milliseconds. */
   readonly registeredAt: number;
   readonly updatedAt: number;
-  /** Hashes of the first definition of each name ever registered, where definitions are pinned. */
+  /** If definitions are pinned: the hash of the first definition of each name. */
   readonly pins?: Readonly<Record<string, string>>;
 }
 
 /** `request:<id>`: a call that an agent asked for over REST. */
 export interface RequestDocument {
   readonly tool: string;
-  /** Until it is done. */
+  /** Absent once the request is done. */
   readonly args?: JsonValue;
-  /** Of tool and arguments: the id again with others is a conflict. */
+  /** Of tool and arguments. The same id with another hash is a conflict. */
   readonly hash: string;
   readonly status: 'queued' | 'running' | 'done';
   /** Epoch milliseconds. */
   readonly createdAt: number;
-  /** How it ended; before it is done, that it waits for a person. */
+  /** How the call ended; before it is done, that it waits for approval. */
   readonly result?: ToolResult;
-  /** Epoch milliseconds until which a person may answer; only while one is waited for. */
+  /** While the call waits for approval: until when it can be answered, in epoch milliseconds. */
   readonly waitsUntil?: number;
-  /** A person has answered, and it runs since: it cannot be begun again. */
+  /** The approval was answered and the call runs. It must not be begun again. */
   readonly resumed?: true;
   /** How often nodes have taken it over. */
   readonly taken?: number;
 }
 
-/** `call:<id>`: a call on its way to the application, whoever asked for it. */
+/** `call:<id>`: a call to the application. */
 export interface CallDocument {
   readonly tool: string;
-  /** Until it is answered. */
+  /** Absent once the call is answered. */
   readonly args?: JsonObject;
   /** Epoch milliseconds. */
   readonly deadline: number;
-  /** It may run twice. */
+  /** The call may run twice. */
   readonly idempotent: boolean;
   /** How often it was delivered. */
   readonly attempt: number;
-  /** The epoch of the connection that it was delivered to last; 0 before. */
+  /** The epoch of the connection that got it last; 0 before the first delivery. */
   readonly epoch: number;
-  /** The application that it was delivered to, where that said who it is. */
+  /** The application that got it last, if that one has named itself. */
   readonly client?: string;
-  /** `lost`: delivered to an application that is gone, and must not run twice. */
+  /** `lost`: it was delivered to an application that is gone, and must not run twice. */
   readonly state: 'open' | 'answered' | 'lost' | 'ended';
   readonly answer?: CallAnswer;
 }
@@ -116,15 +117,15 @@ export type CallAnswer = { readonly result: JsonValue } | { readonly error: Json
 /** Most entries that a side's log keeps. */
 export const logKeep = 1_000;
 
-/** An entry of a log: it names what happened, the documents hold it. */
+/** An entry of a log. It names what happened; the documents hold the data. */
 export type LogRecord =
-  /** Application: a call to deliver, the `attempt`th time at least. */
+  /** Application: a call to deliver, at least for the `attempt`th time. */
   | { readonly kind: 'call'; readonly id: string; readonly attempt: number }
-  /** Application: a call that nobody waits for any more. */
+  /** Application: a call that is no longer waited for. */
   | { readonly kind: 'cancel'; readonly id: string; readonly reason: string }
   /** Agent: a request is done. */
   | { readonly kind: 'result'; readonly id: string }
-  /** Agent: a person is to decide. */
+  /** Agent: a call waits for approval. */
   | {
       readonly kind: 'approval';
       readonly approvalId: string;
@@ -133,7 +134,7 @@ export type LogRecord =
       readonly message?: string;
       readonly risk?: string;
     }
-  /** Both: the tools changed. Definitions are looked up when it is delivered. */
+  /** Both: the tools changed. Definitions are looked up when the entry is delivered. */
   | ToolsRecord;
 
 /** The names of a change of tools. */
@@ -145,11 +146,11 @@ export interface ToolsRecord {
   readonly reason: string;
   /** Epoch milliseconds. */
   readonly at: number;
-  /** The names were too many to keep: everything is to be read again. */
+  /** There were too many names to keep, so clients have to read all tools again. */
   readonly all?: true;
 }
 
-/** What wakes a session's listeners, on the bus. The channel is the session's code. */
+/** A message on the bus that wakes a session's listeners. The channel is the session's code. */
 export type Wake =
   /** The side's log has grown. */
   | 'log:application'
@@ -160,6 +161,6 @@ export type Wake =
   | 'lease'
   /** The session was deleted. */
   | 'closed'
-  /** A call was answered; a request is done. */
+  /** A call was answered, or a request is done. */
   | `call:${string}`
   | `request:${string}`;

@@ -1,13 +1,11 @@
-/** The host's store and bus, with their failures in the relay's own words. */
+/** The host's store and bus, with their failures as errors of the relay. */
 
 import { isRelayError, storeUnavailable } from '../relay-error.ts';
 import type { Report } from '../report.ts';
 import type { RelayBus } from './bus.ts';
 import type { RelayStore } from './store.ts';
 
-/**
- * A store that rejects with `store_unavailable` and with nothing else. It is the host's to close.
- */
+/** A store that rejects only with `store_unavailable`. It cannot be closed; the host does that. */
 export function guardStore(store: RelayStore, report: Report): RelayStore {
   const guard =
     <A extends unknown[], R>(operation: (...args: A) => Promise<R>) =>
@@ -41,8 +39,8 @@ export function guardStore(store: RelayStore, report: Report): RelayStore {
 }
 
 /**
- * A bus whose messages may be lost without a word to the sender, and whose subscriptions fail as
- * the store does. It is the host's to close.
+ * A bus whose messages may get lost silently, and whose subscriptions fail like the store. It cannot
+ * be closed; the host does that.
  */
 export function guardBus(bus: RelayBus, report: Report): RelayBus {
   return {

@@ -1,76 +1,78 @@
 /**
- * The port where a relay keeps what must outlive a node: documents, logs, leases, counters and what
- * is due, each of one session but the last two.
+ * The port through which a relay keeps what must outlive a node: documents, logs and leases of
+ * sessions, and counters and due items, which belong to no session.
  */
 
-/** A document and how often it was written. */
+/** A document and its version. */
 export interface StoredValue {
   /** As it was written. */
   readonly value: string;
-  /** From 1; grows by one with each write. */
+  /** From 1. Grows by one with each write. */
   readonly version: number;
 }
 
 /** An entry of a log. */
 export interface LogEntry {
-  /** From 1 and without gaps in a log, also after entries were dropped. */
+  /** From 1, without gaps within a log, also after entries were dropped. */
   readonly id: number;
   /** As it was added. */
   readonly value: string;
 }
 
-/** Who holds a lease. */
+/** The holder of a lease. */
 export interface LeaseHolder {
-  /** The name that it was taken under. */
+  /** The name under which the lease was taken. */
   readonly holder: string;
   /**
-   * Grows with each change of hands, also after a lease ran out: what a former holder writes can be
-   * told by it.
+   * Grows each time the lease is taken, also after it ran out. It tells the writes of a former
+   * holder from those of the current one.
    */
   readonly epoch: number;
-  /** Milliseconds until it runs out, by the store's clock. */
+  /** Milliseconds until the lease runs out, by the store's clock. */
   readonly remainingMs: number;
 }
 
 /** Something that a node should look after. */
 export interface DueItem {
-  /** The session that it was scheduled for; there may be none of that name any more. */
+  /** The session that the item was scheduled for. It may no longer exist. */
   readonly session: string;
-  /** What is due, among the session's. */
+  /** What is due in that session. */
   readonly key: string;
 }
 
 /**
- * Sessions and all that belongs to them. Every operation is atomic, and what has resolved is kept.
- * Nothing is ever written to a session that was not created, that was dropped or that has expired:
- * such writes resolve to `undefined` or `false`, and reads find nothing. Session names, keys and
- * values are any strings without lone surrogates; values up to 8 MB. Rejects only where the store
- * cannot be reached or is broken.
+ * Sessions and everything that belongs to them. Every operation is atomic, and a write that has
+ * resolved is kept. Nothing is ever written to a session that was not created, that was dropped or
+ * that has expired: such writes resolve to `undefined` or `false`, and reads find nothing. Session
+ * names, keys and values are any strings without lone surrogates; values have up to 8 MB. Operations
+ * reject only when the store cannot be reached or is broken.
  */
 export interface RelayStore {
   /**
-   * Creates a session with its first document. False, and nothing changed, when there is one of
-   * that name. @param expiresAt epoch milliseconds by the store's clock; the session and all that
-   * is kept of it then goes
+   * Creates a session with its first document. False, and nothing changes, when a session has that
+   * name. @param expiresAt epoch milliseconds by the store's clock; the session and everything in it
+   * is removed then
    */
   create(session: string, key: string, value: string, expiresAt: number): Promise<boolean>;
-  /** Removes a session and all that is kept of it. True for the one who removed it. */
+  /** Removes a session and everything in it. True for the caller that removed it. */
   drop(session: string): Promise<boolean>;
-  /** The documents of these keys, in their order. */
+  /** The documents of these keys, in the order of the keys. */
   get(session: string, keys: readonly string[]): Promise<readonly (StoredValue | undefined)[]>;
   /**
-   * Writes a document; with `version`, only over that very version (0: only where there is none).
-   * The new version, or undefined when refused. A document that was deleted and comes again goes on
-   * counting or starts at 1; either way no version of one life is taken for another's.
+   * Writes a document; with `version`, only over exactly that version (0: only if there is none).
+   * @returns the new version; undefined when the write was refused. The versions of a document that
+   * was deleted and written again go on counting or start at 1; in both cases a version from before
+   * the deletion never matches one from after it.
    */
   set(session: string, key: string, value: string, version?: number): Promise<number | undefined>;
   /**
-   * Removes a document; with `version`, only that very version. True for the one who removed it.
+   * Removes a document; with `version`, only exactly that version. True for the caller that removed
+   * it.
    */
   delete(session: string, key: string, version?: number): Promise<boolean>;
   /**
-   * Adds to a log and drops what is older than its last `keep` entries. The entry's id and the
-   * values of what was dropped, oldest first; undefined when there is no such session.
+   * Adds an entry to a log and drops all but its last `keep` entries. @returns the entry's id and
+   * the values of the dropped entries, oldest first; undefined when there is no such session
    */
   append(
     session: string,
@@ -80,7 +82,7 @@ export interface RelayStore {
   ): Promise<{ readonly id: number; readonly dropped: readonly string[] } | undefined>;
   /**
    * The oldest entries after an id, at most `limit`, and the ids of the oldest and the newest entry
-   * there is (0 for an empty log; `last` stays when entries are dropped).
+   * of the log (0 for an empty log; `last` stays when entries are dropped).
    */
   read(
     session: string,
@@ -90,15 +92,15 @@ export interface RelayStore {
   ): Promise<{
     /** In order, at most `limit`. */
     readonly entries: readonly LogEntry[];
-    /** The number of the oldest entry that is kept. */
+    /** The id of the oldest entry that is kept. */
     readonly first: number;
-    /** The number of the newest entry. */
+    /** The id of the newest entry. */
     readonly last: number;
   }>;
   /**
-   * Takes a lease that nobody holds, or, with `steal`, from whoever holds it. The holder who asks
-   * again gets a new epoch. Its epoch; undefined where another holds it, or there is no such
-   * session.
+   * Takes a free lease or, with `steal`, also a held one. A holder that takes its lease again gets a
+   * new epoch. @returns the epoch; undefined when another holder has the lease, or when there is no
+   * such session
    */
   acquire(
     session: string,
@@ -108,17 +110,18 @@ export interface RelayStore {
     steal?: boolean,
   ): Promise<number | undefined>;
   /**
-   * Lengthens a lease to `ttlMs` from now. False for an epoch that is no longer the current one, or
-   * has run out.
+   * Extends a lease to `ttlMs` from now. False when the epoch is not the current one, or when the
+   * lease has run out.
    */
   renew(session: string, lease: string, epoch: number, ttlMs: number): Promise<boolean>;
-  /** Gives a lease back. False as for {@link renew}. */
+  /** Releases a lease. False in the same cases as {@link renew}. */
   release(session: string, lease: string, epoch: number): Promise<boolean>;
-  /** Who holds a lease now. */
+  /** The current holder of a lease. */
   holder(session: string, lease: string): Promise<LeaseHolder | undefined>;
   /**
-   * Counts one use of `key` in a window that starts with its first use and lasts `windowMs`. What
-   * is refused does not count. `retryAfterMs`: until the window ends, where refused; else 0.
+   * Counts one use of `key` in a window that starts with its first use and lasts `windowMs`. A
+   * refused use does not count. `retryAfterMs`: if refused, milliseconds until the window ends; else
+   * 0.
    */
   count(
     key: string,
@@ -126,20 +129,21 @@ export interface RelayStore {
     windowMs: number,
   ): Promise<{ readonly allowed: boolean; readonly retryAfterMs: number }>;
   /**
-   * Remembers that something is due in `delayMs`; again, it moves. Not tied to the session's life.
+   * Schedules an item that is due in `delayMs`. Scheduling it again moves it. The item outlives its
+   * session.
    */
   schedule(session: string, key: string, delayMs: number): Promise<void>;
-  /** Forgets it. */
+  /** Removes a scheduled item. */
   unschedule(session: string, key: string): Promise<void>;
   /**
-   * What is due, oldest first, at most `limit`, and puts each off by `delayMs`: of several who ask
-   * at once, one gets it.
+   * The due items, oldest first, at most `limit`. Puts each off by `delayMs`, so that only one of
+   * several callers gets it.
    */
   due(limit: number, delayMs: number): Promise<readonly DueItem[]>;
   /** Resolves when the store answers. */
   ping(): Promise<void>;
   /**
-   * Frees what the store itself holds, such as timers; never a connection that the host made.
+   * Frees what the store itself holds, such as timers, but never a connection that the host made.
    * Idempotent.
    */
   close?(): Promise<void>;

@@ -1,6 +1,4 @@
-/**
- * The relay as a server of its own on Node: HTTP, server-sent events and WebSockets on one port.
- */
+/** The relay as a Node server: HTTP, server-sent events and WebSockets on one port. */
 
 import {
   kind,
@@ -17,33 +15,33 @@ import { safeLogger } from '../report.ts';
 import { listen, type NodeServer } from './node-server.ts';
 import { serverPortOf } from './server-port.ts';
 
-/** Settings of `serveRelay`: those of `createRelay`, and where to listen. */
+/** Options of `serveRelay`: those of `createRelay`, and where to listen. */
 export interface ServeRelayOptions<S = unknown> extends RelayOptions<S> {
-  /** 0 to 65 535; 0 is any that is free. */
+  /** The port to listen on, 0 to 65 535. 0 takes any free port. */
   readonly port: number;
   /**
-   * A name or an address, IPv6 without brackets. On another than a loopback address, set `hostKey`
-   * and let a proxy speak TLS. @default "127.0.0.1"
+   * The name or address to listen on, IPv6 without brackets. Unless it is a loopback address, set
+   * `hostKey` and put a proxy with TLS in front. @default "127.0.0.1"
    */
   readonly host?: string | undefined;
   /**
-   * Connections at a time, streams and WebSockets among them; more are closed at once. From 1.
-   * @default 10_000
+   * Most open connections, including streams and WebSockets. Further ones are closed at once. From
+   * 1. @default 10_000
    */
   readonly maxConnections?: number | undefined;
 }
 
-/** A relay that listens. */
+/** A listening relay. */
 export interface ServedRelay<S = unknown> {
-  /** Where it listens, such as `http://127.0.0.1:4040`. */
+  /** The address that it listens on, such as `http://127.0.0.1:4040`. */
   readonly url: string;
-  /** The one that it was given, or found. */
+  /** The port from the options, or the one that was found. */
   readonly port: number;
   /** The node behind it. */
   readonly relay: Relay<S>;
   /**
-   * Closes the relay as its own `close` does, then listens no more, gives connections five seconds
-   * to end, and cuts the rest. Idempotent.
+   * Closes the relay like `relay.close()`, then stops listening, gives connections five seconds to
+   * end, and cuts the rest. Idempotent.
    */
   close(): Promise<void>;
 }
@@ -62,10 +60,10 @@ const serverTable = {
 } satisfies TableOf<ServeRelayOptions>;
 
 /**
- * Serves a relay. Clients have 10 seconds to send a request's headers and 60 for all of it; answers
- * and streams may take longer. On a loopback address only the loopback names are answered as
- * `Host`, unless `allowedHosts` or `trustProxy` is given. WebSockets need the package `ws`; without
- * it they get 501. Rejects with a MisuseError `invalid_option` for options that are none, and with
+ * Serves a relay. Clients have 10 seconds to send the headers of a request and 60 for all of it;
+ * answers and streams may take longer. On a loopback address only loopback names are accepted in the
+ * `Host` header, unless `allowedHosts` or `trustProxy` is set. WebSockets need the package `ws`;
+ * without it they get 501. Rejects with a MisuseError `invalid_option` for invalid options, and with
  * the error of `node:net`, such as `EADDRINUSE`, when it cannot listen.
  *
  * @example
@@ -96,8 +94,8 @@ export async function serveRelay<S = unknown>(
   if (!local && given.hostKey === undefined)
     logger.warn(
       { host },
-      'relay: this address is not the loopback and no `hostKey` is set: whoever reaches it ' +
-        'may create sessions',
+      'relay: this is not a loopback address and no `hostKey` is set, so anyone who can reach it ' +
+        'can create sessions',
     );
   let server: NodeServer;
   try {

@@ -2,7 +2,6 @@
 import type { RawData, WebSocket } from 'ws';
 import type { JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
-import { excessOf, type JsonBounds, type JsonExcess } from '../../text/json-bounds.ts';
 import {
   type Backpressure,
   bufferBytes,
@@ -11,11 +10,11 @@ import {
   tooSlow,
 } from '../events/backpressure.ts';
 import type { OpenStream, StreamEvent } from '../events/ports.ts';
-import { maxAnswerValues, maxBodyDepth } from '../ports/answer-bounds.ts';
 import { isRelayError } from '../relay-error.ts';
 import { faultOf } from '../report.ts';
 import { logName } from '../secrets.ts';
 import type { RelayLogger } from '../settings.ts';
+import { readFrame } from './socket-frame.ts';
 import type { SocketAdmission } from './socket-port.ts';
 
 /**
@@ -44,14 +43,6 @@ export const closeCodes = {
 const mostAtOnce = 16;
 /** Unreadable frames after which the socket is closed. */
 const mostFaults = 5;
-/** A frame holds an answer within `data`. */
-const frameBounds: JsonBounds = { maxDepth: maxBodyDepth + 1, maxValues: maxAnswerValues + 20 };
-const tooMuch: Readonly<Record<JsonExcess, string>> = {
-  depth: `Expected the data of a frame to be nested at most ${maxBodyDepth} levels deep.`,
-  values:
-    `Expected an answer of at most ${maxAnswerValues} values. A member with a key that is new in ` +
-    'the answer counts as five.',
-};
 /** Milliseconds that a client has to close its side. */
 const closingMs = 5_000;
 /** Most bytes of a reason, as the protocol says. */
@@ -241,27 +232,8 @@ function refuseFrame(serving: Serving, error: string, message: string): void {
 }
 
 function takeFrame(serving: Serving, text: string): void {
-  const excess = excessOf(text, frameBounds);
-  if (excess !== undefined) return refuseFrame(serving, 'invalid_frame', tooMuch[excess]);
-  const frame = parse(text);
-  if (!isJsonObject(frame) || typeof frame.event !== 'string')
-    return refuseFrame(
-      serving,
-      'invalid_frame',
-      'Expected a text frame with the JSON of `{ event, data }`.',
-    );
-  if (frame.event !== 'response')
-    return refuseFrame(
-      serving,
-      'unknown_event',
-      'Expected the event `response`. A client sends no other event.',
-    );
-  if (serving.stream.side !== 'application')
-    return refuseFrame(
-      serving,
-      'wrong_side',
-      'This stream is for agents. Only the application sends responses.',
-    );
+  const frame = readFrame(text, serving.stream.side);
+  if ('error' in frame) return refuseFrame(serving, frame.error, frame.message);
   serving.unstored.push(frame.data);
   storeNext(serving);
 }
@@ -295,14 +267,6 @@ async function store(serving: Serving, data: unknown): Promise<void> {
       event: 'response-refused',
       data: { ...requestId, status, ...pick(body, ['error', 'message']) },
     });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function pick(body: JsonObject, names: readonly string[]): JsonObject {

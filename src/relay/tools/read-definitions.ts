@@ -76,7 +76,7 @@ export async function readDefinitions(
       if (read.has(name))
         throw new MisuseError(
           'duplicate_name',
-          'Its name came twice; the first definition was taken.',
+          'The name was given twice. The first definition is used.',
         );
       if (twin !== undefined && twin !== name)
         throw new MisuseError(
@@ -88,7 +88,7 @@ export async function readDefinitions(
         failed.push({
           toolName,
           error:
-            `Its name ${holder === name ? 'is' : `could be taken for \`${cleanLine(holder, 200)}\`,`} ` +
+            `Its name ${holder === name ? 'is that of' : `could be taken for \`${cleanLine(holder, 200)}\`,`} ` +
             'a tool of the host. Choose another name.',
           recoverable: false,
         });

@@ -19,32 +19,32 @@ const maxReasonBytes = 200;
 
 /** What an application registers. */
 export interface Registration {
-  /** What it is: `codap`, `slack`, `database`, `custom` or another word, 1 to 64 characters. */
+  /** The kind of application: `codap`, `slack`, `database`, `custom` or another word, 1 to 64 characters. */
   readonly pluginType: string;
-  /** At most 64 characters; `0` where it says none. */
+  /** At most 64 characters; `0` if it is left out. */
   readonly pluginVersion: string;
   /** Objects and strings, at most 100. */
   readonly capabilities: readonly JsonValue[];
   readonly environment: JsonObject;
-  /** Not yet looked at; at least one. */
+  /** Not yet checked; at least one. */
   readonly availableTools: readonly unknown[];
 }
 
-/** What an application changes of its tools. */
+/** How an application changes its tools. */
 export interface ToolsUpdate {
-  /** Definitions, not yet looked at. */
+  /** Definitions, not yet checked. */
   readonly added: readonly unknown[];
   /** Names. */
   readonly removed: readonly string[];
-  /** Definitions, not yet looked at. */
+  /** Definitions, not yet checked. */
   readonly modified: readonly unknown[];
   /** One line. */
   readonly reason: string;
 }
 
 /**
- * Reads `{ pluginType, pluginVersion?, capabilities?, availableTools, environment? }`; `tools` is
- * taken for `availableTools`. What else there is is ignored.
+ * Reads `{ pluginType, pluginVersion?, capabilities?, availableTools, environment? }`, or `tools`
+ * instead of `availableTools`. Other members are ignored.
  * @throws RelayError 400 `validation_error`; 422 `registration_failed` for an empty list
  */
 export function readRegistration(body: unknown): Registration {
@@ -75,7 +75,7 @@ export function readRegistration(body: unknown): Registration {
     throw relayError(
       422,
       'registration_failed',
-      'Expected at least one tool in `availableTools`, got none. Use update-tools to remove tools.',
+      'Expected at least one tool in `availableTools`, got none. Use `update-tools` to remove tools.',
       {
         details: { failedTools: [] },
       },
@@ -84,9 +84,8 @@ export function readRegistration(body: unknown): Registration {
 }
 
 /**
- * Reads `{ added?, removed?, modified?, reason? }`; `removed` holds names, or objects that have
- * one.
- * @throws RelayError 400 `validation_error`, also where it changes nothing
+ * Reads `{ added?, removed?, modified?, reason? }`. `removed` holds names, or objects with a `name`.
+ * @throws RelayError 400 `validation_error`, also when the update is empty
  */
 export function readUpdate(body: unknown): ToolsUpdate {
   const { added, removed, modified, reason } = objectOf(body);
@@ -148,15 +147,15 @@ function readEnvironment(environment: unknown): JsonObject {
   return bounded('environment', environment) as JsonObject;
 }
 
-/** A private copy, its strings cleaned. */
+/** A private copy with cleaned strings. */
 function bounded(field: string, value: unknown): JsonValue {
   const copy = copyJson(value, { maxDepth: 32, maxValues: maxBytes, maxChars: 2 * maxBytes });
   if (!copy.ok || copy.overflow || Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)
     throw relayError(
       400,
       'validation_error',
-      `Expected \`${field}\` to be JSON of at most ${maxBytes} bytes, nested at most 32 deep, ` +
-        'got more.',
+      `Expected \`${field}\` to be JSON of at most ${maxBytes} bytes, nested at most 32 levels ` +
+        'deep, got more.',
     );
   return cleanAll(copy.value);
 }

@@ -236,7 +236,7 @@ describe('a name', () => {
       name.toLowerCase() === 'bash' ? 'bash' : undefined;
     expect(await readOne(definition({ name: 'bash' }), { taken })).toEqual({
       toolName: 'bash',
-      error: 'Its name is a tool of the host. Choose another name.',
+      error: 'Its name is that of a tool of the host. Choose another name.',
       recoverable: false,
     });
     expect(await readOne(definition({ name: 'Bash' }), { taken })).toMatchObject({
@@ -252,7 +252,7 @@ describe('a name', () => {
     );
     expect(definitions).toEqual([definition()]);
     expect(failed).toEqual([
-      { toolName: 'one', error: expect.stringContaining('came twice'), recoverable: true },
+      { toolName: 'one', error: expect.stringContaining('was given twice'), recoverable: true },
     ]);
   });
 

@@ -12,8 +12,8 @@ import {
 import type { RelayStore } from '../ports/store.ts';
 import { sessionNotFound } from '../relay-error.ts';
 import type { RelaySettings } from '../settings.ts';
-import type { Registered, RegistrationOptions } from './registration.ts';
-import { readTools, writeTools } from './tools-document.ts';
+import type { Registered, RegistrationOptions } from '../tools/registration.ts';
+import { readTools, writeTools } from '../tools/tools-document.ts';
 
 const mostTries = 20;
 const sides = ['application', 'agent'] as const;
