@@ -9,7 +9,12 @@ export type {
   Grant,
   PendingApproval,
 } from './approval/request.ts';
-export type { ApprovalRecord, ApprovalStore } from './approval/store.ts';
+export type {
+  AnsweredApproval,
+  ApprovalRecord,
+  ApprovalStore,
+  SuspendedApproval,
+} from './approval/store.ts';
 export type { Content } from './content.ts';
 export { content } from './content.ts';
 // Calls
@@ -46,8 +51,9 @@ export type {
   HookResult,
   HooksPort,
 } from './mount/coordinator.ts';
-export type { Mount, MountedResult, MountedTool, MountOptions } from './mount/mount.ts';
+export type { Mount, MountOptions } from './mount/mount.ts';
 export { mount, registerHostToolsOnSession } from './mount/mount.ts';
+export type { MountedResult, MountedTool } from './mount/mounted-tool.ts';
 // Policy
 export type { Allow, Ask, Decision, Deny, Effect } from './policy/decision.ts';
 export { allow, ask, deny } from './policy/decision.ts';

@@ -2,7 +2,7 @@
  * Suspended calls in Redis. Any process may resume a call that another one suspended, and exactly
  * one does.
  */
-import type { ApprovalRecord, ApprovalStore, JsonObject } from '../index.ts';
+import type { ApprovalStore, JsonObject } from '../index.ts';
 import { isJsonObject } from '../json.ts';
 import { redisCommands, redisScript } from './commands.ts';
 import { approvalKey, approvalsKey, whole } from './keys.ts';
@@ -30,11 +30,19 @@ return redis.call('ZRANGEBYSCORE', KEYS[1], string.format('%.0f', now), '+inf')`
  * anyone. If the answer to a take is lost, the take is not repeated: the call must be requested
  * again, and never runs twice.
  *
+ * @throws MisuseError `invalid_option`.
+ *
  * @example
  * ```ts
- * const registry = new HostToolRegistry({ approvals: { secret, store: redisApprovals({ client }) } });
+ * import { HostToolRegistry } from 'host-tools';
+ * import { redisApprovals } from 'host-tools/redis';
+ * import { Redis } from 'ioredis';
+ *
+ * const store = redisApprovals({ client: new Redis() });
+ * const registry = new HostToolRegistry({
+ *   approvals: { secret: process.env.APPROVAL_SECRET ?? '', store },
+ * });
  * ```
- * @throws MisuseError `invalid_option`.
  */
 export function redisApprovals(options: RedisOptions): ApprovalStore {
   const { client, prefix, run, send } = redisCommands(redisSettings('redisApprovals', options));
@@ -45,7 +53,7 @@ export function redisApprovals(options: RedisOptions): ApprovalStore {
       // The two writes need not be atomic: an id without its record is ignored, and a record
       // without its id was never acknowledged.
       await Promise.all([
-        run(indexScript, [approvalsKey(prefix, String(sessionId))], [id, until]),
+        run(indexScript, [approvalsKey(prefix, sessionId)], [id, until]),
         send(() => client.set(approvalKey(prefix, id), JSON.stringify(record), 'PXAT', until)),
       ]);
     },
@@ -59,7 +67,7 @@ export function redisApprovals(options: RedisOptions): ApprovalStore {
         ids.map(async (id) => parsed(await send(() => client.get(approvalKey(prefix, id))))),
       );
       // An id may have been put again for another session.
-      return records.filter((record): record is ApprovalRecord => record?.sessionId === sessionId);
+      return records.filter((record): record is JsonObject => record?.sessionId === sessionId);
     },
   };
 }

@@ -30,6 +30,20 @@ const publishScript = `return redis.call('PUBLISH', ARGV[1], ARGV[2])`;
  * connection was lost and is back, listeners are called with `undefined`. Operations fail as those
  * of `redisStore` do.
  * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { redisBus, redisStore } from 'host-tools/redis';
+ * import { serveRelay } from 'host-tools/relay';
+ * import { Redis } from 'ioredis';
+ *
+ * const client = new Redis();
+ * const relay = await serveRelay({
+ *   port: 4040,
+ *   store: redisStore({ client }),
+ *   bus: redisBus({ client }),
+ * });
+ * ```
  */
 export function redisBus(options: RedisOptions): RelayBus {
   const settings = redisSettings('redisBus', options);

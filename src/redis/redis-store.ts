@@ -22,14 +22,21 @@ import { type RedisOptions, redisSettings } from './options.ts';
  * again, unless it has `autoResendUnfulfilledCommands: false`. A relay tolerates that: it writes
  * over versions, counts an entry that is in a log twice as one, and refuses what is taken twice.
  *
+ * @throws MisuseError `invalid_option`.
+ *
  * @example
  * ```ts
+ * import { redisBus, redisStore } from 'host-tools/redis';
+ * import { serveRelay } from 'host-tools/relay';
  * import { Redis } from 'ioredis';
  *
- * const client = new Redis(url, { autoResendUnfulfilledCommands: false });
- * const relay = createRelay({ store: redisStore({ client }), bus: redisBus({ client }), hostKey });
+ * const client = new Redis();
+ * const relay = await serveRelay({
+ *   port: 4040,
+ *   store: redisStore({ client }),
+ *   bus: redisBus({ client }),
+ * });
  * ```
- * @throws MisuseError `invalid_option`.
  */
 export function redisStore(options: RedisOptions): RelayStore {
   const commands = redisCommands(redisSettings('redisStore', options));

@@ -44,6 +44,10 @@ const optionNames: readonly (keyof RelayClientOptions)[] = [
  *
  * @example
  * ```ts
+ * import { connectRelay } from 'host-tools/relay/client';
+ *
+ * declare const [code, token]: [string, string]; // from the host that created the session
+ *
  * const relay = await connectRelay({
  *   url: 'https://relay.example.com',
  *   code,
@@ -53,10 +57,11 @@ const optionNames: readonly (keyof RelayClientOptions)[] = [
  *       name: 'get_title',
  *       description: 'The title of the document.',
  *       parameters: { type: 'object' },
- *       handler: () => document.title,
+ *       handler: () => 'Report 2025',
  *     },
  *   ],
  * });
+ * // later: await relay.close();
  * ```
  */
 export async function connectRelay(options: RelayClientOptions): Promise<RelayConnection> {

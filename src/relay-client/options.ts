@@ -88,9 +88,9 @@ export interface RelayClientOptions {
    * events, then polling. Any other value allows only that transport. @default "auto"
    */
   readonly transport?: 'auto' | RelayTransport | undefined;
-  /** Sends the requests. @default the global `fetch` */
+  /** Sends the HTTP requests. @default the global `fetch` */
   readonly fetch?: ((url: string, init?: RequestInit) => Promise<Response>) | undefined;
-  /** Opens the socket. @default the global `WebSocket`, if there is one */
+  /** Opens the WebSockets. @default the global `WebSocket`, if there is one */
   readonly WebSocket?: (new (url: string) => RelayWebSocket) | undefined;
   /**
    * Gives a number from 0 to below 1, which spreads the attempts of many clients.

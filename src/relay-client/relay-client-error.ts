@@ -53,7 +53,21 @@ export function relayClientError(
   });
 }
 
-/** True for the errors of this client. */
+/**
+ * True for the errors of this client.
+ *
+ * @example
+ * ```ts
+ * import { connectRelay, isRelayClientError } from 'host-tools/relay/client';
+ *
+ * try {
+ *   await connectRelay({ url: 'https://relay.example.com', code: 'abc', token: 'old', tools: [] });
+ * } catch (error) {
+ *   if (!isRelayClientError(error)) throw error;
+ *   console.error(error.code, error.message);
+ * }
+ * ```
+ */
 export function isRelayClientError(error: unknown): error is RelayClientError {
   return error instanceof Error && error.name === 'RelayClientError';
 }

@@ -4,13 +4,13 @@ import type { RelayStore } from './ports/store.ts';
 
 /** Counts of a session, over all nodes; those a minute start with the first use. */
 export interface RelayLimits {
-  /** @default 1_000 */
+  /** Tools that a session may have. @default 1_000 */
   readonly toolsPerSession: number;
   /** Registrations and updates together. @default 10 */
   readonly updatesPerMinute: number;
-  /** @default 60 */
+  /** Calls that the agents of a session make. @default 60 */
   readonly requestsPerMinute: number;
-  /** @default 60 */
+  /** Results that the application of a session sends. @default 60 */
   readonly responsesPerMinute: number;
   /** New sessions from one address. @default 30 */
   readonly sessionsPerMinute: number;

@@ -20,12 +20,13 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
   let client: ReturnType<RedisServer['connect']>;
   let stores = 0;
   const fresh = (): ApprovalStore => redisApprovals({ client, prefix: `test-${++stores}` });
-  const record = (id: string, expiresAt = Date.now() + 60_000): ApprovalRecord => ({
-    id,
-    sessionId: 's',
-    expiresAt,
-    token: 'a secret',
-  });
+  const record = (id: string, expiresAt = Date.now() + 60_000): ApprovalRecord =>
+    ({
+      id,
+      sessionId: 's',
+      expiresAt,
+      token: 'a secret',
+    }) as unknown as ApprovalRecord;
   const keys = async (): Promise<string[]> => (await client.keys(`test-${stores}:*`)).toSorted();
 
   beforeAll(async () => {

@@ -42,7 +42,14 @@ const operations = (
     () => store.ping(),
     () => bus.publish('a secret', 'a secret'),
     () => bus.subscribe('a secret', () => {}),
-    async () => approvals.put({ id: 'a secret', sessionId: 's', expiresAt: 1 }),
+    async () =>
+      approvals.put({
+        id: 'a secret',
+        sessionId: 's',
+        principal: 'a secret',
+        used: 'a secret',
+        expiresAt: 1,
+      }),
     async () => approvals.take('a secret'),
     async () => approvals.list('a secret'),
   ];

@@ -85,13 +85,24 @@ const ports: ImportPorts = {
  * schemas are checked as schemas from outside, its texts are cleaned and shortened, its hints can
  * only make checks stricter, and a definition that changes is withdrawn until it is accepted.
  *
- * @example
- * ```ts
- * const files = await importMcpTools({ command: 'npx', args: ['my-mcp-server'] }, { name: 'files' });
- * registry.registerAll(files.tools);
- * ```
  * @throws (rejects with) MisuseError `invalid_option`, `missing_dependency`; an error with the code
  * `executor_lost` when the server cannot be reached or its listing is refused
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools';
+ * import { importMcpTools } from 'host-tools/mcp';
+ *
+ * const { tools, close } = await importMcpTools(
+ *   { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '/srv/docs'] },
+ *   { name: 'docs', prefix: 'docs.' },
+ * );
+ * const registry = new HostToolRegistry({
+ *   rules: [{ effect: 'ask', source: 'mcp:*', tools: 'docs.write_*' }],
+ * });
+ * registry.registerAll(tools);
+ * // later: await close();
+ * ```
  */
 export async function importMcpTools(
   connection: McpConnection,

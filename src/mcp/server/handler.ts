@@ -39,15 +39,20 @@ export interface McpHandler {
  * by request. Mount `fetch` wherever web-standard requests are answered, or wrap the handler with
  * `toNodeListener`.
  *
- * @example
- * ```ts
- * const handler = createMcpHandler(({ principal }) => registry.createSession({ principal }), {
- *   authenticate: (request) => userOf(request.headers.get('authorization')),
- * });
- * createServer(toNodeListener(handler)).listen(3000);
- * ```
  * @param source a session that all clients share, or a function that makes one for each client
  * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { createMcpHandler, toNodeListener } from 'host-tools/mcp';
+ *
+ * const handler = createMcpHandler(
+ *   ({ principal = 'anybody' }) => registry.createSession({ sessionId: principal, principal }),
+ *   { name: 'weather', version: '1.0.0' },
+ * );
+ * createServer(toNodeListener(handler)).listen(3000, '127.0.0.1');
+ * ```
  */
 export function createMcpHandler(source: McpSource, options?: McpHandlerOptions): McpHandler {
   const settings = readHandlerOptions(options, loggerOf(source));

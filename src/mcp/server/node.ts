@@ -7,6 +7,14 @@ import { rpcCodes } from './rpc.ts';
 /**
  * Answers requests of `node:http`, of Express and of similar frameworks:
  * `createServer(toNodeListener(handler))`. The request's `signal` aborts when the client goes away.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { createMcpHandler, toNodeListener } from 'host-tools/mcp';
+ *
+ * createServer(toNodeListener(createMcpHandler(session))).listen(3000, '127.0.0.1');
+ * ```
  */
 export function toNodeListener(handler: {
   fetch(request: Request): Promise<Response>;

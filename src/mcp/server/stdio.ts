@@ -72,13 +72,15 @@ export interface McpStdio {
  * Serves a session to the one client at the other end of stdio. The session stays open afterwards;
  * the host closes it.
  *
+ * @throws MisuseError `invalid_option`.
+ *
  * @example
  * ```ts
- * const connection = serveMcpStdio(session, { redirectPrints: true });
- * await connection.closed;
+ * import { serveMcpStdio } from 'host-tools/mcp';
+ *
+ * await serveMcpStdio(session, { name: 'weather', version: '1.0.0' }).closed;
  * await session.close();
  * ```
- * @throws MisuseError `invalid_option`.
  */
 export function serveMcpStdio(session: ToolSession, options?: McpStdioOptions): McpStdio {
   if (typeof (session as ToolSession | null)?.call !== 'function')

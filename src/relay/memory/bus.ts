@@ -27,6 +27,15 @@ function tell({ stopped, listener }: Subscription, message: string): void {
  * Wakes within this process. A message arrives in a microtask: after what the sender does at once,
  * so that a listener never runs in the middle of a sender's work and all listeners see one order
  * even where one of them sends, and before any input or timer, so that it costs next to nothing.
+ *
+ * @example
+ * ```ts
+ * import { createRelay, memoryBus, memoryStore } from 'host-tools/relay';
+ *
+ * // Two nodes in one process, for a test.
+ * const [store, bus] = [memoryStore(), memoryBus()];
+ * const nodes = [createRelay({ store, bus }), createRelay({ store, bus })];
+ * ```
  */
 export function memoryBus(): RelayBus {
   // Lists are replaced, never changed: a message that is under way goes to those who listened when

@@ -63,6 +63,13 @@ const sweptAtOnce = 500;
  * scheduled or asked for. It sets no timers. Equal documents of 1 KB to 1 MB share one string over
  * all sessions.
  * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { createRelay, memoryStore } from 'host-tools/relay';
+ *
+ * const relay = createRelay({ store: memoryStore({ maxChars: 64 * 1024 * 1024 }) });
+ * ```
  */
 export function memoryStore(options: MemoryStoreOptions = {}): RelayStore {
   const { now, maxChars } = readOptions('memoryStore', options, memoryTable);
