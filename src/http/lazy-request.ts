@@ -1,8 +1,8 @@
 /**
- * A request of `node:http` as a web-standard one that makes only those members that are read. A
+ * A request of `node:http` as a web-standard one that makes only the members that are read. A
  * relayed call is two small requests, whose `Headers`, body stream and abort signal are never
- * looked at. The row "whole requests" of `npm run bench:relay -- --only trips` compares this with
- * a real `Request`.
+ * read. With a real `Request` the server needs 1.3 to 1.45 times the processor time for each
+ * round trip, as `npm run bench:relay -- --only requests` measures.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { markDirect } from './direct-body.ts';

@@ -29,7 +29,6 @@ return redis.call('ZRANGEBYSCORE', KEYS[1], string.format('%.0f', now), '+inf')`
  * If `put` fails, the record may still be kept until it expires, but its token was not given to
  * anyone. If the answer to a take is lost, the take is not repeated: the call must be requested
  * again, and never runs twice.
- *
  * @throws MisuseError `invalid_option`.
  *
  * @example
@@ -66,7 +65,7 @@ export function redisApprovals(options: RedisOptions): ApprovalStore {
       const records = await Promise.all(
         ids.map(async (id) => parsed(await send(() => client.get(approvalKey(prefix, id))))),
       );
-      // An id may have been put again for another session.
+      // An id can be put again for another session.
       return records.filter((record): record is JsonObject => record?.sessionId === sessionId);
     },
   };

@@ -84,7 +84,6 @@ const ports: ImportPorts = {
  * Connects to an MCP server and makes definitions of its tools. The server is not trusted: its
  * schemas are checked as schemas from outside, its texts are cleaned and shortened, its hints can
  * only make checks stricter, and a definition that changes is withdrawn until it is accepted.
- *
  * @throws (rejects with) MisuseError `invalid_option`, `missing_dependency`; an error with the code
  * `executor_lost` when the server cannot be reached or its listing is refused
  *

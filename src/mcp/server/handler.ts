@@ -38,7 +38,6 @@ export interface McpHandler {
  * Serves tools over MCP in both protocol eras: the 2025 era with MCP sessions, the 2026 era request
  * by request. Mount `fetch` wherever web-standard requests are answered, or wrap the handler with
  * `toNodeListener`.
- *
  * @param source a session that all clients share, or a function that makes one for each client
  * @throws MisuseError `invalid_option`.
  *

@@ -71,7 +71,6 @@ export interface McpStdio {
 /**
  * Serves a session to the one client at the other end of stdio. The session stays open afterwards;
  * the host closes it.
- *
  * @throws MisuseError `invalid_option`.
  *
  * @example
