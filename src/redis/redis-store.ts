@@ -22,13 +22,6 @@ import { type RedisOptions, redisSettings } from './options.ts';
  * again, unless it has `autoResendUnfulfilledCommands: false`. A relay tolerates that: it writes
  * over versions, counts an entry that is in a log twice as one, and refuses what is taken twice.
  *
- * @example
- * ```ts
- * import { Redis } from 'ioredis';
- *
- * const client = new Redis(url, { autoResendUnfulfilledCommands: false });
- * const relay = createRelay({ store: redisStore({ client }), bus: redisBus({ client }), hostKey });
- * ```
  * @throws MisuseError `invalid_option`.
  *
  * @example

@@ -435,7 +435,7 @@ describe('a store that is away', () => {
     'an option that is no store is refused: %j',
     (given) => {
       expect(() => handlerOf({ sessionStore: given as never })).toThrow(
-        'expected `sessionStore` to be an object with `save`, `load` and `remove`',
+        'expected `sessionStore` to be an object with the methods `save`, `load` and `remove`',
       );
     },
   );
