@@ -6,9 +6,9 @@ import type { JsonObject, JsonValue } from '../../index.ts';
 import { escapePointer, isJsonObject } from '../../json.ts';
 import { followReference } from '../../schema/local-reference.ts';
 import type { ConvertedSchema, SchemaLoss } from '../shared/listing.ts';
+import { isWord, mergedParts } from '../shared/merged-parts.ts';
 import { toObjectRoot } from '../shared/object-root.ts';
-import { isWord, mergedParts } from '../shared/strict-parts.ts';
-import { typesOf } from '../shared/strict-values.ts';
+import { typesOf } from '../shared/strict/nullable.ts';
 
 /** Keywords that go as they are, and those whose whole numbers the API writes as text. */
 const plain = [
@@ -179,7 +179,7 @@ export function toGeminiApiSchema(schema: JsonObject): ConvertedSchema {
     within: readonly JsonValue[],
   ): JsonObject {
     if (path.endsWith('/oneOf'))
-      lose(path, '`anyOf` stands for it: that exactly one alternative holds is not said.');
+      lose(path, 'Replaced by `anyOf`, which does not say that exactly one alternative holds.');
     const branches = list
       .map((branch, index) => ({ branch, at: `${path}/${index}` }))
       .filter(({ branch }) => !(isJsonObject(branch) && branch.type === 'null'));
