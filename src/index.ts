@@ -51,9 +51,10 @@ export { mount, registerHostToolsOnSession } from './mount/mount.ts';
 // Policy
 export type { Allow, Ask, Decision, Deny, Effect } from './policy/decision.ts';
 export { allow, ask, deny } from './policy/decision.ts';
+export type { Limits } from './policy/limits.ts';
 export type { Policy, PolicySubject } from './policy/policy.ts';
-export type { Limits, Profile } from './policy/profile.ts';
-export type { Glob, Rule, WhenTest } from './policy/rules.ts';
+export type { Profile } from './policy/profile.ts';
+export type { Glob, Rule, WhenTest } from './policy/rule.ts';
 export { hostToolRegistry } from './registry/default-registry.ts';
 export { HostToolRegistry } from './registry/registry.ts';
 export type { ToolScope } from './registry/scope.ts';

@@ -2,17 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { MisuseError } from '../src/errors.ts';
 import type { Effect } from '../src/policy/decision.ts';
-import {
-  checkLimits,
-  checkLineage,
-  type KnownProfile,
-  type Limits,
-  type Profile,
-  parentsOf,
-  type ResolvedProfile,
-  resolveProfile,
-  tightestLimits,
-} from '../src/policy/profile.ts';
+import { checkLimits, type Limits, tightestLimits } from '../src/policy/limits.ts';
+import { checkLineage, type KnownProfile, parentsOf } from '../src/policy/lineage.ts';
+import { type Profile, type ResolvedProfile, resolveProfile } from '../src/policy/profile.ts';
 
 function refusal(run: () => unknown): string {
   try {

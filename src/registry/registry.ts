@@ -14,7 +14,7 @@ import {
   withDefault,
 } from '../options.ts';
 import type { Profile } from '../policy/profile.ts';
-import type { Rule } from '../policy/rules.ts';
+import type { Rule } from '../policy/rule.ts';
 import { closeAutomatically } from '../session/auto-close.ts';
 import { closeSession } from '../session/close.ts';
 import { checkOverrides, Session } from '../session/session.ts';

@@ -21,9 +21,10 @@ import {
   withDefault,
   wrongOption,
 } from '../options.ts';
+import { checkLimits, type Limits } from '../policy/limits.ts';
 import type { Policy } from '../policy/policy.ts';
-import { checkLimits, type Limits } from '../policy/profile.ts';
-import { compileRules, type Rule } from '../policy/rules.ts';
+import type { Rule } from '../policy/rule.ts';
+import { compileRules } from '../policy/rules.ts';
 import { checkPolicies } from '../state/registry-options.ts';
 import type { RegistryState } from '../state/registry-state.ts';
 import type { SessionSetup } from '../state/session-setup.ts';

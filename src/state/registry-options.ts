@@ -20,7 +20,7 @@ import {
 } from '../options.ts';
 import type { Effect } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { Rule } from '../policy/rules.ts';
+import type { Rule } from '../policy/rule.ts';
 
 /** A pino-shaped sink for what a host should know and no call can tell. */
 export interface Logger {

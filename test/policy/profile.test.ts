@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type MisuseCode, MisuseError } from '../../src/errors.ts';
-import {
-  checkLimits,
-  type Limits,
-  type Profile,
-  type ResolvedProfile,
-  resolveProfile,
-  tightestLimits,
-} from '../../src/policy/profile.ts';
+import { checkLimits, type Limits, tightestLimits } from '../../src/policy/limits.ts';
+import { type Profile, type ResolvedProfile, resolveProfile } from '../../src/policy/profile.ts';
 
 /** Resolves profiles in order and returns the last. */
 function resolve(...profiles: Profile[]): ResolvedProfile {

@@ -245,14 +245,12 @@ describe('what is no input at all', () => {
     [
       'replay(workflow, 5)',
       () => replay(workflow(), 5 as never),
-      'replay: expected `events` to be an array, or something else to iterate over, got `5` ' +
-        '(number).',
+      'replay: expected `events` to be an array or another iterable, got `5` ' + '(number).',
     ],
     [
       'writeTrace(workflow)',
       () => writeTrace(workflow(), undefined as never),
-      'writeTrace: expected `events` to be an array, or something else to iterate over, got ' +
-        'undefined.',
+      'writeTrace: expected `events` to be an array or another iterable, got ' + 'undefined.',
     ],
     [
       'replayTrace(5)',
@@ -288,7 +286,7 @@ describe('what is no input at all', () => {
         () => replay(value as never, [{ type: 'run_requested' }]),
         () => writeTrace(value as never, []),
       ])
-        expect(refusal(work)).toContain("Expected `state` to be a workflow's state");
+        expect(refusal(work)).toContain('Expected `state` to be a workflow state');
     },
   );
 

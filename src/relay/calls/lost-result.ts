@@ -46,7 +46,7 @@ export function unansweredResult(
     success: false,
     error: {
       code: 'approval_timeout',
-      message: `Nobody answered the approval of \`${tool}\` in time.`,
+      message: `No one answered the approval request for \`${tool}\` in time.`,
       reason: 'timeout',
       retryable,
     },

@@ -1,11 +1,11 @@
 /** What rules judge of a call: both values of it, within the budget of their layer. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { matchOf } from '../../src/call/judged.ts';
-import type { JsonObject, Rule } from '../../src/index.ts';
-import type { Judged } from '../../src/policy/conditions.ts';
-import type { CompiledRule } from '../../src/policy/rules.ts';
-import { define, setup } from './define.ts';
+import { matchOf } from '../../../src/call/stages/decide.ts';
+import type { JsonObject, Rule } from '../../../src/index.ts';
+import type { Judged } from '../../../src/policy/conditions.ts';
+import type { CompiledRule } from '../../../src/policy/rule.ts';
+import { define, setup } from '../define.ts';
 
 // A comparison with a glob without `?` costs half a step a character: three of them fit into a
 // layer's budget of 2 000 000, and five do not.
@@ -28,7 +28,7 @@ describe('the rules of one layer share one budget', () => {
         ruleId: 'r4',
         source: 'session',
         message:
-          'The call was refused because its arguments are too large to be judged by the ' +
+          'The call was refused because its arguments are too large to be checked against the ' +
           'rules. Send less.',
       },
     });

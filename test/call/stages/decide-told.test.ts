@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { HostToolRegistry } from '../../src/index.ts';
-import { define } from './define.ts';
+import { HostToolRegistry } from '../../../src/index.ts';
+import { define } from '../define.ts';
 
 test('a verdict is told with the time at which it came, where nobody heard the call come', async () => {
   const registry = new HostToolRegistry({ now: () => 5_000 });

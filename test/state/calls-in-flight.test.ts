@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { SessionOptions } from '../../src/index.ts';
 import { stateOf } from '../../src/session/session.ts';
-import { define, setup } from './define.ts';
-import { gate, outcome } from './world.ts';
+import { define, setup } from '../call/define.ts';
+import { gate, outcome } from '../call/world.ts';
 
 const held = (newId?: () => string, options: Partial<SessionOptions> = {}) => {
   const hold = gate<number>();
