@@ -122,6 +122,17 @@ export type MisuseCode =
  * The only error that is thrown: for a host's programming mistakes, synchronously, where they are
  * made. Recognise it by `name` or {@link isMisuseError}; `instanceof` fails for a second installed
  * copy of the package.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry, MisuseError } from 'host-tools';
+ *
+ * try {
+ *   new HostToolRegistry().createSession({ sessionId: 's1', profile: 'missing' });
+ * } catch (error) {
+ *   if (error instanceof MisuseError) console.error(error.code); // unknown_profile
+ * }
+ * ```
  */
 export class MisuseError extends Error {
   /** Identifies the error where `instanceof` cannot. */
@@ -135,7 +146,21 @@ export class MisuseError extends Error {
   }
 }
 
-/** True for a {@link MisuseError} of this or any other installed copy. */
+/**
+ * True for a {@link MisuseError} of this or any other installed copy.
+ *
+ * @example
+ * ```ts
+ * import { isMisuseError } from 'host-tools';
+ *
+ * try {
+ *   registry.register(add);
+ * } catch (error) {
+ *   if (!isMisuseError(error)) throw error;
+ *   console.error(error.code, error.message);
+ * }
+ * ```
+ */
 export function isMisuseError(value: unknown): value is MisuseError {
   return typeof value === 'object' && value !== null && misuseBrand in value;
 }

@@ -92,7 +92,12 @@ export type {
   Grant,
   PendingApproval,
 } from './approval/request.ts';
-export type { ApprovalRecord, ApprovalStore } from './approval/store.ts';
+export type {
+  AnsweredApproval,
+  ApprovalRecord,
+  ApprovalStore,
+  SuspendedApproval,
+} from './approval/store.ts';
 
 // Events and errors
 
@@ -118,5 +123,6 @@ export type {
   HookResult,
   HooksPort,
 } from './mount/coordinator.ts';
-export type { Mount, MountedResult, MountedTool, MountOptions } from './mount/mount.ts';
+export type { Mount, MountOptions } from './mount/mount.ts';
 export { mount, registerHostToolsOnSession } from './mount/mount.ts';
+export type { MountedResult, MountedTool } from './mount/mounted-tool.ts';

@@ -66,6 +66,16 @@ export interface Watch {
  * @param path As for `loadHostTools`.
  * @throws MisuseError as a rejection, as `loadHostTools` does; nothing is watched then.
  * `invalid_option`, at once, for arguments that cannot be meant.
+ *
+ * @example
+ * ```ts
+ * import { watchHostTools } from 'host-tools/config';
+ *
+ * const watch = await watchHostTools('host-tools.yaml', registry, {
+ *   onError: (error) => console.error(error),
+ * });
+ * // later: watch.close();
+ * ```
  */
 export function watchHostTools<S>(
   path: string | URL,

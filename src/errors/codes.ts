@@ -19,7 +19,16 @@ export interface CodeRow {
   readonly mcp: 'isError';
 }
 
-/** Every way in which a call can end without success. Codes are never renamed. */
+/**
+ * Every way in which a call can end without success. Codes are never renamed.
+ *
+ * @example
+ * ```ts
+ * import { errorCodes } from 'host-tools';
+ *
+ * console.log(errorCodes.rate_limited.retryable); // true
+ * ```
+ */
 export const errorCodes = {
   tool_not_found: {
     meaning: 'No tool of this name exists for this session.',

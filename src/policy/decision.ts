@@ -27,10 +27,14 @@ export type Effect = Decision['effect'];
  * Lets a call through that only a default would refuse. It never overrides an ask or a deny.
  * @example
  * ```ts
- * const readers: Policy = {
- *   id: 'readers',
- *   check: ({ tool }) => (tool.annotations.readOnly ? allow() : undefined),
- * };
+ * import { allow, HostToolRegistry } from 'host-tools';
+ *
+ * const registry = new HostToolRegistry({
+ *   default: 'deny',
+ *   policies: [
+ *     { id: 'read-only', check: ({ tool }) => (tool.annotations.readOnly ? allow() : undefined) },
+ *   ],
+ * });
  * ```
  */
 export function allow(): Allow {
@@ -40,6 +44,19 @@ export function allow(): Allow {
 /**
  * Asks a person first.
  * @param prompt the question that the approver reads
+ * @example
+ * ```ts
+ * import { ask, HostToolRegistry } from 'host-tools';
+ *
+ * const registry = new HostToolRegistry({
+ *   policies: [
+ *     {
+ *       id: 'large-payments',
+ *       check: ({ input }) => (Number(input.cents) > 10_000 ? ask('Send this much?') : undefined),
+ *     },
+ *   ],
+ * });
+ * ```
  */
 export function ask(prompt?: string): Ask {
   return prompt === undefined ? { effect: 'ask' } : { effect: 'ask', prompt };
@@ -49,6 +66,20 @@ export function ask(prompt?: string): Ask {
  * Refuses the call.
  * @param reason a stable word for code to read; matches `^[a-z][a-z0-9_]*$`
  * @param message tells the model what to do instead
+ * @example
+ * ```ts
+ * import { deny, HostToolRegistry } from 'host-tools';
+ *
+ * const registry = new HostToolRegistry({
+ *   policies: [
+ *     {
+ *       id: 'frozen',
+ *       check: ({ tool }) =>
+ *         tool.annotations.readOnly ? undefined : deny('frozen', 'Only read until Monday.'),
+ *     },
+ *   ],
+ * });
+ * ```
  */
 export function deny(reason: string, message?: string): Deny {
   return message === undefined ? { effect: 'deny', reason } : { effect: 'deny', reason, message };

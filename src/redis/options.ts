@@ -24,7 +24,8 @@ export interface RedisOptions {
    */
   readonly prefix?: string | undefined;
   /**
-   * Milliseconds after which a command counts as failed, counted from the call. 1 to 2^31-1. @default 2_000
+   * Milliseconds after which a command counts as failed, counted from the call. 1 to 2^31-1.
+   * @default 2_000
    */
   readonly commandTimeoutMs?: number | undefined;
 }

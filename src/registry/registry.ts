@@ -67,6 +67,24 @@ export interface ScopeOptions {
  * Holds definitions, and makes sessions over them. Mutating calls are synchronous and throw a
  * {@link MisuseError} at a host's mistake, changing nothing.
  * @typeParam S What its tools need as `context.services`.
+ *
+ * @example
+ * ```ts
+ * import { defineTool, HostToolRegistry } from 'host-tools';
+ * import { z } from 'zod';
+ *
+ * const registry = new HostToolRegistry({ rules: [{ effect: 'ask', tools: 'delete_*' }] });
+ * registry.register(
+ *   defineTool({
+ *     name: 'delete_file',
+ *     description: 'Deletes a file of the project.',
+ *     parameters: z.object({ path: z.string() }),
+ *     handler: async ({ path }) => `${path} is gone`,
+ *   }),
+ * );
+ * const session = registry.createSession({ sessionId: 's1', approver: () => 'allow_once' });
+ * const result = await session.call('delete_file', { path: 'a.txt' });
+ * ```
  */
 export class HostToolRegistry<S = unknown> {
   readonly #state: RegistryState;
@@ -94,6 +112,12 @@ export class HostToolRegistry<S = unknown> {
   /**
    * Adds a tool. @throws MisuseError `duplicate_name`, `name_conflict` for a twin of another name,
    * `invalid_schema`, `foreign_definition`.
+   *
+   * @example
+   * ```ts
+   * const registration = registry.register(add);
+   * // later: registration.unregister();
+   * ```
    */
   register(definition: AnyTool<S>): ToolRegistration {
     return this.#add([definition], host)[0] as ToolRegistration;
@@ -185,6 +209,16 @@ export class HostToolRegistry<S = unknown> {
   /**
    * Defines a profile, or replaces the one of this id; sessions follow. @throws MisuseError naming
    * profile, tool and knob.
+   *
+   * @example
+   * ```ts
+   * registry.defineProfile({
+   *   id: 'reader',
+   *   tools: ['add'],
+   *   rules: [{ effect: 'deny', annotations: { destructive: true }, reason: 'read_only' }],
+   * });
+   * const session = registry.createSession({ sessionId: 's1', profile: 'reader' });
+   * ```
    */
   defineProfile(profile: Profile): void {
     this.#checkOpen('define a profile');
@@ -199,6 +233,13 @@ export class HostToolRegistry<S = unknown> {
   /**
    * What a plugin is given: it can register, list, drain and dispose its own tools, and nothing
    * else. @throws MisuseError when the source is taken.
+   *
+   * @example
+   * ```ts
+   * const plugin = registry.scope('plugin:math', { prefix: 'math.' });
+   * plugin.register(add); // registered as `math.add`
+   * // later: await plugin.dispose();
+   * ```
    */
   scope(source: string, options: ScopeOptions = {}): ToolScope<S> {
     this.#checkOpen('make a scope');
@@ -226,7 +267,21 @@ export class HostToolRegistry<S = unknown> {
     });
   }
 
-  /** @throws MisuseError naming the option. */
+  /**
+   * Creates a session: one conversation of one agent, which sees and calls the registry's tools.
+   * Close it when the conversation ends.
+   * @throws MisuseError naming the option.
+   *
+   * @example
+   * ```ts
+   * declare const askUser: (question: string) => Promise<boolean>; // yours
+   * const session = registry.createSession({
+   *   sessionId: 'chat-1',
+   *   principal: 'user:ann',
+   *   approver: async ({ title }) => ((await askUser(title)) ? 'allow_once' : 'reject_once'),
+   * });
+   * ```
+   */
   createSession(options: SessionOptions<S>): ToolSession<S> {
     const state = this.#state;
     this.#checkOpen('create a session');

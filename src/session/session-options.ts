@@ -37,11 +37,11 @@ type ServicesPart<S> = unknown extends S ? { readonly services?: S } : { readonl
 export type SessionOptions<S = unknown> = ServicesPart<S> & {
   /** An opaque name of 1 to 1024 characters. Two sessions of the same id share nothing. */
   readonly sessionId: string;
-  /** @default "" */
+  /** The working directory; handlers get it as `context.cwd`. @default "" */
   readonly cwd?: string | undefined;
-  /** @default {} */
+  /** Environment variables; handlers get them as `context.environment`. @default {} */
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** @default {} */
+  /** Data of your own; handlers get it as `context.metadata`. @default {} */
   readonly metadata?: JsonObject | undefined;
   /** Who the session acts for. Needed for `approvalMode: "suspend"`; tokens bind it. */
   readonly principal?: string | undefined;

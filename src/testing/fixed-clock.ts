@@ -17,8 +17,19 @@ export interface FixedClock {
 }
 
 /**
+ * Makes a clock that only moves when you advance it.
  * @param startMs - Epoch milliseconds. The default is 2026-01-01T00:00:00Z. @throws MisuseError for
  * what is no finite number.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools';
+ * import { fixedClock } from 'host-tools/testing';
+ *
+ * const clock = fixedClock(0);
+ * const registry = new HostToolRegistry({ now: clock.now });
+ * clock.advance(5_000);
+ * ```
  */
 export function fixedClock(startMs: number = Date.UTC(2026, 0, 1)): FixedClock {
   checkOption(where, 'startMs', startMs, finite);

@@ -86,8 +86,19 @@ export type MockTool<
 > = HostToolDefinition<Name, I, O, K, S> & MockSpies<P>;
 
 /**
+ * Defines a tool that returns a fixed output or failure, and remembers its calls.
  * @throws MisuseError for whatever `defineTool` refuses, for more than one of `output`, `error` and
  * `handler`, and for a `delayMs` that is no duration.
+ *
+ * @example
+ * ```ts
+ * import { createTestSession, mockTool } from 'host-tools/testing';
+ *
+ * const weather = mockTool({ name: 'weather', output: 'Sun' });
+ * const session = createTestSession({ tools: [weather] });
+ * await session.call(weather, { city: 'Oslo' });
+ * console.log(weather.calls.length); // 1
+ * ```
  */
 export function mockTool<
   const Name extends string,

@@ -56,6 +56,16 @@ export interface ScriptedModel {
  * signal's reason and takes no turn. A request beyond the last turn rejects with a MisuseError that
  * says so.
  * @throws MisuseError at once for a turn that is none.
+ *
+ * @example
+ * ```ts
+ * import { scriptedModel } from 'host-tools/testing';
+ *
+ * const model = scriptedModel([
+ *   { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] },
+ *   'The sum is 3.',
+ * ]);
+ * ```
  */
 export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
   if (!Array.isArray(turns))

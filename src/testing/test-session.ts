@@ -26,7 +26,7 @@ export type TestSessionOptions<S = unknown> = Omit<SessionOptions<S>, 'sessionId
      * tool is effective
      */
     readonly profile?: string | Profile | undefined;
-    /** @default "test-session" */
+    /** The session's id. @default "test-session" */
     readonly sessionId?: string | undefined;
   };
 
@@ -43,6 +43,18 @@ const optionNames = ['tools', 'profiles', ...ofRegistry, ...sessionOptionNames];
 /**
  * Makes a registry with `tools` and `profiles`, and a session over it. @throws MisuseError as the
  * registry and `createSession` do.
+ *
+ * @example
+ * ```ts
+ * import { createTestSession, mockTool } from 'host-tools/testing';
+ *
+ * const session = createTestSession({
+ *   tools: [mockTool({ name: 'weather', output: 'Sun' })],
+ *   profiles: [{ id: 'reader', tools: ['weather'] }],
+ *   profile: 'reader',
+ * });
+ * const result = await session.call('weather', {});
+ * ```
  */
 export function createTestSession<S = unknown>(
   options: TestSessionOptions<S> = {} as TestSessionOptions<S>,

@@ -53,9 +53,17 @@ export interface BatchPlan {
  * @param effective the available tools. @default all of them
  * @example
  * ```ts
- * const tools = [{ name: 'read', parallelSafe: true }, { name: 'write' }];
- * const calls = [{ id: 'a', name: 'read' }, { id: 'b', name: 'read' }, { id: 'c', name: 'write' }];
- * planBatch(calls, tools).groups; // [['a', 'b'], ['c']]
+ * import { planBatch } from 'host-tools/workflow';
+ *
+ * const plan = planBatch(
+ *   [
+ *     { id: 'c1', name: 'read', arguments: { path: 'a' } },
+ *     { id: 'c2', name: 'read', arguments: { path: 'b' } },
+ *     { id: 'c3', name: 'write', arguments: { path: 'a' } },
+ *   ],
+ *   [{ name: 'read', parallelSafe: true }, { name: 'write' }],
+ * );
+ * console.log(plan.groups.length); // 2: both reads, then the write
  * ```
  * @throws MisuseError `duplicate_name` for two specs with one name; `invalid_option` for an invalid
  * call or spec, and for an unknown field

@@ -51,8 +51,11 @@ const mostDigits = 64;
  * is one entry.
  * @example
  * ```ts
- * const { toProvider } = toProviderNames(['git.status', 'read_file']);
- * toProvider.get('git.status'); // 'git_status'
+ * import { toProviderNames } from 'host-tools/workflow';
+ *
+ * const { toProvider, toTool } = toProviderNames(['math.add', 'read_file']);
+ * toProvider.get('math.add'); // 'math_add'
+ * toTool.get('math_add'); // 'math.add'
  * ```
  * @throws MisuseError `invalid_option` for an empty name, one with a lone surrogate, invalid or
  * unknown options, and where the pattern leaves no room for distinct names

@@ -56,6 +56,8 @@ export interface CodingAgentPreset {
  * `host.session.open` run alone. The result is plain data, new at each call, and may be changed.
  * @example
  * ```ts
+ * import { codingAgentPreset, createWorkflow } from 'host-tools/workflow';
+ *
  * const workflow = createWorkflow(codingAgentPreset());
  * ```
  */
@@ -78,9 +80,13 @@ export function codingAgentPreset(): CodingAgentPreset {
  * One tool of the preset with the types of its input, so that the compiler checks its handler.
  * @example
  * ```ts
- * const readFile = defineTool({
+ * import { defineTool } from 'host-tools';
+ * import { codingAgentTool } from 'host-tools/workflow';
+ * import { readFile } from 'node:fs/promises';
+ *
+ * const read = defineTool({
  *   ...codingAgentTool('host.fs.read_file'),
- *   handler: ({ path }) => readText(path),
+ *   handler: ({ path }) => readFile(path, 'utf8'),
  * });
  * ```
  * @throws MisuseError `unknown_tool`

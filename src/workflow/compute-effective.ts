@@ -20,10 +20,13 @@ import {
  * give equal sets, whatever the order of an object's keys and of the names in an override.
  * @example
  * ```ts
+ * import { computeEffective } from 'host-tools/workflow';
+ *
  * const { names, dropped } = computeEffective({
- *   tools: [{ name: 'open' }, { name: 'read', requires: [{ fact: 'ready', equals: true }] }],
+ *   tools: [{ name: 'look' }, { name: 'enter', requires: [{ fact: 'door', equals: 'open' }] }],
+ *   facts: { door: 'shut' },
  * });
- * // names: ['open'], dropped: [{ name: 'read', code: 'fact_unmet:ready' }]
+ * console.log(names, dropped); // ['look'], [{ name: 'enter', code: 'fact_unmet:door' }]
  * ```
  * @throws MisuseError `unknown_tool` if the profile, an override or `required` names a tool that is
  * not among the tools; `duplicate_name` for two specs with one name; `invalid_option` for an unknown

@@ -8,11 +8,14 @@ import { effectiveOf, type WorkflowOptions, type WorkflowState } from './workflo
  * Makes a workflow. `createWorkflow(codingAgentPreset())` needs no further events to set it up.
  * @example
  * ```ts
+ * import { createWorkflow, reduce, toolSpecs } from 'host-tools/workflow';
+ *
  * const workflow = createWorkflow({
  *   tools: toolSpecs(session),
- *   profiles: { reader: ['read_file', 'grep'] },
- *   profile: 'reader',
+ *   profiles: { all: ['add'] },
+ *   profile: 'all',
  * });
+ * const { state, commands } = reduce(workflow, { type: 'run_requested' });
  * ```
  * @throws MisuseError `invalid_option`, `duplicate_name`, `unknown_tool`, `unknown_profile`
  */

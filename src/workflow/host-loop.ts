@@ -28,11 +28,18 @@ import type { WorkflowState } from './workflow-state.ts';
  * registry's logger as `err`. Once the session is closed, the model is not asked again.
  * @example
  * ```ts
- * const { messages, stopped } = await runHostLoop({
- *   workflow: createWorkflow({ tools: toolSpecs(session) }),
+ * import { scriptedModel } from 'host-tools/testing';
+ * import { createWorkflow, runHostLoop, toolSpecs } from 'host-tools/workflow';
+ *
+ * const { stopped, messages } = await runHostLoop({
+ *   workflow: createWorkflow({
+ *     tools: toolSpecs(session),
+ *     profiles: { all: ['add'] },
+ *     profile: 'all',
+ *   }),
  *   session,
- *   generate: ({ messages, tools }) => askMyModel(messages, tools),
- *   input: 'What changed in the last commit?',
+ *   generate: scriptedModel(['Hello.']), // your model
+ *   input: 'Say hello.',
  * });
  * ```
  * @throws MisuseError at once for invalid options

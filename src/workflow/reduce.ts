@@ -33,8 +33,13 @@ import {
  * the state unchanged.
  * @example
  * ```ts
- * const { state, commands } = reduce(workflow, { type: 'run_requested' });
- * // commands[0]: { type: 'llm_generate', tools, … }
+ * import { createWorkflow, reduce } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({ tools: [{ name: 'add' }], profiles: { all: ['add'] } });
+ * const { state, commands, error } = reduce(workflow, {
+ *   type: 'tool_profile_selected',
+ *   profile: 'all',
+ * });
  * ```
  * @throws MisuseError `invalid_option` for a `state` that is not a workflow state
  */
@@ -73,7 +78,13 @@ function refused(state: WorkflowState, error: unknown): Reduction {
  * `commands` are those of all events, in order.
  * @example
  * ```ts
- * const { state } = replay(workflow, result.events);
+ * import { createWorkflow, replay } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({ tools: [{ name: 'add' }], profiles: { all: ['add'] } });
+ * const { state } = replay(workflow, [
+ *   { type: 'tool_profile_selected', profile: 'all' },
+ *   { type: 'run_requested' },
+ * ]);
  * ```
  * @throws MisuseError `invalid_option` for a `state` that is not a workflow state, and for `events`
  * that cannot be iterated

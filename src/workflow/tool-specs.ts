@@ -9,7 +9,9 @@ import type { ToolSpec } from '../toolset/tool-spec.ts';
  * on the input is left out; the session's locks apply anyway.
  * @example
  * ```ts
- * const workflow = createWorkflow({ tools: toolSpecs(session) });
+ * import { createWorkflow, toolSpecs } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({ tools: toolSpecs(session), profiles: { all: ['add'] } });
  * ```
  * @throws MisuseError `foreign_definition` for a value that is not a session of this library
  */

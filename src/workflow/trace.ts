@@ -51,8 +51,10 @@ export type TraceReport =
  * @param workflow the state before the first event
  * @example
  * ```ts
- * const { events } = await runHostLoop({ workflow, session, generate, input });
- * await writeFile('run.jsonl', writeTrace(workflow, events));
+ * import { createWorkflow, writeTrace } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({ tools: [], profiles: { none: [] }, profile: 'none' });
+ * const trace = writeTrace(workflow, [{ type: 'run_requested' }, { type: 'run_completed' }]);
  * ```
  * @throws MisuseError `invalid_option` for an event that is not JSON, for `events` that cannot be
  * iterated, and for an invalid `workflow`
@@ -89,8 +91,10 @@ export function writeTrace(workflow: WorkflowState, events: Iterable<WorkflowEve
  * all lines are like that, the end mark may be missing as well.
  * @example
  * ```ts
- * const report = replayTrace(await readFile('run.jsonl', 'utf8'));
- * if (!report.same) console.error(`Line ${report.line} differs at ${report.at}.`);
+ * import { replayTrace } from 'host-tools/workflow';
+ * import { readFile } from 'node:fs/promises';
+ *
+ * const report = replayTrace(await readFile('run.trace.jsonl', 'utf8'));
  * ```
  * @throws MisuseError `invalid_option` for a value that is not text, `invalid_file` with the line for
  * a text that is not a trace, or not of this version

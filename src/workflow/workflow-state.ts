@@ -128,6 +128,17 @@ export function notAState(why: string): MisuseError {
 /**
  * The tools that a model would see now: in the next turn of the active run, or in a run that starts
  * now.
+ * @example
+ * ```ts
+ * import { createWorkflow, effectiveOf } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({
+ *   tools: [{ name: 'add' }],
+ *   profiles: { all: ['add'] },
+ *   profile: 'all',
+ * });
+ * console.log(effectiveOf(workflow).names); // ['add']
+ * ```
  * @throws MisuseError `invalid_option` for a value that is not a workflow state
  */
 export function effectiveOf(state: WorkflowState): EffectiveSet {
@@ -148,6 +159,13 @@ export function effectiveOf(state: WorkflowState): EffectiveSet {
 
 /**
  * The state as canonical JSON: sorted keys, no white space. Equal states give equal texts.
+ * @example
+ * ```ts
+ * import { createWorkflow, serializeState } from 'host-tools/workflow';
+ *
+ * const text = serializeState(createWorkflow({ tools: [], profiles: { none: [] } }));
+ * const state = JSON.parse(text);
+ * ```
  * @throws MisuseError `invalid_option` for a value that is not a workflow state
  */
 export function serializeState(state: WorkflowState): string {

@@ -1,4 +1,4 @@
-/** Tools over standard input and output, in whichever era the client opens with. */
+/** Serves tools over standard input and output, in the protocol era that the client opens with. */
 import { randomBytes } from 'node:crypto';
 import { describe as describeValue } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
@@ -12,36 +12,37 @@ import {
   wrongOption,
 } from '../../options.ts';
 import { createInstance, type ServerInfo } from './instance.ts';
-import { type LineInput, type LineOutput, type LineTransport, lineTransport } from './lines.ts';
+import type { LineInput, LineOutput } from './line-streams.ts';
+import { type LineTransport, lineTransport } from './lines.ts';
 import { serverTable, versionOf } from './options.ts';
 import { redirectPrints } from './prints.ts';
 import { loadSdk, loadStdioSdk } from './sdk.ts';
 
-/** Settings of `serveMcpStdio`. */
+/** Options of `serveMcpStdio`. */
 export interface McpStdioOptions {
   /** The server's name, as clients show it. @default "host-tools" */
   readonly name?: string | undefined;
-  /** The server's version. @default this package's where `name` is left out, else "0.0.0" */
+  /** The server's version. @default that of this package if `name` is left out, else "0.0.0" */
   readonly version?: string | undefined;
-  /** For the model: how to go about these tools. @default none */
+  /** Tells the model how to use these tools. @default none */
   readonly instructions?: string | undefined;
   /** Where messages come from. @default process.stdin */
   readonly stdin?: LineInput | undefined;
   /**
-   * Where messages go, and nothing else may: what tools print belongs to standard error. @default
-   * process.stdout
+   * Where messages go. Nothing else may be written there; tools must print to standard error.
+   * @default process.stdout
    */
   readonly stdout?: LineOutput | undefined;
   /**
-   * Sends what anything in this process prints to standard output, `console.log` too, to standard
-   * error while the connection lives. Without it a print of a tool stands between the messages, and
-   * a client may end the connection over it. It needs `process.stdout`, and so no `stdout` of the
-   * host's. @default false
+   * Redirects everything that this process prints to standard output, including `console.log`, to
+   * standard error while the connection is open. Without it, a print of a tool appears between the
+   * messages, and a client may end the connection because of it. Cannot be combined with `stdout`.
+   * @default false
    */
   readonly redirectPrints?: boolean | undefined;
   /**
-   * Milliseconds that calls in flight have to be answered once the input has ended, and that they
-   * hold the process. 0 to 2^31-1; 0 cancels them at once.
+   * Milliseconds that running calls have to finish once the input has ended. They keep the process
+   * alive that long. 0 to 2^31-1; 0 cancels them at once.
    * @default 5_000
    */
   readonly graceMs?: number | undefined;
@@ -59,8 +60,8 @@ const stdioTable = {
 /** A connection over stdio. */
 export interface McpStdio {
   /**
-   * Resolves when the client has gone or `close` was called. @throws MisuseError (as a rejection)
-   * `missing_dependency`.
+   * Resolves when the client has disconnected or `close` was called.
+   * @throws MisuseError (as a rejection) `missing_dependency`.
    */
   readonly closed: Promise<void>;
   /** Ends the connection; the session stays open. Idempotent. */
@@ -68,8 +69,17 @@ export interface McpStdio {
 }
 
 /**
- * Serves a session to the one client at the other end of stdio. The session is its host's to close.
+ * Serves a session to the one client at the other end of stdio. The session stays open afterwards;
+ * the host closes it.
  * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { serveMcpStdio } from 'host-tools/mcp';
+ *
+ * await serveMcpStdio(session, { name: 'weather', version: '1.0.0' }).closed;
+ * await session.close();
+ * ```
  */
 export function serveMcpStdio(session: ToolSession, options?: McpStdioOptions): McpStdio {
   if (typeof (session as ToolSession | null)?.call !== 'function')
@@ -86,7 +96,7 @@ export function serveMcpStdio(session: ToolSession, options?: McpStdioOptions): 
     lineTransport(stdin, redirected?.stdout ?? stdout, graceMs),
     stop.signal,
   ).finally(() => redirected?.restore());
-  // Whoever does not wait for the end is not to be struck by how it ended.
+  // A host that does not await `closed` must not get an unhandled rejection.
   closed.catch(() => {});
   return {
     closed,

@@ -67,6 +67,15 @@ const serverTable = {
  * `Host`, unless `allowedHosts` or `trustProxy` is given. WebSockets need the package `ws`; without
  * it they get 501. Rejects with a MisuseError `invalid_option` for options that are none, and with
  * the error of `node:net`, such as `EADDRINUSE`, when it cannot listen.
+ *
+ * @example
+ * ```ts
+ * import { serveRelay } from 'host-tools/relay';
+ *
+ * const relay = await serveRelay({ port: 4040 });
+ * console.log(relay.url);
+ * // later: await relay.close();
+ * ```
  */
 export async function serveRelay<S = unknown>(
   options: ServeRelayOptions<S>,

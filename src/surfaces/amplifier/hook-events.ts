@@ -59,6 +59,14 @@ interface Open {
  * Tells `listener` of every call of a session, or of all sessions of a registry, as it happens.
  * Calls that had begun before are left out, so that every event has its `hook.tool.before`. A
  * listener that throws or rejects affects nothing. Returns the function that stops it.
+ *
+ * @example
+ * ```ts
+ * import { hookEvents } from 'host-tools/amplifier';
+ *
+ * const stop = hookEvents(session, ({ name, tool, call_id }) => console.log(name, tool, call_id));
+ * // later: stop();
+ * ```
  */
 export function hookEvents(
   source: { readonly events: Emitter<ToolEvents> },

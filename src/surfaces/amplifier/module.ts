@@ -62,6 +62,14 @@ export interface ToolModule {
  * What `options` says stands; a configuration fills what they leave open, and adds facts,
  * environment and metadata under other keys.
  * @throws MisuseError for definitions that no registry takes, and for an unknown option.
+ *
+ * @example
+ * ```ts
+ * import { createModule } from 'host-tools/amplifier';
+ *
+ * // The amplifier runtime calls `mount(coordinator, config)` of the default export.
+ * export default createModule(registry, { cwd: '/work' });
+ * ```
  */
 export function createModule<S = unknown>(
   source: HostToolRegistry<S> | readonly AnyTool<S>[],

@@ -83,6 +83,17 @@ const bindingTable = {
  * `{ action: 'deny' }`.
  * @throws MisuseError for options that are none; from `mount`, `unmount` and `get`, for an unknown
  * mount point, for `hooks`, and where a name is missing.
+ *
+ * @example
+ * ```ts
+ * import { mount } from 'host-tools';
+ * import { fromNodeBinding } from 'host-tools/amplifier';
+ * import { createTestNodeBinding } from 'host-tools/testing';
+ *
+ * const binding = createTestNodeBinding(); // your runtime's binding
+ * const coordinator = fromNodeBinding(binding);
+ * await mount(session, coordinator);
+ * ```
  */
 export function fromNodeBinding(
   binding: NodeBinding,

@@ -28,6 +28,15 @@ const optionTable = {
  * toolsets, are passed over.
  * @throws MisuseError `invalid_option` (as a rejection) for what is neither, and for unknown
  * options.
+ *
+ * @example
+ * ```ts
+ * import { type AnthropicMessage, dispatchAnthropic } from 'host-tools/anthropic';
+ *
+ * declare const message: AnthropicMessage; // what `client.messages.create` resolved to
+ * const content = await dispatchAnthropic(session, message);
+ * // Send `{ role: 'user', content }` after the message with the next request.
+ * ```
  */
 export async function dispatchAnthropic(
   session: ToolSession,

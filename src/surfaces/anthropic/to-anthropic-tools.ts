@@ -43,6 +43,14 @@ const optionTable = {
  * The session's effective tools for a request. Schemas are converted once, whatever the number of
  * steps and sessions.
  * @throws MisuseError `invalid_option` for unknown options.
+ *
+ * @example
+ * ```ts
+ * import { toAnthropicTools } from 'host-tools/anthropic';
+ *
+ * const { tools } = toAnthropicTools(session);
+ * // client.messages.create({ model, max_tokens: 1024, messages, tools });
+ * ```
  */
 export function toAnthropicTools(
   session: ToolSession,

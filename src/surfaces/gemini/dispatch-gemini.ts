@@ -47,6 +47,15 @@ const optionTable = {
  * call, in the order of the calls. A failed call is a part whose response has an `error`.
  * @throws MisuseError `invalid_option` (as a rejection) for what is none of them, and for unknown
  * options.
+ *
+ * @example
+ * ```ts
+ * import { dispatchGemini, type GeminiResponse } from 'host-tools/gemini';
+ *
+ * declare const response: GeminiResponse; // what `ai.models.generateContent` resolved to
+ * const parts = await dispatchGemini(session, response);
+ * // Send `{ role: 'user', parts }` after the response's content with the next request.
+ * ```
  */
 export async function dispatchGemini(
   session: ToolSession,

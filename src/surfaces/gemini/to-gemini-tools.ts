@@ -50,6 +50,14 @@ const optionTable = {
  * The session's effective tools for a request. Schemas are converted once, whatever the number of
  * steps and sessions.
  * @throws MisuseError `invalid_option` for a `schema` that is none, and for unknown options.
+ *
+ * @example
+ * ```ts
+ * import { toGeminiTools } from 'host-tools/gemini';
+ *
+ * const { tools } = toGeminiTools(session);
+ * // ai.models.generateContent({ model, contents, config: { tools } });
+ * ```
  */
 export function toGeminiTools(session: ToolSession, options?: GeminiToolsOptions): GeminiTools {
   const { schema } = readOptions('toGeminiTools', options, optionTable);

@@ -27,6 +27,18 @@ const optionTable = {
  * message with the status `error`.
  * @throws MisuseError (rejects with) `invalid_option` for what is no message and for unknown
  * options, `missing_dependency` without `@langchain/core`.
+ *
+ * @example
+ * ```ts
+ * import { AIMessage } from '@langchain/core/messages';
+ * import { dispatchLangChain } from 'host-tools/langchain';
+ *
+ * const message = new AIMessage({
+ *   content: '',
+ *   tool_calls: [{ id: 'c1', name: 'add', args: { a: 1, b: 2 } }],
+ * });
+ * const answers = await dispatchLangChain(session, message);
+ * ```
  */
 export async function dispatchLangChain(
   session: ToolSession,

@@ -62,6 +62,14 @@ const made = new WeakMap<Listing, Map<'text' | 'errors', LangChainTools>>();
  * with the status `error`; no call throws, unless `failures: "errors"` asks for that.
  * @throws MisuseError `missing_dependency` without `@langchain/core`, `invalid_option` for unknown
  * options.
+ *
+ * @example
+ * ```ts
+ * import { toLangChainTools } from 'host-tools/langchain';
+ *
+ * const { tools } = toLangChainTools(session);
+ * // createAgent({ model, tools });
+ * ```
  */
 export function toLangChainTools(session: ToolSession, options?: LangChainOptions): LangChainTools {
   const { failures } = readOptions('toLangChainTools', options, optionTable);

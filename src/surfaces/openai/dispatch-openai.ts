@@ -44,6 +44,15 @@ const optionTable = {
  * custom tools and of the provider's own tools are passed over; they are not the session's.
  * @throws MisuseError `invalid_option` (as a rejection) for what is neither, and for unknown
  * options.
+ *
+ * @example
+ * ```ts
+ * import { dispatchOpenAI, type OpenAIChatMessage } from 'host-tools/openai';
+ *
+ * declare const message: OpenAIChatMessage; // `completion.choices[0].message`
+ * const answers = await dispatchOpenAI(session, message);
+ * // Send `[...messages, message, ...answers]` with the next request.
+ * ```
  */
 export function dispatchOpenAI(
   session: ToolSession,

@@ -48,6 +48,14 @@ const optionTable = {
  * steps and sessions.
  * @throws MisuseError `invalid_option` for an `api` or a `tool` that is none, and for unknown
  * options.
+ *
+ * @example
+ * ```ts
+ * import { toOpenAITools } from 'host-tools/openai';
+ *
+ * const { tools } = toOpenAITools(session);
+ * // client.chat.completions.create({ model, messages, tools });
+ * ```
  */
 export function toOpenAITools<Api extends OpenAIApi = 'chat'>(
   session: ToolSession,

@@ -29,6 +29,15 @@ export interface CoordinatorConformanceOptions {
  * fresh, empty coordinator for each rule. A declared feature that is missing fails its rules;
  * nothing is skipped on its own.
  * @throws MisuseError for an unknown feature.
+ *
+ * @example
+ * ```ts
+ * import { coordinatorConformance, TestCoordinator } from 'host-tools/testing';
+ * import { test } from 'vitest';
+ *
+ * // Put your coordinator in the place of `TestCoordinator`.
+ * for (const rule of coordinatorConformance(() => new TestCoordinator())) test(rule.name, rule.run);
+ * ```
  */
 export function coordinatorConformance(
   make: () => ConformanceTarget | Promise<ConformanceTarget>,

@@ -18,7 +18,7 @@ export interface TestNodeBindingOptions {
   readonly hooks?: TestHooks | undefined;
   /** What `cancellation` answers. @default a token that is never cancelled */
   readonly cancellation?: CancellationPort | undefined;
-  /** @default {} */
+  /** What `config` of the binding returns. @default {} */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
   /** Where capabilities are kept, as values. @default an empty map */
   readonly capabilities?: Map<string, unknown> | undefined;
@@ -78,6 +78,14 @@ const bindingTable = {
 /**
  * Makes a stand-in for the binding, for {@link fromNodeBinding}. Arguments of the wrong kind throw
  * a TypeError, as native ones do.
+ *
+ * @example
+ * ```ts
+ * import { fromNodeBinding } from 'host-tools/amplifier';
+ * import { createTestNodeBinding } from 'host-tools/testing';
+ *
+ * const coordinator = fromNodeBinding(createTestNodeBinding());
+ * ```
  */
 export function createTestNodeBinding(given?: TestNodeBindingOptions): TestNodeBinding {
   const options = readOptions('createTestNodeBinding', given, bindingTable);

@@ -44,11 +44,14 @@ export interface TestCoordinatorOptions {
    * what is refused throws. @default 'async'
    */
   readonly mode?: 'async' | 'sync' | undefined;
-  /** @default 'test-session' */
+  /** The id of the coordinator's session. @default 'test-session' */
   readonly sessionId?: string | undefined;
-  /** @default null */
+  /** The id of its parent session. @default null */
   readonly parentId?: string | null | undefined;
-  /** @default { session: { orchestrator: 'test-orchestrator', context: 'test-context' } } */
+  /**
+   * The mount plan.
+   * @default { session: { orchestrator: 'test-orchestrator', context: 'test-context' } }
+   */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
   /** The clock of hook timestamps: epoch milliseconds. @default Date.now */
   readonly now?: (() => number) | undefined;
@@ -94,7 +97,19 @@ export interface TestCancellation extends CancellationPort {
   reset(): void;
 }
 
-/** See the file's head. A coordinator is never closed; make a fresh one for each test. */
+/**
+ * See the file's head. A coordinator is never closed; make a fresh one for each test.
+ *
+ * @example
+ * ```ts
+ * import { mount } from 'host-tools';
+ * import { TestCoordinator } from 'host-tools/testing';
+ *
+ * const coordinator = new TestCoordinator();
+ * await mount(session, coordinator);
+ * console.log(coordinator.mountHistory);
+ * ```
+ */
 export class TestCoordinator implements Coordinator {
   /** How `mount` and `unmount` answer. */
   readonly mode: 'async' | 'sync';
