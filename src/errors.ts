@@ -1,184 +1,9 @@
-/**
- * The one table of error codes, errors as data, and the single class that is thrown: at a host's
- * programming mistakes.
- */
+/** Errors of calls as data, and the one class that is thrown: for a host's programming mistakes. */
+import { type CodeRow, errorCodes } from './errors/codes.ts';
 import type { JsonValue } from './json.ts';
 
-interface CodeRow {
-  /** What the code means, for docs and people. */
-  readonly meaning: string;
-  /** Whether the same call may succeed if it is simply sent again later. */
-  readonly retryable: boolean;
-  /** How a call that ends so is counted: `rejected` never ran. */
-  readonly status: 'failed' | 'rejected' | 'cancelled' | 'pending';
-  /**
-   * The HTTP status that a plain HTTP surface would answer with. Unique meanings share a number;
-   * the code stays the truth.
-   */
-  readonly http: number;
-  /**
-   * How MCP shows it: always a tool result with `isError`, the code in `_meta["host-tools/error"]`.
-   */
-  readonly mcp: 'isError';
-}
-
-/**
- * Every way in which a call can end without success. Codes are never renamed.
- *
- * @example
- * ```ts
- * import { errorCodes } from 'host-tools';
- *
- * console.log(errorCodes.rate_limited.retryable); // true
- * ```
- */
-export const errorCodes = {
-  tool_not_found: {
-    meaning: 'No tool of this name exists for this session.',
-    retryable: false,
-    status: 'rejected',
-    http: 404,
-    mcp: 'isError',
-  },
-  tool_not_available: {
-    meaning:
-      'The tool is known but not available now: gated by a fact, disabled, out of the ' +
-      'profile, or removed.',
-    retryable: true,
-    status: 'rejected',
-    http: 409,
-    mcp: 'isError',
-  },
-  invalid_input: {
-    meaning: 'The arguments do not satisfy the input schema, or are too large or too deep.',
-    retryable: false,
-    status: 'rejected',
-    http: 422,
-    mcp: 'isError',
-  },
-  policy_denied: {
-    meaning: 'A rule, a policy, a check, a default or a before hook said no.',
-    retryable: false,
-    status: 'rejected',
-    http: 403,
-    mcp: 'isError',
-  },
-  policy_error: {
-    meaning:
-      'A policy or a before hook failed, answered nonsense or took too long; the call is refused.',
-    retryable: false,
-    status: 'rejected',
-    http: 403,
-    mcp: 'isError',
-  },
-  approval_pending: {
-    meaning: 'The call is suspended until a person answers.',
-    retryable: false,
-    status: 'pending',
-    http: 202,
-    mcp: 'isError',
-  },
-  approval_denied: {
-    meaning: 'A person, or the lack of one, refused the call.',
-    retryable: false,
-    status: 'rejected',
-    http: 403,
-    mcp: 'isError',
-  },
-  approval_timeout: {
-    meaning: 'Nobody answered the approval in time.',
-    retryable: true,
-    status: 'rejected',
-    http: 408,
-    mcp: 'isError',
-  },
-  timeout: {
-    meaning: 'The handler took longer than its timeout. It may have run.',
-    retryable: true,
-    status: 'failed',
-    http: 504,
-    mcp: 'isError',
-  },
-  cancelled: {
-    meaning: 'The caller aborted the call.',
-    retryable: true,
-    status: 'cancelled',
-    http: 499,
-    mcp: 'isError',
-  },
-  handler_error: {
-    meaning: 'The handler threw, rejected or returned a failure.',
-    retryable: false,
-    status: 'failed',
-    http: 500,
-    mcp: 'isError',
-  },
-  invalid_output: {
-    meaning:
-      'The handler returned what JSON cannot hold, what its output schema refuses, or too ' +
-      'much of it.',
-    retryable: false,
-    status: 'failed',
-    http: 500,
-    mcp: 'isError',
-  },
-  rate_limited: {
-    meaning: 'A limit on calls, queue, slots or pending approvals was reached.',
-    retryable: true,
-    status: 'rejected',
-    http: 429,
-    mcp: 'isError',
-  },
-  loop_detected: {
-    meaning: 'The same call was repeated more often in a row than the loop guard allows.',
-    retryable: false,
-    status: 'rejected',
-    http: 429,
-    mcp: 'isError',
-  },
-  tool_cycle: {
-    meaning: 'A tool called itself through others, or the chain of child calls is too deep.',
-    retryable: false,
-    status: 'rejected',
-    http: 508,
-    mcp: 'isError',
-  },
-  session_closed: {
-    meaning: 'The session was closed before the call ended.',
-    retryable: false,
-    status: 'cancelled',
-    http: 410,
-    mcp: 'isError',
-  },
-  duplicate_call_id: {
-    meaning: 'A call with this id is still in flight.',
-    retryable: false,
-    status: 'rejected',
-    http: 409,
-    mcp: 'isError',
-  },
-  sandbox_unavailable: {
-    meaning: 'The isolation that the tool demands cannot be had here.',
-    retryable: false,
-    status: 'rejected',
-    http: 503,
-    mcp: 'isError',
-  },
-  executor_lost: {
-    meaning: 'The process or connection that ran the call went away. It may have run.',
-    retryable: true,
-    status: 'failed',
-    http: 502,
-    mcp: 'isError',
-  },
-  internal: {
-    meaning: 'A fault of the library itself. Please report it.',
-    retryable: false,
-    status: 'failed',
-    http: 500,
-    mcp: 'isError',
-  },
-} as const satisfies Record<string, CodeRow>;
+export { errorCodes } from './errors/codes.ts';
+export { describe, errorName, messageOf } from './errors/describe.ts';
 
 /**
  * The stable code of a failed call; {@link errorCodes} has the meaning, the HTTP status and whether
@@ -212,6 +37,7 @@ export interface ToolError {
   readonly cause?: unknown;
 }
 
+/** The optional parts of a {@link ToolError}. */
 export interface ToolErrorParts {
   readonly reason?: string | undefined;
   readonly ruleId?: string | undefined;
@@ -229,11 +55,11 @@ const noParts: ToolErrorParts = Object.freeze({
 });
 
 /**
- * Builds a {@link ToolError}; leaves absent parts out, so that results compare and serialise
+ * Builds a {@link ToolError}. Absent parts are left out, so that results compare and serialise
  * cleanly.
  */
 export function toolError(code: ErrorCode, message: string, parts?: ToolErrorParts): ToolError {
-  // Own members alone: a `reason` on `Object.prototype` is none of this error's.
+  // Own members only: a `reason` on `Object.prototype` does not belong to this error.
   const { reason, ruleId, source, retryable, details }: ToolErrorParts =
     parts === undefined ? noParts : { ...noParts, ...parts };
   const error = deniedError(code, message, reason, ruleId, source);
@@ -243,8 +69,8 @@ export function toolError(code: ErrorCode, message: string, parts?: ToolErrorPar
 }
 
 /**
- * What {@link toolError} builds, of parts that are known one by one: a denial is made on every
- * refused call, and collecting its parts costs as much as judging it.
+ * {@link toolError} with separate arguments. A denial is built for every refused call, and collecting
+ * its parts in an object costs as much as the decision.
  */
 export function deniedError(
   code: ErrorCode,
@@ -264,7 +90,7 @@ export function deniedError(
   return error;
 }
 
-/** The same error with what was thrown as its `cause`, where only code finds it. */
+/** Adds what was thrown as `cause`, which is not enumerable: only code finds it. */
 export function withCause(error: ToolError, cause: unknown): ToolError {
   return Object.defineProperty(error, 'cause', {
     value: cause,
@@ -276,7 +102,7 @@ export function withCause(error: ToolError, cause: unknown): ToolError {
 
 const misuseBrand = Symbol.for('host-tools.misuse');
 
-/** Codes of a host's mistakes. */
+/** The codes of a host's programming mistakes. */
 export type MisuseCode =
   | 'invalid_definition'
   | 'invalid_schema'
@@ -293,9 +119,9 @@ export type MisuseCode =
   | 'invalid_file';
 
 /**
- * Thrown at a host's programming mistakes, synchronously, where they are made; nothing else is
- * thrown. Recognise it by `name` or {@link isMisuseError}: two installed copies defeat
- * `instanceof`.
+ * The only error that is thrown: for a host's programming mistakes, synchronously, where they are
+ * made. Recognise it by `name` or {@link isMisuseError}; `instanceof` fails for a second installed
+ * copy of the package.
  *
  * @example
  * ```ts
@@ -309,7 +135,7 @@ export type MisuseCode =
  * ```
  */
 export class MisuseError extends Error {
-  /** Tells it apart where `instanceof` cannot. */
+  /** Identifies the error where `instanceof` cannot. */
   override readonly name = 'MisuseError';
   /** Stable; the message says what was expected, what was got, and what to do. */
   readonly code: MisuseCode;
@@ -339,45 +165,7 @@ export function isMisuseError(value: unknown): value is MisuseError {
   return typeof value === 'object' && value !== null && misuseBrand in value;
 }
 
-/** Makes a switch over one of our unions fail to compile when a member is forgotten. */
+/** Makes a `switch` over a union fail to compile if it forgets a member. */
 export function assertNever(value: never): never {
   throw new MisuseError('invalid_option', `Unexpected value: ${String(value)}`);
-}
-
-/** Writes what came, for a message: type and a short, single-line view of the value. */
-export function describe(value: unknown): string {
-  if (value === null) return 'null';
-  if (value === undefined) return 'undefined';
-  if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (typeof value === 'string')
-    return `\`${value.length > 60 ? `${value.slice(0, 57)}...` : value}\` (string)`;
-  if (typeof value === 'object') return 'an object';
-  if (typeof value === 'function') return 'a function';
-  return `\`${String(value)}\` (${typeof value})`;
-}
-
-/** What was thrown, as a message: whatever it is, and even where reading it throws. */
-export function messageOf(thrown: unknown): string {
-  try {
-    const message: unknown =
-      typeof thrown === 'object' && thrown !== null
-        ? (thrown as { message?: unknown }).message
-        : thrown;
-    return typeof message === 'string' && message !== '' ? message : describe(thrown);
-  } catch {
-    return 'an error that cannot be shown';
-  }
-}
-
-/**
- * What kind of thing was thrown, for logs, which must not hold its message: the error's name, else
- * the type.
- */
-export function errorName(thrown: unknown): string {
-  try {
-    return thrown instanceof Error ? String(thrown.name) : typeof thrown;
-  } catch {
-    // A revoked proxy, or an error whose name throws.
-    return typeof thrown;
-  }
 }

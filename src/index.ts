@@ -1,79 +1,7 @@
 /** The core's public list. */
 
-// Approvals
-export type {
-  ApprovalAnswer,
-  ApprovalChoice,
-  ApprovalPrompt,
-  ApprovalRequest,
-  Grant,
-  PendingApproval,
-} from './approval/request.ts';
-export type {
-  AnsweredApproval,
-  ApprovalRecord,
-  ApprovalStore,
-  SuspendedApproval,
-} from './approval/store.ts';
-export type { Content } from './content.ts';
-export { content } from './content.ts';
-// Calls
-export type {
-  Approver,
-  CallInfo,
-  CallOptions,
-  CallTool,
-  LogLevel,
-  Surface,
-  SurfaceClient,
-  ToolContext,
-} from './context.ts';
-export type { CallStatus, ErrorCode, MisuseCode, ToolError } from './errors.ts';
-export { errorCodes, isMisuseError, MisuseError } from './errors.ts';
-// Events and errors
-export type {
-  AnyEvent,
-  ChangeReason,
-  Emitter,
-  EventBase,
-  EventType,
-  ToolEvents,
-} from './events.ts';
-export type { BeforeAnswer, Hook, HookCall } from './hooks.ts';
-export type { JsonObject, JsonPrimitive, JsonValue } from './json.ts';
-export type { MaybePromise } from './maybe-promise.ts';
-// Coordinators
-export type {
-  CancellationPort,
-  Coordinator,
-  HookAction,
-  HookHandler,
-  HookResult,
-  HooksPort,
-} from './mount/coordinator.ts';
-export type { Mount, MountOptions } from './mount/mount.ts';
-export { mount, registerHostToolsOnSession } from './mount/mount.ts';
-export type { MountedResult, MountedTool } from './mount/mounted-tool.ts';
-// Policy
-export type { Allow, Ask, Decision, Deny, Effect } from './policy/decision.ts';
-export { allow, ask, deny } from './policy/decision.ts';
-export type { Limits } from './policy/limits.ts';
-export type { Policy, PolicySubject } from './policy/policy.ts';
-export type { Profile } from './policy/profile.ts';
-export type { Glob, Rule, WhenTest } from './policy/rule.ts';
-export { hostToolRegistry } from './registry/default-registry.ts';
-export { HostToolRegistry } from './registry/registry.ts';
-export type { ToolScope } from './registry/scope.ts';
-export type {
-  Fail,
-  Failure,
-  Ok,
-  ResultMetadata,
-  ToolFailure,
-  ToolResult,
-  ToolSuccess,
-} from './result.ts';
-export { fail, ok } from './result.ts';
+// Tools
+
 export type {
   InputOf,
   JsonSchema,
@@ -83,17 +11,8 @@ export type {
   TypedJsonSchema,
 } from './schema/schema.ts';
 export { jsonSchema } from './schema/schema.ts';
-export { serializeOutput } from './serialize.ts';
-export type { BatchOptions, BatchResult } from './session/batch.ts';
-export type { Explanation } from './session/explain.ts';
-export type { Approvals, EffectiveTools, ToolSession } from './session/session-api.ts';
-export type { SessionOptions } from './session/session-options.ts';
-export type { ToolRegistration } from './state/registration.ts';
-// Registry and sessions
-export type { Logger, RegistryOptions } from './state/registry-options.ts';
 export { defineTool } from './tool/define-tool.ts';
 export type { HostTool } from './tool/host-tool.ts';
-// Tools
 export type {
   AnyTool,
   DefineTool,
@@ -110,5 +29,100 @@ export type {
   ToolSpecBase,
 } from './tool/tool-config.ts';
 export type { ToolAnnotations, ToolRef, ToolSummary } from './tool-summary.ts';
+
+// Registry and sessions
+
+export { hostToolRegistry } from './registry/default-registry.ts';
+export { HostToolRegistry } from './registry/registry.ts';
+export type { ToolScope } from './registry/scope.ts';
+export type { BatchOptions, BatchResult } from './session/batch.ts';
+export type { Explanation } from './session/explain.ts';
+export type { Approvals, EffectiveTools, ToolSession } from './session/session-api.ts';
+export type { SessionOptions } from './session/session-options.ts';
+export type { ToolRegistration } from './state/registration.ts';
+export type { Logger, RegistryOptions } from './state/registry-options.ts';
 export type { BatchPlan, PlannedCall, ToolCall } from './toolset/batch-plan.ts';
 export type { Dropped, Overrides, Prerequisite } from './toolset/effective.ts';
+
+// Calls and results
+
+export type { Content } from './content.ts';
+export { content } from './content.ts';
+export type {
+  Approver,
+  CallInfo,
+  CallOptions,
+  CallTool,
+  LogLevel,
+  Surface,
+  SurfaceClient,
+  ToolContext,
+} from './context.ts';
+export type { BeforeAnswer, Hook, HookCall } from './hooks.ts';
+export type { JsonObject, JsonPrimitive, JsonValue } from './json/value.ts';
+export type { MaybePromise } from './maybe-promise.ts';
+export type {
+  Fail,
+  Failure,
+  Ok,
+  ResultMetadata,
+  ToolFailure,
+  ToolResult,
+  ToolSuccess,
+} from './result.ts';
+export { fail, ok } from './result.ts';
+export { serializeOutput } from './serialize.ts';
+
+// Policy
+
+export type { Allow, Ask, Decision, Deny, Effect } from './policy/decision.ts';
+export { allow, ask, deny } from './policy/decision.ts';
+export type { Limits } from './policy/limits.ts';
+export type { Policy, PolicySubject } from './policy/policy.ts';
+export type { Profile } from './policy/profile.ts';
+export type { Glob, Rule, WhenTest } from './policy/rule.ts';
+
+// Approvals
+
+export type {
+  ApprovalAnswer,
+  ApprovalChoice,
+  ApprovalPrompt,
+  ApprovalRequest,
+  Grant,
+  PendingApproval,
+} from './approval/request.ts';
+export type {
+  AnsweredApproval,
+  ApprovalRecord,
+  ApprovalStore,
+  SuspendedApproval,
+} from './approval/store.ts';
+
+// Events and errors
+
+export { errorCodes } from './errors/codes.ts';
+export type { CallStatus, ErrorCode, MisuseCode, ToolError } from './errors.ts';
+export { isMisuseError, MisuseError } from './errors.ts';
+export type {
+  AnyEvent,
+  ChangeReason,
+  Emitter,
+  EventBase,
+  EventType,
+  ToolEvents,
+} from './events.ts';
+
+// Coordinators
+
+export type {
+  CancellationPort,
+  Coordinator,
+  HookAction,
+  HookHandler,
+  HookResult,
+  HooksPort,
+} from './mount/coordinator.ts';
+export type { Mount, MountOptions } from './mount/mount.ts';
+export { mount, registerHostToolsOnSession } from './mount/mount.ts';
+export type { MountedResult, MountedTool } from './mount/mounted-tool.ts';

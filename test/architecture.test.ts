@@ -16,7 +16,6 @@ const sections: Readonly<
 > = {
   // They know no tool.
   values: [
-    'json-fault',
     'json',
     'errors',
     'text',

@@ -2,15 +2,10 @@
  * Where a schema and a host's paths mark fields as secret, as a graph that values are walked with.
  */
 import { describe, MisuseError } from '../errors.ts';
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { followReference } from '../schema/local-reference.ts';
 import { compilePattern } from '../text/regex.ts';
 import { type Budget, spend } from './budget.ts';
-import {
-  defaultBase,
-  findResources,
-  type Resource,
-  resolveReference,
-} from './schema-references.ts';
 
 /** A sub-schema, or a step of a dotted path, reduced to what decides which values are secret. */
 export interface SecretNode {
@@ -123,25 +118,21 @@ const references = ['$ref', '$dynamicRef', '$recursiveRef'];
  * so that depth has no limit and cycles end.
  */
 function compileSchema(schema: JsonObject): readonly SecretNode[] {
-  const bases = new Map<object, string>();
-  const resources = findResources(schema, bases);
   const nodes = new Map<JsonObject, SecretNode>();
   const pending: JsonObject[] = [];
-  const nodeOf = (part: unknown, base: string): SecretNode[] => {
+  const nodeOf = (part: unknown): SecretNode[] => {
     if (!isJsonObject(part)) return [];
     let node = nodes.get(part);
     if (node === undefined) {
       node = createNode(false);
       nodes.set(part, node);
-      if (!bases.has(part)) bases.set(part, base);
       pending.push(part);
     }
     return [node];
   };
-  nodeOf(schema, defaultBase);
-  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    fill(nodes.get(part) as SecretNode, part, bases.get(part) ?? defaultBase, nodeOf, resources);
-  }
+  nodeOf(schema);
+  for (let part = pending.pop(); part !== undefined; part = pending.pop())
+    fill(nodes.get(part) as SecretNode, part, nodeOf, schema);
   const live = reachMarks([...nodes.values()]);
   for (const node of live) prune(node, live);
   let tested = 0;
@@ -153,11 +144,9 @@ function compileSchema(schema: JsonObject): readonly SecretNode[] {
 function fill(
   node: SecretNode,
   part: JsonObject,
-  base: string,
-  nodeOf: (part: unknown, base: string) => SecretNode[],
-  resources: ReadonlyMap<string, Resource>,
+  of: (part: unknown) => SecretNode[],
+  document: JsonObject,
 ): void {
-  const of = (child: unknown): SecretNode[] => nodeOf(child, base);
   const own = (keyword: string): unknown =>
     Object.hasOwn(part, keyword) ? part[keyword] : undefined;
   const map = (keyword: string): [string, unknown][] => {
@@ -194,10 +183,26 @@ function fill(
   }
   for (const keyword of references) {
     const reference = own(keyword);
-    if (typeof reference !== 'string') continue;
-    const target = resolveReference(reference, base, resources);
-    if (target !== undefined) node.also.push(...nodeOf(target.schema, target.base));
+    if (typeof reference === 'string')
+      node.also.push(...targetsOf(reference, part, document).flatMap(of));
   }
+}
+
+/**
+ * What a reference leads to. Where that cannot be told, it may be any definition: a secret must not
+ * be shown because a schema is odd.
+ */
+function targetsOf(
+  reference: string,
+  holder: JsonObject,
+  document: JsonObject,
+): readonly JsonValue[] {
+  const target = followReference(reference, holder, document);
+  if (target !== undefined) return [target];
+  return ['$defs', 'definitions'].flatMap((keyword) => {
+    const definitions = Object.hasOwn(document, keyword) ? document[keyword] : undefined;
+    return isJsonObject(definitions) ? Object.values(definitions) : [];
+  });
 }
 
 /**

@@ -160,6 +160,16 @@ describe('what is marked', () => {
       { a: redacted },
     ],
     [
+      'a reference in a document of an unknown dialect, which could lead to any definition',
+      {
+        $schema: 'mine',
+        properties: { a: { $ref: '#/$defs/s' }, b: open },
+        $defs: { s: secret, t: open },
+      },
+      { a: 'a', b: 'b' },
+      { a: redacted, b: 'b' },
+    ],
+    [
       'an own key __proto__',
       JSON.parse('{"properties":{"__proto__":{"x-secret":true}}}'),
       JSON.parse('{"__proto__":"s","a":1}'),

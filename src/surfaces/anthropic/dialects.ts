@@ -3,8 +3,8 @@ import type { JsonObject, Surface } from '../../index.ts';
 import { escapePointer, isJsonObject } from '../../json.ts';
 import type { ConvertedSchema, Dialect, SchemaLoss } from '../shared/listing.ts';
 import { toObjectRoot } from '../shared/object-root.ts';
-import { anthropicStrictRules } from '../shared/strict-rules.ts';
-import { toStrictSchema } from '../shared/strict-schema.ts';
+import { anthropicStrictRules } from '../shared/strict/rules.ts';
+import { toStrictSchema } from '../shared/strict/to-strict-schema.ts';
 
 export const strictDialect: Dialect = Object.freeze({
   convert: (schema) => withNameWarnings(toStrictSchema(schema, anthropicStrictRules)),

@@ -6,9 +6,9 @@ import type { JsonObject, JsonValue } from '../../index.ts';
 import { escapePointer, isJsonObject } from '../../json.ts';
 import { followReference } from '../../schema/local-reference.ts';
 import type { ConvertedSchema, SchemaLoss } from '../shared/listing.ts';
+import { isWord, mergedParts } from '../shared/merged-parts.ts';
 import { toObjectRoot } from '../shared/object-root.ts';
-import { isWord, mergedParts } from '../shared/strict-parts.ts';
-import { typesOf } from '../shared/strict-values.ts';
+import { typesOf } from '../shared/strict/nullable.ts';
 import { convertKeywords, typesOfValues, valuesOf } from './api-keywords.ts';
 
 /** The formats that the API takes for each type. */

@@ -2,8 +2,8 @@
 import type { Surface } from '../../index.ts';
 import type { Dialect } from '../shared/listing.ts';
 import { toObjectRoot } from '../shared/object-root.ts';
-import { openaiStrictRules } from '../shared/strict-rules.ts';
-import { toStrictSchema } from '../shared/strict-schema.ts';
+import { openaiStrictRules } from '../shared/strict/rules.ts';
+import { toStrictSchema } from '../shared/strict/to-strict-schema.ts';
 
 export const strictDialect: Dialect = Object.freeze({
   convert: (schema) => toStrictSchema(schema, openaiStrictRules),

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../index.ts';
 import { canonicalJson, isJsonObject } from '../../json.ts';
 import { followReference } from '../../schema/local-reference.ts';
 import type { ConvertedSchema, SchemaLoss } from './listing.ts';
-import { budgetOf, isWord, mergedParts } from './strict-parts.ts';
+import { budgetOf, isWord, mergedParts } from './merged-parts.ts';
 
 /** Keywords that providers refuse at the top, whatever they say. */
 const refused = ['anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not', '$ref'] as const;

@@ -1,4 +1,4 @@
-/** Why a value cannot be copied as JSON, and where. Found out only once a copy has failed. */
+/** Why a value cannot be copied as JSON, and where. Determined only after a copy has failed. */
 
 /** Why a value is not JSON. Thrown by the copy, caught at the boundary, never shown raw. */
 export interface JsonFault {
@@ -19,9 +19,7 @@ export class Fault {
   }
 }
 
-/**
- * A cycle is as deep as one likes: which of the two it was is only asked once a copy has failed.
- */
+/** Tells a cycle from a value that is merely too deep. */
 export function tooDeep(value: object, maxDepth: number): Fault {
   const onPath = new Set<object>();
   let left = 10_000;
@@ -44,7 +42,7 @@ export function tooDeep(value: object, maxDepth: number): Fault {
     : new Fault('too_deep', `nested deeper than ${maxDepth} levels`);
 }
 
-/** The member whose reading throws, where spreading met one. */
+/** The first member whose getter throws; undefined if none does. */
 export function throwingMember(value: object): string | undefined {
   try {
     for (const key of Object.keys(value)) {

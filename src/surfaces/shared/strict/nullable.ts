@@ -1,8 +1,9 @@
-/** Types, null and patterns in strict schemas. */
-import type { JsonObject, JsonValue } from '../../index.ts';
+/** The types of a value, and null among them. */
+import type { JsonObject, JsonValue } from '../../../index.ts';
 
 /**
- * The types that a schema names, each once, or that its keywords tell. Empty where it says nothing.
+ * The types that a schema names, each once; without them, the type that its keywords imply. Empty
+ * where neither says anything.
  */
 export function typesOf({ type, properties }: JsonObject): readonly string[] {
   if (typeof type === 'string') return [type];
@@ -11,7 +12,7 @@ export function typesOf({ type, properties }: JsonObject): readonly string[] {
   return properties === undefined ? [] : ['object'];
 }
 
-/** The schema, and null. */
+/** A schema that also takes null. */
 export function toNullable(schema: JsonObject): JsonObject {
   const { title, description, ...rest } = schema;
   if (Array.isArray(rest.anyOf))
@@ -27,7 +28,7 @@ export function toNullable(schema: JsonObject): JsonObject {
       : {};
     return { ...schema, type: [...types, 'null'], ...values };
   }
-  // Words stay outside, where they describe the property and not one of its alternatives.
+  // Words stay outside: there they describe the property, not one of its alternatives.
   return {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
@@ -37,12 +38,4 @@ export function toNullable(schema: JsonObject): JsonObject {
 
 function isNull(schema: JsonValue): boolean {
   return (schema as JsonObject).type === 'null';
-}
-
-/**
- * Whether a pattern is a plain one: nothing that looks around, refers back or asks for the edges of
- * words.
- */
-export function isLinearPattern(pattern: string): boolean {
-  return !/\(\?(?:[=!]|<[=!])|\\[1-9bBk]/.test(pattern);
 }

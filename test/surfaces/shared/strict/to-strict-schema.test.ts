@@ -4,14 +4,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { withoutStrictNulls } from '../../../src/call/strict-nulls.ts';
-import type { JsonObject, JsonValue } from '../../../src/index.ts';
+import { withoutStrictNulls } from '../../../../src/call/strict-nulls.ts';
+import type { JsonObject, JsonValue } from '../../../../src/index.ts';
 import {
   anthropicStrictRules,
   openaiStrictRules,
-} from '../../../src/surfaces/shared/strict-rules.ts';
-import { toStrictSchema } from '../../../src/surfaces/shared/strict-schema.ts';
-import { createTestSession, mockTool } from '../../../src/testing/index.ts';
+} from '../../../../src/surfaces/shared/strict/rules.ts';
+import { toStrictSchema } from '../../../../src/surfaces/shared/strict/to-strict-schema.ts';
+import { createTestSession, mockTool } from '../../../../src/testing/index.ts';
 
 const openai = (schema: JsonObject) => toStrictSchema(schema, openaiStrictRules);
 const object = (
@@ -684,7 +684,7 @@ describe('the way back', () => {
 
   test('real function definitions are strict but for a few, and their calls come back as they were', () => {
     const lines = <T>(name: string): T[] =>
-      readFileSync(new URL(`../../data/${name}`, import.meta.url), 'utf8')
+      readFileSync(new URL(`../../../data/${name}`, import.meta.url), 'utf8')
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as T);
@@ -743,5 +743,18 @@ describe('the way back', () => {
       );
     });
     expect(wrong).toEqual([]);
+  });
+});
+
+test.each<[way: string, reference: string, definition: JsonObject]>([
+  ['a pointer', '#/$defs/s', { type: 'string' }],
+  ['an `$anchor`', '#s', { $anchor: 's', type: 'string' }],
+  ['an `$id`', 'https://example.com/s', { $id: 'https://example.com/s', type: 'string' }],
+])('a tool is strict whether it refers to a definition by %s or another way', (_, $ref, s) => {
+  const schema = { ...object({ a: { $ref } }, ['a']), $defs: { s } };
+  const { strict, schema: shown } = openai(schema);
+  expect({ strict, shown }).toEqual({
+    strict: true,
+    shown: { ...strictObject({ a: { $ref: '#/$defs/s' } }), $defs: { s: { type: 'string' } } },
   });
 });

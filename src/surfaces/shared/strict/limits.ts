@@ -1,9 +1,9 @@
-/** The size of a strict schema: a provider refuses the whole request for one that is too large. */
-import type { JsonObject, JsonValue } from '../../index.ts';
-import { isJsonObject } from '../../json.ts';
-import type { StrictLimits } from './strict-rules.ts';
+/** The size of a strict schema. A provider refuses a request in which one schema is too large. */
+import type { JsonObject, JsonValue } from '../../../index.ts';
+import { isJsonObject } from '../../../json.ts';
+import type { StrictLimits } from './rules.ts';
 
-/** From here on, a provider counts the characters of one enumeration. */
+/** Of an enumeration with more values than this, a provider counts the characters. */
 const longEnum = 250;
 
 /**

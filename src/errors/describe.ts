@@ -1,0 +1,36 @@
+/** Values and thrown errors in words, for messages and logs. */
+
+/** A value in a message: its type and a short view of it. */
+export function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (value === undefined) return 'undefined';
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'string')
+    return `\`${value.length > 60 ? `${value.slice(0, 57)}...` : value}\` (string)`;
+  if (typeof value === 'object') return 'an object';
+  if (typeof value === 'function') return 'a function';
+  return `\`${String(value)}\` (${typeof value})`;
+}
+
+/** The message of anything that was thrown, even where reading it throws. */
+export function messageOf(thrown: unknown): string {
+  try {
+    const message: unknown =
+      typeof thrown === 'object' && thrown !== null
+        ? (thrown as { message?: unknown }).message
+        : thrown;
+    return typeof message === 'string' && message !== '' ? message : describe(thrown);
+  } catch {
+    return 'an error that cannot be shown';
+  }
+}
+
+/** The name of an error, or the type of anything else that was thrown: for logs without messages. */
+export function errorName(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? String(thrown.name) : typeof thrown;
+  } catch {
+    // A revoked proxy, or an error whose name throws.
+    return typeof thrown;
+  }
+}

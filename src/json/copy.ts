@@ -1,0 +1,234 @@
+/** A safe, bounded copy of any value as JSON. */
+import { Fault, type JsonFault, refuseExotic, throwingMember, tooDeep } from './fault.ts';
+import { define, escapePointer, type JsonValue } from './value.ts';
+
+/** Bounds of one copy. */
+export interface CopyLimits {
+  /** Deepest nesting of arrays and objects that is copied. */
+  readonly maxDepth: number;
+  /**
+   * Most values (primitives, arrays and objects together) that are copied. In a
+   * {@link wideObject wide} object each member counts as several.
+   */
+  readonly maxValues: number;
+  /**
+   * Stops the copy once so many characters have been seen. The value is then null and `overflow` is
+   * true. @default Infinity
+   */
+  readonly maxChars?: number | undefined;
+}
+
+/** What a copy came to. */
+export type CopyOutcome =
+  | {
+      readonly ok: true;
+      readonly value: JsonValue;
+      /** About how many characters the JSON text has; a lower bound. */
+      readonly size: number;
+      /** More than `maxChars` characters were seen, so `value` is null. */
+      readonly overflow: boolean;
+      /** An object in it has an own member `__proto__`. */
+      readonly unsafe: boolean;
+    }
+  | ({ readonly ok: false } & JsonFault);
+
+/**
+ * Walk state, reused between copies: a copy is synchronous, and a `toJSON` that copies again gets a
+ * fresh one.
+ */
+interface Walk {
+  maxDepth: number;
+  left: number;
+  chars: number;
+  maxChars: number;
+  busy: boolean;
+  unsafe: boolean;
+}
+const shared = newWalk();
+
+function newWalk(): Walk {
+  return { maxDepth: 0, left: 0, chars: 0, maxChars: 0, busy: false, unsafe: false };
+}
+
+const overflow = Symbol('overflow');
+
+/**
+ * From this many members on, engines keep an object as a hash table, which takes several times
+ * longer to copy than members of small objects do. Each further member counts as {@link wideWeight}
+ * values, so that a limit on values is a limit on time.
+ */
+const wideObject = 100;
+const wideWeight = 5;
+/** The names of an array's first places, so that copying a short array writes no strings. */
+const smallIndexes: readonly string[] = Array.from({ length: 1_000 }, (_, index) => String(index));
+
+/**
+ * Copies a value as JSON: own enumerable properties only, `undefined` dropped as `JSON.stringify`
+ * does, `toJSON` honoured. Refuses what JSON cannot hold (BigInt, symbols, functions, NaN,
+ * infinities, cycles, maps, sets, binary data) and names where it is. Getters and proxies are read
+ * once, here; one that throws is refused. `__proto__` becomes an own property and never a
+ * prototype.
+ */
+export function copyJson(value: unknown, limits: CopyLimits): CopyOutcome {
+  const walk = shared.busy ? newWalk() : shared;
+  walk.busy = true;
+  walk.unsafe = false;
+  walk.maxDepth = limits.maxDepth;
+  walk.left = limits.maxValues;
+  walk.maxChars = limits.maxChars ?? Number.POSITIVE_INFINITY;
+  walk.chars = 0;
+  try {
+    const copy = copyValue(value, walk, 0) ?? null;
+    walk.busy = false;
+    return {
+      ok: true,
+      value: copy,
+      size: walk.chars,
+      overflow: walk.chars > walk.maxChars,
+      unsafe: walk.unsafe,
+    };
+  } catch (error) {
+    walk.busy = false;
+    if (error === overflow)
+      return { ok: true, value: null, size: walk.chars, overflow: true, unsafe: false };
+    if (error instanceof Fault)
+      return {
+        ok: false,
+        fault: error.fault,
+        path: error.path.length === 0 ? '' : `/${error.path.join('/')}`,
+        message: error.message,
+      };
+    return { ok: false, fault: 'not_json', path: '', message: 'a value that cannot be read' };
+  }
+}
+
+function copyValue(value: unknown, walk: Walk, depth: number): JsonValue | undefined {
+  if (--walk.left < 0) throw new Fault('too_large', 'more values than the limit allows');
+  switch (typeof value) {
+    case 'string':
+      walk.chars += value.length + 2;
+      if (walk.chars > walk.maxChars) throw overflow;
+      return value;
+    case 'number':
+      if (value - value !== 0) throw new Fault('not_json', `${value} is not a JSON number`);
+      walk.chars += value < 10 && value >= 0 ? 1 : 2;
+      return value === 0 ? 0 : value;
+    case 'boolean':
+      walk.chars += 4;
+      return value;
+    case 'undefined':
+      return undefined;
+    case 'object':
+      if (value === null) {
+        walk.chars += 4;
+        return null;
+      }
+      return copyObject(value, walk, depth);
+    default:
+      throw new Fault('not_json', `a ${typeof value} is not JSON`);
+  }
+}
+
+// Whole: the catch needs to know which member was being read, and a call for every member would
+// slow down the most frequent walk of all.
+function copyObject(value: object, walk: Walk, depth: number): JsonValue | undefined {
+  if (depth >= walk.maxDepth) throw tooDeep(value, walk.maxDepth);
+  let key: string | undefined;
+  try {
+    const isArray = Array.isArray(value);
+    // Reading the constructor is much cheaper than reading the prototype, and it tells most plain
+    // values.
+    if (value.constructor !== (isArray ? Array : Object)) {
+      const prototype: unknown = Object.getPrototypeOf(value);
+      if (
+        prototype !== Object.prototype &&
+        prototype !== null &&
+        !(isArray && prototype === Array.prototype)
+      ) {
+        const { toJSON } = value as { toJSON?: unknown };
+        if (typeof toJSON === 'function')
+          return copyValue(Reflect.apply(toJSON, value, ['']), walk, depth + 1);
+        refuseExotic(value);
+      }
+    }
+    // One bracket: with a comma for each member, this makes both brackets and the commas between.
+    walk.chars += 1;
+    if (walk.chars > walk.maxChars) throw overflow;
+    if (isArray) {
+      const { length } = value as unknown[];
+      if (length > walk.left) throw new Fault('too_large', 'more values than the limit allows');
+      const array: JsonValue[] = [];
+      for (let index = 0; index < length; index++) {
+        const item = (value as unknown[])[index];
+        key = index < 1_000 ? smallIndexes[index] : String(index);
+        array.push(copyValue(item, walk, depth + 1) ?? null);
+        walk.chars += 1;
+      }
+      return array;
+    }
+    // Counted before it is copied: a copy of a million members would take seconds to refuse.
+    let members = 0;
+    for (const _ in value)
+      if (++members > walk.left) throw new Fault('too_large', 'more values than the limit allows');
+    if (members > wideObject) {
+      walk.left -= (members - wideObject) * (wideWeight - 1);
+      if (members > walk.left) throw new Fault('too_large', 'more values than the limit allows');
+    }
+    // Spreading reads each member once and defines it, `__proto__` too; engines do it several times
+    // faster than a loop of assignments.
+    const copy = { ...value } as Record<string, JsonValue>;
+    for (key in copy) {
+      const member: unknown = copy[key];
+      if (--walk.left < 0) throw new Fault('too_large', 'more values than the limit allows');
+      switch (typeof member) {
+        case 'string':
+          walk.chars += member.length + key.length + 6;
+          if (walk.chars > walk.maxChars) throw overflow;
+          break;
+        case 'number':
+          if (member - member !== 0) throw new Fault('not_json', `${member} is not a JSON number`);
+          walk.chars += key.length + 5;
+          // It may be -0, which JSON does not have.
+          if (member === 0) copyMember(copy, key, 0);
+          break;
+        case 'boolean':
+          walk.chars += key.length + 8;
+          break;
+        default: {
+          // A member of a polluted prototype is not the value's own.
+          if (!Object.hasOwn(copy, key)) continue;
+          if (typeof member === 'function' && key === 'toJSON')
+            return copyValue(Reflect.apply(member, value, ['']), walk, depth + 1);
+          walk.left++;
+          const item = copyValue(member, walk, depth + 1);
+          if (item === undefined) {
+            delete copy[key];
+            continue;
+          }
+          walk.chars += key.length + 4;
+          if (item !== member) define(copy, key, item);
+        }
+      }
+      if (key === '__proto__') walk.unsafe = true;
+    }
+    return copy;
+  } catch (error) {
+    if (error instanceof Fault) {
+      if (key !== undefined) error.path.unshift(escapePointer(key));
+      throw error;
+    }
+    if (error === overflow) throw error;
+    const fault = new Fault(
+      'not_json',
+      error instanceof RangeError ? 'nested too deeply to be read' : 'reading the value threw',
+    );
+    const where = key ?? throwingMember(value);
+    if (where !== undefined) fault.path.unshift(escapePointer(where));
+    throw fault;
+  }
+}
+
+/** Replaces a member, unless it is inherited from a polluted prototype. */
+function copyMember(copy: Record<string, JsonValue>, key: string, item: JsonValue): void {
+  if (Object.hasOwn(copy, key)) define(copy, key, item);
+}

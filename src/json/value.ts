@@ -1,0 +1,35 @@
+/** The types of JSON values, and what every reader and writer of them needs. */
+
+/** A JSON value that holds no others. Numbers are finite. */
+export type JsonPrimitive = string | number | boolean | null;
+/** Whatever JSON can say. */
+export type JsonValue =
+  | JsonPrimitive
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
+/** A JSON object. Keys come from outside: `Object.hasOwn` before you read one. */
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+/** True for a JSON object: not null, not an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Assigns a member; assigning `__proto__` would set the prototype. */
+export function define(copy: Record<string, JsonValue>, key: string, item: JsonValue): void {
+  if (key === '__proto__')
+    Object.defineProperty(copy, key, {
+      value: item,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  else copy[key] = item;
+}
+
+/** One segment of a JSON pointer (RFC 6901). */
+export function escapePointer(segment: string): string {
+  return segment.includes('~') || segment.includes('/')
+    ? segment.replaceAll('~', '~0').replaceAll('/', '~1')
+    : segment;
+}

@@ -1,0 +1,93 @@
+/** Keywords that constrain a value: kept where the mode takes them, else moved into words. */
+import type { JsonObject, JsonValue } from '../../../index.ts';
+import { escapePointer } from '../../../json.ts';
+import { lose, type StrictConversion } from './conversion.ts';
+import { typesOf } from './nullable.ts';
+import type { StrictRules } from './rules.ts';
+
+/** Keywords for a reader, which constrain no value. */
+export const annotations: readonly string[] = ['title', 'description'];
+/**
+ * Keywords that are left out without a loss. They name the dialect, or hold what is referred to and
+ * moves to the root.
+ */
+export const silent: readonly string[] = [
+  '$schema',
+  '$id',
+  '$anchor',
+  '$comment',
+  '$defs',
+  'definitions',
+  'type',
+];
+/** Longest constraint, in characters, that is added to the description. */
+const longestNote = 200;
+
+/**
+ * Adds the constraints that the mode takes, and removes the others. Short ones that were removed
+ * are added to the description.
+ * @param handled Keywords that the caller has converted.
+ */
+export function withConstraints(
+  conversion: StrictConversion,
+  schema: JsonObject,
+  made: JsonObject,
+  kind: keyof StrictRules['keywords'] | undefined,
+  path: string,
+  handled: readonly string[] = [],
+): JsonObject {
+  const { rules } = conversion;
+  const kept: Record<string, JsonValue> = {};
+  const notes: string[] = [];
+  const types = typesOf(schema);
+  const several = types.filter((one) => one !== 'null').length > 1;
+  for (const [keyword, constraint] of Object.entries(schema)) {
+    if (annotations.includes(keyword) || silent.includes(keyword) || handled.includes(keyword))
+      continue;
+    if (
+      kind !== undefined &&
+      rules.keywords[kind].includes(keyword) &&
+      takes(rules, keyword, constraint)
+    )
+      kept[keyword] = constraint;
+    // Each of several types ignores the others' keywords; only the first reports the loss.
+    else if (!several || types[0] === made.type) {
+      dropKeyword(conversion, schema, keyword, path);
+      if (typeof constraint !== 'object' && String(constraint).length <= longestNote)
+        notes.push(`${keyword}: ${String(constraint)}`);
+    }
+  }
+  if (notes.length === 0) return { ...made, ...kept };
+  const described = typeof made.description === 'string' ? `${made.description} ` : '';
+  return { ...made, ...kept, description: `${described}(${notes.join(', ')})` };
+}
+
+function takes(rules: StrictRules, keyword: string, constraint: JsonValue): boolean {
+  if (keyword === 'format') return rules.formats.includes(String(constraint));
+  if (keyword === 'pattern') return isLinearPattern(String(constraint));
+  return (
+    typeof constraint === 'number' && (keyword !== 'minItems' || constraint <= rules.mostMinItems)
+  );
+}
+
+/** Notes that a keyword was removed. */
+export function dropKeyword(
+  conversion: StrictConversion,
+  schema: JsonObject,
+  keyword: string,
+  path: string,
+): void {
+  const value =
+    keyword === 'format' || keyword === 'pattern' ? ` ${JSON.stringify(schema[keyword])}` : '';
+  lose(
+    conversion,
+    `${path}/${escapePointer(keyword)}`,
+    `\`${keyword}\`${value} was removed: ${conversion.rules.mode} does not take it. Calls are ` +
+      'still checked against it.',
+  );
+}
+
+/** A pattern without lookaround, back references and word boundaries. */
+function isLinearPattern(pattern: string): boolean {
+  return !/\(\?(?:[=!]|<[=!])|\\[1-9bBk]/.test(pattern);
+}
