@@ -10,7 +10,7 @@ import { AbortHub } from '../limits/abort-hub.ts';
 import { Deadlines } from '../limits/deadlines.ts';
 import { createLocks, type Locks } from '../limits/locks.ts';
 import { RateWindow } from '../limits/rate-window.ts';
-import { createWaitGraph, type WaitGraph } from '../limits/semaphore.ts';
+import { createWaitGraph, type WaitGraph } from '../limits/wait-graph.ts';
 import { loggedError, logTo } from '../logging.ts';
 import { readOptions } from '../options.ts';
 import type { Effect } from '../policy/decision.ts';
@@ -45,8 +45,6 @@ import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { type ToolStatus, toolStatusOf } from './tool-status.ts';
 import { computeView, type SharedView, SharedViews, type View } from './view.ts';
-
-
 
 const none: readonly never[] = Object.freeze([]);
 
