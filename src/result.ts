@@ -108,8 +108,20 @@ const maxHandlerMetadataChars = 16_384;
  * Makes a handler's success with metadata for the host, which gets it as `result.metadata.handler`.
  * @throws MisuseError inside the handler if `metadata` is not a JSON object or is over 16 KB. The
  * call then fails as `handler_error`.
+ *
  * @example
- * handler: async ({ path }) => ok(await readFile(path, 'utf8'), { path })
+ * ```ts
+ * import { defineTool, ok } from 'host-tools';
+ *
+ * const report = defineTool({
+ *   name: 'report',
+ *   description: 'Writes the report.',
+ *   parameters: { type: 'object' },
+ *   handler: () => ok('The report is written.', { rows: 120 }),
+ * });
+ * const result = await session.call(report, {});
+ * console.log(result.metadata.handler); // { rows: 120 }
+ * ```
  */
 export function ok<T>(output: T, metadata?: JsonObject): Ok<T> {
   let kept: JsonObject | undefined;
@@ -136,8 +148,20 @@ export function ok<T>(output: T, metadata?: JsonObject): Ok<T> {
  * @param failure The message alone, or with reason, details and whether a retry may succeed.
  * @throws MisuseError inside the handler for a misspelt member, such as `retriable`. The call then
  * fails as `handler_error` with that error as its cause.
+ *
  * @example
- * handler: () => fail({ message: 'Commit or stash first.', reason: 'dirty_worktree' })
+ * ```ts
+ * import { defineTool, fail } from 'host-tools';
+ * import { z } from 'zod';
+ *
+ * const stock = defineTool({
+ *   name: 'stock',
+ *   description: 'Counts the items in stock.',
+ *   parameters: z.object({ item: z.string() }),
+ *   handler: ({ item }) =>
+ *     item === 'book' ? 3 : fail({ reason: 'unknown_item', message: `There is no ${item}.` }),
+ * });
+ * ```
  */
 export function fail(failure: string | Failure): Fail {
   const { message, reason, details, retryable }: { readonly [K in keyof Failure]?: unknown } =

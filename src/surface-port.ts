@@ -15,6 +15,6 @@ export { resumeCall } from './session/resume.ts';
 export { stateOf } from './session/session.ts';
 export { readSessionOptions, sessionOptionNames } from './session/session-options.ts';
 export { idsInFlight, newId } from './state/calls-in-flight.ts';
-export { safeClock } from './state/registry-options.ts';
+export { registryOptionNames, safeClock } from './state/registry-options.ts';
 export { createDefinition, toolFieldNames } from './tool/define-tool.ts';
 export { internalsOf, type OutsideOrigin, type OutsidePlace, seal } from './tool/definition.ts';

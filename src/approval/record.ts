@@ -1,7 +1,7 @@
 /** The record of a suspended call. It is verified when it is read back. */
 import { copyJson, isJsonObject, type JsonObject } from '../json.ts';
 import type { PendingApproval } from './request.ts';
-import type { ApprovalRecord } from './store.ts';
+import type { SuspendedApproval } from './store.ts';
 import { jsonDigest, type TokenClaims, type TokenSigner } from './token.ts';
 
 /** Everything that a resume needs, as plain JSON. */
@@ -17,17 +17,17 @@ export interface SuspendedCall {
 export function sealRecord(
   signer: TokenSigner,
   call: SuspendedCall,
-): { record: ApprovalRecord; token: string } {
+): { record: SuspendedApproval; token: string } {
   const { request, principal, input, idempotencyKey } = call;
   const { id, sessionId, expiresAt, callId, tool } = request;
-  const body: JsonObject = {
+  const body: Omit<SuspendedApproval, 'token'> = {
     id,
     sessionId,
     principal,
     expiresAt,
     input,
     idempotencyKey,
-    request: JSON.parse(JSON.stringify(request)) as JsonObject,
+    request: JSON.parse(JSON.stringify(request)) as SuspendedApproval['request'],
   };
   const digest = jsonDigest(input);
   const claims: TokenClaims = {
@@ -44,7 +44,7 @@ export function sealRecord(
     expiresAt,
   };
   const token = signer.sign(claims);
-  return { record: { ...body, id, expiresAt, token }, token };
+  return { record: { ...body, token }, token };
 }
 
 /** The digest of everything that is stored. The input, which may be long, is replaced by its own. */

@@ -1,5 +1,6 @@
 /** The options, and reading them. What is wrong is said with the nearest right name. */
 import { parseArgs } from 'node:util';
+import { longestTimerMs } from '../options.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { usageFault } from './fault.ts';
 
@@ -138,7 +139,6 @@ export interface ParsedLine {
 }
 
 const rows = new Map<string, OptionRow>(Object.entries(optionTable));
-const longestTimeoutMs = 2 ** 31 - 1;
 
 /**
  * Reads options and words. @throws CliFault 2 for an unknown option, a missing value, an option
@@ -200,7 +200,7 @@ export function parseLine(argv: readonly string[]): ParsedLine {
       profile: values.get('profile'),
       facts: values.get('facts'),
       input: values.get('input'),
-      timeoutMs: readNumber('timeout-ms', values.get('timeout-ms'), 1, longestTimeoutMs),
+      timeoutMs: readNumber('timeout-ms', values.get('timeout-ms'), 1, longestTimerMs),
       http: values.get('http'),
       port: readNumber('port', values.get('port'), 0, 65_535),
       host: values.get('host'),

@@ -3,10 +3,18 @@
 import { failureResult } from '../call/end-call.ts';
 import { callTool } from '../call/spine.ts';
 import type { Surface } from '../context.ts';
-import { MisuseError, toolError } from '../errors.ts';
+import { toolError } from '../errors.ts';
 import { cloneJson, copyJson, isJsonObject } from '../json.ts';
 import { ignoreRejection } from '../maybe-promise.ts';
-import { readOptions } from '../options.ts';
+import {
+  abortSignal,
+  anything,
+  flag,
+  numberFrom,
+  readOptions,
+  type TableOf,
+  withDefault,
+} from '../options.ts';
 import type { ToolResult } from '../result.ts';
 import { Call } from '../state/call.ts';
 import { readCallOptions } from '../state/call-options.ts';
@@ -102,33 +110,18 @@ export async function executeBatch(
   calls: readonly ToolCall[],
   options: BatchOptions,
 ): Promise<BatchResult> {
-  const {
-    maxConcurrency = Number.POSITIVE_INFINITY,
-    stopOnError = false,
-    signal,
-    surface,
-  } = readOptions('executeBatch', options, batchOptions);
-  if (!(maxConcurrency >= 1))
-    throw new MisuseError(
-      'invalid_option',
-      `executeBatch: expected \`maxConcurrency\` to be at least 1, got ` +
-        `\`${String(maxConcurrency)}\`.`,
-    );
+  const given = readOptions('executeBatch', options, batchTable);
   const read = readCalls(calls, 'executeBatch');
-  return runPlan(session, read, planFor(session, read), {
-    maxConcurrency,
-    stopOnError,
-    signal,
-    surface,
-  });
+  return runPlan(session, read, planFor(session, read), given);
 }
 
-const batchOptions = [
-  'maxConcurrency',
-  'stopOnError',
-  'signal',
-  'surface',
-] as const satisfies readonly (keyof BatchOptions)[];
+const batchTable = {
+  maxConcurrency: withDefault(numberFrom(1), Number.POSITIVE_INFINITY),
+  stopOnError: withDefault(flag, false),
+  signal: abortSignal,
+  // Each call of the batch checks it.
+  surface: anything<NonNullable<BatchOptions['surface']>>(),
+} satisfies TableOf<BatchOptions>;
 
 type RunOptions = BatchOptions & {
   readonly maxConcurrency: number;

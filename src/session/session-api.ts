@@ -30,6 +30,12 @@ export interface Approvals {
    * Answers a suspended call, in any process. If allowed, the call runs with exactly the input that
    * was shown. A resume that is refused ends as `approval_timeout`, or as `approval_denied` with
    * `token_invalid`, `token_used`, `token_foreign` or `definition_changed`. Never rejects.
+   * @example
+   * ```ts
+   * const [question] = await session.approvals.pending();
+   * if (question?.token !== undefined)
+   *   await session.approvals.resume(question.token, { decision: 'allow_once', by: 'ann' });
+   * ```
    */
   resume(token: string, answer: ApprovalAnswer): Promise<ToolResult>;
   /** The standing answers of this session, oldest first, without expired and used-up ones. */
@@ -63,14 +69,23 @@ export interface EffectiveTools {
 /**
  * One agent conversation over a registry.
  * @example
+ * ```ts
  * const session = registry.createSession({ sessionId: 'chat-1', principal: 'ann' });
  * const result = await session.call('read_file', { path: 'README.md' });
  * if (!result.success) console.log(result.error.code, result.error.message);
+ * ```
  */
 export interface ToolSession<S = unknown> {
   /** The id that the host gave. Two sessions with the same id share nothing. */
   readonly sessionId: string;
-  /** The effective tools, bound to the session, in effective order. */
+  /**
+   * The effective tools, bound to the session, in effective order.
+   * @example
+   * ```ts
+   * for (const { name, description, inputSchema } of session.tools())
+   *   console.log(name, description, inputSchema);
+   * ```
+   */
   tools(): readonly HostTool[];
   /** One effective tool; undefined if there is none of this name, or if it is hidden. */
   tool<I, O>(ref: ToolRef<I, O>): HostTool<I, O> | undefined;
@@ -79,7 +94,9 @@ export interface ToolSession<S = unknown> {
    * Calls a tool by its name, or by its definition for typed input and output. Never throws and
    * never rejects: a refusal or a failure is a result with a stable error code.
    * @example
+   * ```ts
    * const result = await session.call('read_file', { path: 'README.md' }, { timeoutMs: 5_000 });
+   * ```
    */
   readonly call: CallTool;
   /**
@@ -92,6 +109,13 @@ export interface ToolSession<S = unknown> {
    * Runs a batch by its plan: one result for each call, in the order of the calls. Rejects with a
    * MisuseError `invalid_option` if `calls` is not a list of calls, or for an unknown field or
    * option.
+   * @example
+   * ```ts
+   * const { results } = await session.executeBatch([
+   *   { id: 'c1', name: 'add', arguments: { a: 1, b: 2 } },
+   *   { id: 'c2', name: 'add', arguments: { a: 3, b: 4 } },
+   * ]);
+   * ```
    */
   executeBatch(calls: readonly ToolCall[], options?: BatchOptions): Promise<BatchResult>;
   /** The effective tools and the hidden ones, with reasons. Frozen; ask again after a change. */
@@ -110,11 +134,24 @@ export interface ToolSession<S = unknown> {
   setOverrides(overrides: Overrides): void;
   /** Merges facts by key; null deletes a key. */
   setFacts(facts: JsonObject): void;
-  /** Adds a hook. The returned function removes it. */
+  /**
+   * Adds a hook. The returned function removes it.
+   * @example
+   * ```ts
+   * const remove = session.use({
+   *   before: ({ tool, input }) => console.log('about to run', tool.name, input),
+   * });
+   * ```
+   */
   use(hook: Hook): () => void;
   /**
    * What would happen to a call, by the code that decides calls, without running it: which rule
    * decides, why the tool is hidden, what unlocks it. Hooks do not run.
+   * @example
+   * ```ts
+   * const { decision, steps } = await session.explain('add', { a: 1, b: 2 });
+   * console.log(decision?.effect, steps); // 'allow', 'ask' or 'deny', and what each rule said
+   * ```
    */
   explain(name: string, input?: unknown): Promise<Explanation>;
   /** The calls that wait for a person, and the standing answers. */

@@ -5,7 +5,7 @@
 
 import type { Effect } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { CompiledRule } from '../policy/rules.ts';
+import type { CompiledRule } from '../policy/rule.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 import type { Counters } from './counters.ts';
 import type { SessionHandler } from './session-handler.ts';

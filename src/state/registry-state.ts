@@ -1,7 +1,7 @@
 /** What the sessions of a registry share: tools, rules, profiles, clocks, timers and events. */
 
 import { type ApprovalStore, memoryApprovalStore } from '../approval/store.ts';
-import { createTokenSigner, type Key, type TokenSigner } from '../approval/token.ts';
+import type { TokenSigner } from '../approval/token.ts';
 import { UsedTokens } from '../approval/used-tokens.ts';
 
 import { type ChangeReason, EventHub } from '../events.ts';
@@ -12,16 +12,12 @@ import { createLocks, type Locks } from '../limits/locks.ts';
 import { RateWindow } from '../limits/rate-window.ts';
 import { createWaitGraph, type WaitGraph } from '../limits/wait-graph.ts';
 import { loggedError, logTo } from '../logging.ts';
-import { readOptions } from '../options.ts';
 import type { Effect } from '../policy/decision.ts';
+import { type Limits, tightestLimits } from '../policy/limits.ts';
+import type { KnownProfile } from '../policy/lineage.ts';
 import type { Policy } from '../policy/policy.ts';
-import {
-  type KnownProfile,
-  type Limits,
-  type ResolvedProfile,
-  tightestLimits,
-} from '../policy/profile.ts';
-import type { CompiledRule, Rule } from '../policy/rules.ts';
+import type { ResolvedProfile } from '../policy/profile.ts';
+import type { CompiledRule, Rule } from '../policy/rule.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 
 import { nameSkeleton } from '../text/names.ts';
@@ -31,13 +27,9 @@ import { createIds } from './calls-in-flight.ts';
 import type { ExecutorUsers } from './executors.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
 import {
-  checkDuration,
-  checkPolicies,
-  checkStore,
-  knownOptions,
   type Logger,
-  misuse,
   type RegistryOptions,
+  readRegistryOptions,
   safeClock,
 } from './registry-options.ts';
 import { RuleLayers } from './rule-layers.ts';
@@ -105,57 +97,21 @@ export class RegistryState {
 
   constructor(options: RegistryOptions<never>, spine: CallControl) {
     this.spine = spine;
-    const {
-      rules = none,
-      policies = none,
-      default: effect = 'allow',
-      defaultTimeoutMs = 120_000,
-      policyTimeoutMs = 5_000,
-      graceMs = 30_000,
-      locks = 'session',
-      approvals,
-      redact = none,
-      now,
-      newId,
-      logger,
-    } = readOptions<RegistryOptions<unknown>>('HostToolRegistry', options, knownOptions);
-    checkDuration('defaultTimeoutMs', defaultTimeoutMs);
-    checkDuration('policyTimeoutMs', policyTimeoutMs);
-    checkDuration('graceMs', graceMs);
-    if (effect !== 'allow' && effect !== 'ask' && effect !== 'deny')
-      throw misuse('default', '"allow", "ask" or "deny"', effect);
-    if (locks !== 'session' && locks !== 'registry')
-      throw misuse('locks', '"session" or "registry"', locks);
-    if (!Array.isArray(redact) || redact.some((path) => typeof path !== 'string' || path === ''))
-      throw misuse('redact', 'an array of non-empty paths', redact);
-    if (now !== undefined && typeof now !== 'function')
-      throw misuse('now', 'a function that answers epoch milliseconds', now);
-    if (newId !== undefined && typeof newId !== 'function')
-      throw misuse('newId', 'a function that answers a string', newId);
-    this.policies = checkPolicies(policies as readonly Policy<unknown>[], 'registry');
-    this.default = effect;
-    this.defaultTimeoutMs = defaultTimeoutMs;
-    this.policyTimeoutMs = policyTimeoutMs;
-    this.graceMs = graceMs;
+    const { approvals, newId, now, redact, rules, ...given } = readRegistryOptions(options);
+    this.policies = given.policies;
+    this.default = given.default;
+    this.defaultTimeoutMs = given.defaultTimeoutMs;
+    this.policyTimeoutMs = given.policyTimeoutMs;
+    this.graceMs = given.graceMs;
     this.redact = Object.freeze([...redact]);
     // The machine's clock is looked up at each reading, so that a test's fake of it counts.
     this.now = now === undefined ? () => Date.now() : safeClock(now);
     this.newId = newId ?? createIds();
-    this.logger = logger;
-    const {
-      secret,
-      ttlMs = 3_600_000,
-      store,
-    } = readOptions<NonNullable<RegistryOptions['approvals']>>(
-      'HostToolRegistry: approvals',
-      approvals,
-      ['secret', 'ttlMs', 'store'],
-    );
-    this.ttlMs = ttlMs;
-    checkDuration('approvals.ttlMs', this.ttlMs);
-    this.signer = approvals === undefined ? undefined : createTokenSigner(secret as Key);
-    this.store = checkStore(store) ?? memoryApprovalStore(this.now);
-    this.locks = locks === 'registry' ? createLocks(this.waits) : undefined;
+    this.logger = given.logger;
+    this.ttlMs = approvals.ttlMs;
+    this.signer = approvals.signer;
+    this.store = approvals.store ?? memoryApprovalStore(this.now);
+    this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
     this.#rules = new RuleLayers(rules);
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
   }

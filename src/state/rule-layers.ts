@@ -1,5 +1,6 @@
 /** The rules of a registry and its scopes, in the order in which they were added. */
-import { type CompiledRule, compileRules, type Rule } from '../policy/rules.ts';
+import type { CompiledRule, Rule } from '../policy/rule.ts';
+import { compileRules } from '../policy/rules.ts';
 
 interface RuleLayer {
   readonly rules: readonly CompiledRule[];

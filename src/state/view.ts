@@ -3,12 +3,8 @@
  * same tools for the same reasons share one computed view.
  */
 import { canonicalJson, deepFreeze, type JsonValue } from '../json.ts';
-import {
-  type Dropped,
-  effectiveSet,
-  type Prerequisite,
-  type ToolSpec,
-} from '../toolset/effective.ts';
+import { type Dropped, effectiveSet, type Prerequisite } from '../toolset/effective.ts';
+import type { ToolSpec } from '../toolset/tool-spec.ts';
 
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';

@@ -6,7 +6,7 @@ import { deniedError, withCause } from '../../errors.ts';
 import type { ToolEvents } from '../../events.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import { type Judged, maxRuleSteps, overBudget } from '../../policy/conditions.ts';
-import type { CompiledRule } from '../../policy/rules.ts';
+import type { CompiledRule } from '../../policy/rule.ts';
 import { denialText, makeVerdict, type Verdict } from '../../policy/verdict.ts';
 import type { Binding } from '../../state/binding.ts';
 import type { Call, FoundCall } from '../../state/call.ts';

@@ -3,8 +3,16 @@
  * to the contract?
  */
 import { resolve } from 'node:path';
-import { describe } from '../../errors.ts';
 import { type AnyTool, HostToolRegistry, isMisuseError, MisuseError } from '../../index.ts';
+import {
+  abortSignal,
+  duration,
+  flag,
+  readOptions,
+  type TableOf,
+  text,
+  withDefault,
+} from '../../options.ts';
 import { createDefinition } from '../../surface-port.ts';
 import { createFindings, type Findings } from './validate-checks.ts';
 import { checkFile } from './validate-file.ts';
@@ -35,6 +43,13 @@ export interface ValidateOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const validateTable = {
+  cwd: text(),
+  timeoutMs: withDefault(duration, 5_000),
+  behaviour: withDefault(flag, true),
+  signal: abortSignal,
+} satisfies TableOf<ValidateOptions>;
+
 /**
  * Checks files, one after the other. Modules are imported into this process and their `mount` or
  * `setupHostTools` is run, so validate only what you would also load. Whatever they throw, leave
@@ -44,16 +59,16 @@ export interface ValidateOptions {
  */
 export async function validateFiles(
   files: readonly string[],
-  { cwd = process.cwd(), timeoutMs = 5_000, behaviour = true, signal }: ValidateOptions = {},
+  options?: ValidateOptions,
 ): Promise<ValidateReport> {
   if (files.length === 0)
     throw new MisuseError('invalid_option', 'validate: expected at least one file, got none.');
-  if (!(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1))
-    throw new MisuseError(
-      'invalid_option',
-      `validate: expected \`timeoutMs\` to be a number of milliseconds above 0 and at most ` +
-        `2^31-1, got ${describe(timeoutMs)}.`,
-    );
+  const {
+    cwd = process.cwd(),
+    timeoutMs,
+    behaviour,
+    signal,
+  } = readOptions('validate', options, validateTable);
   const paths = new Map<string, string>();
   for (const file of files) {
     const path = resolve(cwd, file);

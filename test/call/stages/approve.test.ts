@@ -185,7 +185,9 @@ describe('the approver', () => {
           /^Expected the approver to return "allow_once", .* got `perhaps` \(string\)\.$/,
         ),
       );
-      expect(JSON.stringify(puzzling.warnings)).toContain('an approver returned something that is not an answer');
+      expect(JSON.stringify(puzzling.warnings)).toContain(
+        'an approver returned something that is not an answer',
+      );
     },
   );
 

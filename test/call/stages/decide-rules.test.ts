@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { matchOf } from '../../../src/call/stages/decide.ts';
 import type { JsonObject, Rule } from '../../../src/index.ts';
 import type { Judged } from '../../../src/policy/conditions.ts';
-import type { CompiledRule } from '../../../src/policy/rules.ts';
+import type { CompiledRule } from '../../../src/policy/rule.ts';
 import { define, setup } from '../define.ts';
 
 // A comparison with a glob without `?` costs half a step a character: three of them fit into a

@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { MisuseError } from '../src/errors.ts';
-import { checkSpelling, probablyMeant, readOptions, suggestion } from '../src/options.ts';
+import { MisuseError } from '../../src/errors.ts';
+import {
+  checkSpelling,
+  oneOf,
+  probablyMeant,
+  readMembers,
+  readOptions,
+  required,
+  suggestion,
+  text,
+  wholeNumber,
+  withDefault,
+} from '../../src/options.ts';
 
 /** The code and the message of a misuse. */
 function misuse(run: () => unknown): { code: string; message: string } {
@@ -20,19 +31,19 @@ describe('options are read', () => {
       { b: 'inherited' },
       { a: { enumerable: true, get: () => (reads += 1) } },
     ) as { a?: number; b?: string };
-    const read = readOptions('make', options, ['a', 'b']);
+    const read = readMembers('make', options, ['a', 'b']);
     expect([read.a, read.b, Object.getPrototypeOf(read), reads]).toEqual([1, undefined, null, 1]);
     expect(Object.keys(read)).toEqual(['a']);
   });
 
   test('as none where nothing was given', () => {
-    const read = readOptions('make', undefined, ['a']);
+    const read = readMembers('make', undefined, ['a']);
     expect([Object.keys(read), Object.getPrototypeOf(read)]).toEqual([[], null]);
   });
 
   test('with `__proto__` as a name like any other', () => {
     expect(
-      misuse(() => readOptions('make', JSON.parse('{"__proto__":1}') as object, ['a'])).message,
+      misuse(() => readMembers('make', JSON.parse('{"__proto__":1}') as object, ['a'])).message,
     ).toContain('unknown option `__proto__`');
   });
 
@@ -43,13 +54,13 @@ describe('options are read', () => {
     [['a'], 'an array of 1'],
     [() => {}, 'a function'],
   ])('and refused where %j stands for them', (options, got) => {
-    expect(misuse(() => readOptions('make', options as never, ['a']))).toEqual({
+    expect(misuse(() => readMembers('make', options as never, ['a']))).toEqual({
       code: 'invalid_option',
       message: `make: expected an object of options, got ${got}.`,
     });
     expect(
       misuse(() =>
-        readOptions('rule 0', options as never, ['a'], { code: 'invalid_rule', noun: 'field' }),
+        readMembers('rule 0', options as never, ['a'], { code: 'invalid_rule', noun: 'field' }),
       ),
     ).toEqual({
       code: 'invalid_rule',
@@ -58,13 +69,13 @@ describe('options are read', () => {
   });
 
   test('and an unknown name is refused, in the words of the caller', () => {
-    expect(misuse(() => readOptions('make', { tool: 1 }, ['tools', 'rules']))).toEqual({
+    expect(misuse(() => readMembers('make', { tool: 1 }, ['tools', 'rules']))).toEqual({
       code: 'invalid_option',
       message: 'make: unknown option `tool`; did you mean `tools`?',
     });
     expect(
       misuse(() =>
-        readOptions('rule 0', { zzzz: 1 }, ['tools', 'rules'], {
+        readMembers('rule 0', { zzzz: 1 }, ['tools', 'rules'], {
           code: 'invalid_rule',
           noun: 'field',
         }),
@@ -79,7 +90,7 @@ describe('options are read', () => {
     ['q'.repeat(60), 'q'.repeat(60)],
     ['q'.repeat(61), `${'q'.repeat(57)}...`],
   ])('and an unknown name is shown in at most 60 characters', (name, shown) => {
-    expect(misuse(() => readOptions('make', { [name]: 1 }, ['a'])).message).toBe(
+    expect(misuse(() => readMembers('make', { [name]: 1 }, ['a'])).message).toBe(
       `make: unknown option \`${shown}\`; expected \`a\``,
     );
   });
@@ -130,5 +141,56 @@ describe('a member of an object with members of its host', () => {
     ['is inherited itself', Object.create({ chek: 1 })],
   ])('is left alone where it %s', (_, value) => {
     expect(() => checkSpelling('policy 0', value, ['id', 'check'])).not.toThrow();
+  });
+});
+
+describe('a table', () => {
+  const table = {
+    name: required(text(1, 4)),
+    size: withDefault(wholeNumber(1), 5),
+    mode: oneOf('fast', 'safe'),
+  };
+
+  test('gives every option: as it was given, else its default, else undefined', () => {
+    expect({ ...readOptions('make', { name: 'a', size: undefined }, table) }).toEqual({
+      name: 'a',
+      size: 5,
+      mode: undefined,
+    });
+    expect(Object.getPrototypeOf(readOptions('make', { name: 'a' }, table))).toBeNull();
+  });
+
+  test.each<[options: object | undefined, message: string]>([
+    [undefined, '`name` to be a string of 1 to 4 characters, got undefined'],
+    [{ name: 'abcde' }, '`name` to be a string of 1 to 4 characters, got `abcde` (string)'],
+    [{ name: 'a', size: 0 }, '`size` to be a whole number from 1, got `0` (number)'],
+    [{ name: 'a', size: null }, '`size` to be a whole number from 1, got null'],
+    [{ name: 'a', mode: 'slow' }, '`mode` to be "fast" or "safe", got `slow` (string)'],
+  ])('refuses %j', (options, message) => {
+    expect(misuse(() => readOptions('make', options, table))).toEqual({
+      code: 'invalid_option',
+      message: `make: expected ${message}.`,
+    });
+  });
+
+  test('names members of an option by their path', () => {
+    const wording = { code: 'invalid_definition', noun: 'field', path: 'limits' } as const;
+    const read = (options: unknown) => () =>
+      readOptions('make', options as object, { size: wholeNumber(1) }, wording);
+    expect(
+      [read(5), read({ size: 0 }), read({ sise: 1 })].map((run) => misuse(run).message),
+    ).toEqual([
+      'make: expected `limits` to be an object, got `5` (number).',
+      'make: expected `limits.size` to be a whole number from 1, got `0` (number).',
+      'make: unknown field `limits.sise`; did you mean `size`?',
+    ]);
+  });
+
+  test('refuses what does not belong to it even where the prototype has it', () => {
+    expect(misuse(() => readOptions('make', { toString: 1 }, { name: text() })).message).toBe(
+      'make: unknown option `toString`; expected `name`',
+    );
+    const inherited = Object.create({ size: 9 }) as object;
+    expect(readOptions('make', inherited, { size: wholeNumber(1) }).size).toBeUndefined();
   });
 });
