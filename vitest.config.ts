@@ -1,4 +1,9 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import Order, { slow } from './test/runner/order.ts';
+
+/** Set by `test/runner/quick.ts`: the folders whose outside tests it runs. */
+const quick = process.env.HOST_TOOLS_TEST_QUICK?.split(',');
 
 // Tests that start servers, clients, sockets or processes. What those leave running for a moment (a
 // socket kept alive, a reconnection) may set a timer at any time, so they share no thread with the
@@ -18,6 +23,18 @@ const outside = [
   'test/{docs,package}.test.ts',
 ];
 
+/**
+ * What the other versions of Node need not repeat: these read texts and types, drive a browser, or
+ * try what happens between processes by the programs that they start: Redis, git, this library's
+ * own nodes, whose parts all have tests that do run.
+ */
+const sameOnEveryNode = [
+  'test/{architecture,docs,docstrings,types-budget}.test.ts',
+  'test/examples/{relay-browser,git-*}.test.ts',
+  'test/redis/{ledger,redis-cluster,two-nodes}.test.ts',
+];
+const leftOut = process.env.HOST_TOOLS_TEST_NODE === 'other' ? sameOnEveryNode : [];
+
 // A project takes its settings from here, not from its parent.
 const shared = {
   // Two things that make the suite several times faster, and hold the library to having no state of
@@ -27,15 +44,25 @@ const shared = {
   restoreMocks: true,
   unstubEnvs: true,
   unstubGlobals: true,
-  testTimeout: 15_000,
+  // Ends what hangs. Far above what any test takes, so that a busy machine passes.
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
   // Files and tests run in random order, so that none leans on another. The seed is printed;
-  // `npm test -- --sequence.seed=N` runs that order again.
+  // `npm test -- --sequence.seed=N --maxWorkers=1` runs that order again.
   sequence: { shuffle: { files: true, tests: true } },
+  ...(quick && {
+    alias: [
+      { find: /^fast-check$/, replacement: `${import.meta.dirname}/test/runner/fewer-runs.ts` },
+    ],
+  }),
 } as const;
 
 export default defineConfig({
   test: {
-    sequence: shared.sequence,
+    sequence: { ...shared.sequence, sequencer: Order },
+    // By default one core is left to the editor.
+    maxWorkers: availableParallelism(),
+    reporters: ['default', './test/runner/slowest-files.ts'],
     dangerouslyIgnoreUnhandledErrors: false,
     projects: [
       {
@@ -43,7 +70,7 @@ export default defineConfig({
           ...shared,
           name: 'inside',
           include: ['test/**/*.test.ts'],
-          exclude: outside,
+          exclude: ['**/node_modules/**', ...outside, ...leftOut],
           setupFiles: 'test/setup.ts',
         },
       },
@@ -52,6 +79,10 @@ export default defineConfig({
           ...shared,
           name: 'outside',
           include: outside,
+          exclude: [
+            ...leftOut,
+            ...(quick ? [...slow, `test/!(${quick.join('|')})/**`, 'test/*'] : []),
+          ],
           setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],
         },
       },

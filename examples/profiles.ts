@@ -30,7 +30,7 @@ export function exampleProfiles(statusOrigin: string): readonly Profile[] {
         { name: 'git', knobs: { allowedActions: READING } },
         { name: 'read_file', maxOutputChars: 2_000 },
         'search_files',
-        { ...status, timeoutMs: 300 },
+        { ...status, timeoutMs: 2_000 },
       ],
       limits: { callsPerMinute: 120 },
     },

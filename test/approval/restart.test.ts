@@ -6,14 +6,14 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTokenSigner, type TokenClaims } from '../../src/approval/token.ts';
+import { program } from '../runner/programs.ts';
 import type { Done, Job } from './fixtures/host-process.ts';
 import { key, otherKey } from './kit.ts';
 
-const script = fileURLToPath(new URL('./fixtures/host-process.ts', import.meta.url));
+const script = program('test/approval/fixtures/host-process.ts');
 const execute = promisify(execFile);
 const slow = 60_000;
 
@@ -26,11 +26,9 @@ const at = (place: string): Pick<Job, 'folder' | 'log' | 'secret'> => ({
 
 /** Starts a host process, and waits until it has exited. */
 async function hostProcess(jobs: readonly Job[]): Promise<Done[]> {
-  const { stdout } = await execute(
-    process.execPath,
-    ['--import', 'tsx', script, JSON.stringify(jobs)],
-    { timeout: slow },
-  );
+  const { stdout } = await execute(process.execPath, [script, JSON.stringify(jobs)], {
+    timeout: slow,
+  });
   return JSON.parse(stdout) as Done[];
 }
 

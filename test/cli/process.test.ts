@@ -1,15 +1,15 @@
 /** The command as a process: its streams, its signals, a real terminal. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { root, tools, worlds } from './cli-run.ts';
+import { program } from '../runner/programs.ts';
+import { worlds } from './cli-run.ts';
 
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-const command = ['--import', tsx, join(root, 'src/cli/index.ts')];
+const command = program('src/cli/index.ts');
+const tools = ['--host-tools-module', program('test/cli/worlds/tools.ts')];
+const stuck = program('test/cli/worlds/stuck.ts');
 const folder = mkdtempSync(join(tmpdir(), 'host-tools-process-'));
 const left = new Set<ChildProcess>();
 afterAll(() => {
@@ -57,7 +57,7 @@ function start(
 }
 
 const node = (argv: readonly string[], onText?: (text: string, child: ChildProcess) => void) =>
-  start(process.execPath, [...command, ...argv], onText);
+  start(process.execPath, [command, ...argv], onText);
 
 describe('streams', () => {
   test('standard output carries the answer alone, whatever a handler prints', async () => {
@@ -97,7 +97,7 @@ describe('streams', () => {
       node(['lst']).ended,
     ]);
     expect(failed.code).toBe(1);
-    expect(failed.stderr).toMatch(/^warning: a handler threw: [^\n]+\n$/);
+    expect(failed.stderr).toMatch(/^warning: a handler threw: [^\n]+\n(?: {6}at [^\n]+\n)+$/);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
     expect(wrong.stderr).toMatch(/^host-tools: [^\n]+\n$/);
   });
@@ -121,7 +121,7 @@ describe('the end', () => {
   });
 
   test('an interruption ends what waits for a module', async () => {
-    const argv = ['validate', 'stuck.ts', '--timeout-ms', '600000'];
+    const argv = ['validate', stuck, '--timeout-ms', '600000'];
     const { code, stdout, stderr } = await node(
       argv,
       (text, child) => text.endsWith('stuck\n') && child.kill('SIGINT'),
@@ -134,12 +134,11 @@ describe('the end', () => {
   });
 
   test('a set-up that waits for nothing at all is exit code 1, and a line says so', async () => {
-    const { code, stdout, stderr } = await node(['list', '--host-tools-module', './stuck.ts'])
-      .ended;
+    const { code, stdout, stderr } = await node(['list', '--host-tools-module', stuck]).ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
-      'stuck\nhost-tools: Nothing is left to wait for: the set-up of a module, or a tool, ' +
-        'never finished.\n',
+      'stuck\nhost-tools: The set-up of a module, or a tool, never finished, and nothing is left to ' +
+        'wait for.\n',
     );
   });
 
@@ -180,7 +179,7 @@ describe('a real terminal', () => {
       return;
     }
     const answer = join(folder, `answer-${exit}-${keys.charCodeAt(0)}.json`);
-    const words = [process.execPath, ...command, 'call', 'push', ...tools, '--json']
+    const words = [process.execPath, command, 'call', 'push', ...tools, '--json']
       .map((word) => `'${word}'`)
       .join(' ');
     let typed = false;
@@ -197,7 +196,7 @@ describe('a real terminal', () => {
 
   test('progress is drawn and wiped', async () => {
     if (terminal === undefined) return;
-    const words = [process.execPath, ...command, 'call', 'talks', ...tools, '--json']
+    const words = [process.execPath, command, 'call', 'talks', ...tools, '--json']
       .map((word) => `'${word}'`)
       .join(' ');
     const [file, argv] = terminal(`exec ${words} > '${join(folder, 'talks.json')}'`);

@@ -1,16 +1,21 @@
 /** `serve`: real clients at the command, as a function and as a process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, describe, expect, test } from 'vitest';
+import { program } from '../runner/programs.ts';
 import { cli, gated, root, tools, worlds } from './cli-run.ts';
 
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+const command = program('src/cli/index.ts');
+const builtTools = [
+  '--host-tools-module',
+  program('test/cli/worlds/tools.ts'),
+  '--host-tools',
+  'gates.yaml',
+];
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   version: string;
 };
@@ -49,15 +54,7 @@ describe('over stdio', () => {
     const client = new Client({ name: 'test', version: '1' });
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: [
-        '--import',
-        tsx,
-        join(root, 'src/cli/index.ts'),
-        'serve',
-        ...gated,
-        '--profile',
-        'reader',
-      ],
+      args: [command, 'serve', ...builtTools, '--profile', 'reader'],
       cwd: worlds,
       stderr: 'ignore',
     });
@@ -116,15 +113,7 @@ describe('an interruption', () => {
   ) {
     const child = spawn(
       process.execPath,
-      [
-        '--import',
-        tsx,
-        join(root, 'src/cli/index.ts'),
-        'serve',
-        '--host-tools',
-        'waits.yaml',
-        ...argv,
-      ],
+      [command, 'serve', '--host-tools', 'waits.yaml', ...argv],
       { cwd: folder },
     );
     left.add(child);

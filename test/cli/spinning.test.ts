@@ -1,14 +1,12 @@
-/** Signals to a command whose tools or modules never let go of the process. */
+/** Signals to a command whose tools or modules block the process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { root } from './cli-run.ts';
+import { program } from '../runner/programs.ts';
 
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+const command = program('src/cli/index.ts');
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'host-tools-spinning-')));
 const left = new Set<ChildProcess>();
 afterAll(() => {
@@ -41,15 +39,11 @@ function run(
   argv: readonly string[],
   spinning: (child: ChildProcess) => void,
 ): Promise<{ code: number | null; signal: string | null; stderr: string }> {
-  const child = spawn(
-    process.execPath,
-    ['--import', tsx, join(root, 'src/cli/index.ts'), ...argv],
-    {
-      cwd: folder,
-      env: { PATH: process.env.PATH, HOME: folder },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
-  );
+  const child = spawn(process.execPath, [command, ...argv], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   left.add(child);
   let stderr = '';
   let told = false;
@@ -69,8 +63,7 @@ function run(
 }
 
 const killed =
-  'spinning\nhost-tools: Interrupted. A tool or a module did not let go of the process, so it ' +
-  'was killed.\n';
+  'spinning\nhost-tools: Interrupted. A tool or a module blocked the process, so it was killed.\n';
 
 describe('code that spins is killed where the command is interrupted', () => {
   test.each([
@@ -109,15 +102,7 @@ describe('what tools see of the process', () => {
       'name.startsWith("HOST_TOOLS_")) })';
     const child = spawn(
       process.execPath,
-      [
-        '--import',
-        tsx,
-        join(root, 'src/cli/index.ts'),
-        'call',
-        'work',
-        '--json',
-        ...tools('looks', handler),
-      ],
+      [command, 'call', 'work', '--json', ...tools('looks', handler)],
       {
         cwd: folder,
         stdio: ['ignore', 'pipe', 'inherit'],

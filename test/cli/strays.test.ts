@@ -1,14 +1,12 @@
 /** What tools and modules do to the process of a command: it never ends green without an answer. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { root } from './cli-run.ts';
+import { program, programUrl } from '../runner/programs.ts';
 
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+const command = program('src/cli/index.ts');
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'host-tools-strays-')));
 const left = new Set<ChildProcess>();
 afterAll(() => {
@@ -16,7 +14,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const core = pathToFileURL(join(root, 'src/index.ts')).href;
+const core = programUrl('src/index.ts');
 let written = 0;
 
 /** Writes a module of one tool, `work`, and answers its name. */
@@ -51,15 +49,11 @@ interface Ended {
 }
 
 function run(...argv: readonly string[]): Promise<Ended> {
-  const child = spawn(
-    process.execPath,
-    ['--import', tsx, join(root, 'src/cli/index.ts'), ...argv],
-    {
-      cwd: folder,
-      env: { PATH: process.env.PATH, HOME: folder },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const child = spawn(process.execPath, [command, ...argv], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   left.add(child);
   let [stdout, stderr] = ['', ''];
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -120,7 +114,7 @@ describe('an exit that is not the command’s own is exit code 1, and one line n
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ success: false, error: { code: 'handler_error' } });
     expect(stderr).toMatch(
-      /^host-tools: process\.exit\(0\) was called at module-\d+\.mjs:3:\d+[^\n]*\nwarning: a handler threw: process\.exit was called [^\n]*\n$/,
+      /^host-tools: process\.exit\(0\) was called at module-\d+\.mjs:3:\d+[^\n]*\nwarning: a handler threw: process\.exit was called [^\n]*\n {6}at [^\n]+\n$/,
     );
   });
 
@@ -165,7 +159,7 @@ describe('an exit that is not the command’s own is exit code 1, and one line n
   });
 });
 
-describe('an error that nobody handles is exit code 1 and one line; the answer is still printed', () => {
+describe('an unhandled error is exit code 1 and one line; the answer is still printed', () => {
   test.each([
     ['a rejection of a handler', "Promise.reject(new Error('astray')); return 'done';", ''],
     [
@@ -189,7 +183,7 @@ describe('an error that nobody handles is exit code 1 and one line; the answer i
     );
     expect(JSON.parse(stdout)).toMatchObject({ success: true, output: 'done' });
     expect(stderr).toMatch(
-      /^host-tools: (?:A promise was rejected|An exception was thrown) and nobody [a-z]+ it: astray \(module-\d+\.mjs:\d+:\d+\)\n$/,
+      /^host-tools: (?:Unhandled rejection|Uncaught exception): astray \(module-\d+\.mjs:\d+:\d+\)\n$/,
     );
     expect(code).toBe(1);
   });

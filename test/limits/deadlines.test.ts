@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Deadline, type DeadlineList, Deadlines } from '../../src/limits/deadlines.ts';
+import { programUrl } from '../runner/programs.ts';
 
 class Probe implements Deadline {
   dlPrev: Deadline | undefined = undefined;
@@ -218,17 +218,15 @@ describe('the one timer', () => {
   test('a process whose deadlines are all removed ends by itself, long before they would have ' +
     'expired', () => {
     const source = `
-      import { Deadlines } from ${JSON.stringify(new URL('../../src/limits/deadlines.ts', import.meta.url).href)};
+      import { Deadlines } from ${JSON.stringify(programUrl('src/limits/deadlines.ts'))};
       const entry = { expire() {}, dlPrev: undefined, dlNext: undefined, dlAt: 0, dlList: undefined };
       const deadlines = new Deadlines();
       deadlines.add(entry, 120_000, performance.now());
       setTimeout(() => deadlines.remove(entry), 50);`;
-    const cwd = fileURLToPath(new URL('../..', import.meta.url));
-    const child = spawnSync(
-      process.execPath,
-      ['--import', 'tsx', '--input-type=module', '-e', source],
-      { cwd, timeout: 30_000, encoding: 'utf8' },
-    );
+    const child = spawnSync(process.execPath, ['--input-type=module', '-e', source], {
+      timeout: 30_000,
+      encoding: 'utf8',
+    });
     expect([child.stderr, child.status, child.signal]).toEqual(['', 0, null]);
   }, 40_000);
 });

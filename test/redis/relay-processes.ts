@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { program } from '../runner/programs.ts';
 
 /** What a node is started with, of the options of `serveRelay`. */
 export interface NodeOptions {
@@ -39,9 +39,8 @@ export interface Running {
 const children = new Set<ChildProcess>();
 
 /** Resolves when the script has printed its first line. */
-async function run(script: string, given: object): Promise<Running> {
-  const file = fileURLToPath(new URL(script, import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', file, JSON.stringify(given)], {
+async function run(script: Parameters<typeof program>[0], given: object): Promise<Running> {
+  const child = spawn(process.execPath, [program(script), JSON.stringify(given)], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   children.add(child);
@@ -72,7 +71,7 @@ async function run(script: string, given: object): Promise<Running> {
 
 /** A node; `line` is its URL. */
 export function startNode(redisPort: number, options: NodeOptions = {}): Promise<Running> {
-  return run('relay-node.ts', { redisPort, ...options });
+  return run('test/redis/relay-node.ts', { redisPort, ...options });
 }
 
 /** An application that is registered and connected. */
@@ -84,7 +83,7 @@ export function startApplication(given: {
   readonly instance: string;
   readonly transport: 'websocket' | 'sse' | 'poll';
 }): Promise<Running> {
-  return run('relay-application.ts', given);
+  return run('test/redis/relay-application.ts', given);
 }
 
 /** Kills what is left. */

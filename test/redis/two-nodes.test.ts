@@ -365,6 +365,11 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     const { runs } = await application(c);
     c.signal('SIGSTOP');
     expect((await begin(d, 'late')).status).toBe(202);
+    // What is not in the log yet could not wait there.
+    const store = redisStore({ client: redis.connect() });
+    await soon(async () =>
+      (await store.read(session.code, 'application', 0, 100)).entries.map(({ value }) => value),
+    ).toContainEqual(expect.stringContaining('"late"'));
     const asked = performance.now();
     await redis.kill('SIGKILL');
     c.signal('SIGCONT');

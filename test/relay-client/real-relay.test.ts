@@ -1,6 +1,5 @@
 /** The client against a relay as it is served, over each transport. */
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { memoryStore, type ServeRelayOptions } from '../../src/relay/index.ts';
@@ -11,6 +10,7 @@ import {
   type RelayTool,
   type RelayTransport,
 } from '../../src/relay-client/index.ts';
+import { program } from '../runner/programs.ts';
 import { call, closeAll, connect, serve, session, tool, toolsOf } from './real-relay-kit.ts';
 
 const transports: readonly RelayTransport[] = ['websocket', 'sse', 'poll'];
@@ -260,12 +260,12 @@ describe.each(transports)('over %s', (transport) => {
       token: made.sessionToken,
       transport,
     });
-    const script = fileURLToPath(new URL('come-and-go.ts', import.meta.url));
+    const script = program('test/relay-client/come-and-go.ts');
     let letClose = (): void => {};
     const ended = new Promise((resolve) => {
       const { stdin } = execFile(
         process.execPath,
-        ['--import', 'tsx', script, given],
+        [script, given],
         { timeout: 25_000 },
         (error, stdout, stderr) => {
           resolve({ error, stdout, stderr });

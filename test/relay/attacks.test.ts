@@ -391,8 +391,8 @@ describe('a connection that sends requests ahead', () => {
   test('is cut where they are many, and nothing of them is kept', async () => {
     const { answers, closingMs } = await ahead(500, '/openapi.json');
     expect(answers).toBeLessThan(500);
-    // A server that still held a request would wait for it.
-    expect(closingMs).toBeLessThan(3_000);
+    // A server that still held a request would wait for it, for five seconds.
+    expect(closingMs).toBeLessThan(4_500);
   });
 
   test('and goes leaves nothing of those that waited behind another', async () => {
@@ -416,7 +416,7 @@ describe('a connection that sends requests ahead', () => {
     await expect.poll(() => served.relay.metrics().openStreams).toBe(0);
     const startedAt = performance.now();
     await served.close();
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(performance.now() - startedAt).toBeLessThan(4_500);
   });
 });
 

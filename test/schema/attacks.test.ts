@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
+import { programUrl } from '../runner/programs.ts';
 import { attacks, launch } from './attacks.ts';
 
 describe('hostile schemas and arguments end closed, and within the time of a test', () => {
@@ -21,7 +22,7 @@ describe('hostile schemas and arguments end closed, and within the time of a tes
 
   test('all of it works where generating code from strings is forbidden', () => {
     const code = `
-      import { attacks, launch } from ${JSON.stringify(new URL('./attacks.ts', import.meta.url).href)};
+      import { attacks, launch } from ${JSON.stringify(programUrl('test/schema/attacks.ts'))};
       let refusesCode = false;
       try { new Function('return 1')(); } catch { refusesCode = true; }
       const wrong = attacks.filter((attack) => launch(attack, false) !== attack.outside || launch(attack, true) !== (attack.trusted ?? attack.outside));
@@ -29,16 +30,8 @@ describe('hostile schemas and arguments end closed, and within the time of a tes
     `;
     const child = spawnSync(
       process.execPath,
-      [
-        '--disallow-code-generation-from-strings',
-        '--import',
-        'tsx',
-        '--input-type=module',
-        '--eval',
-        code,
-      ],
+      ['--disallow-code-generation-from-strings', '--input-type=module', '--eval', code],
       {
-        cwd: new URL('../..', import.meta.url),
         encoding: 'utf8',
         timeout: 60_000,
       },

@@ -1,7 +1,4 @@
-/**
- * `host-tools validate FILE…`: are these files tools that a runtime can load, and do the tools keep
- * to the contract?
- */
+/** Validates files of tools, one after the other, and reports the checks. */
 import { resolve } from 'node:path';
 import { type AnyTool, HostToolRegistry, isMisuseError, MisuseError } from '../../index.ts';
 import {
@@ -25,20 +22,20 @@ export type { CheckName, CheckSeverity, ValidateCheck } from './validate-checks.
 export type { ValidatedFile, ValidateReport } from './validate-report.ts';
 export { formatValidateReport } from './validate-report.ts';
 
-/** How {@link validateFiles} goes about it. */
+/** Options of {@link validateFiles}. */
 export interface ValidateOptions {
-  /** What relative files are relative to. @default the process's own working directory */
+  /** The folder that relative paths start from. @default the process's working directory */
   readonly cwd?: string | undefined;
   /**
-   * Longest wait for each import, `mount`, clean-up and call, in milliseconds; above 0 and at most
-   * 2^31-1. @default 5_000
+   * Maximum milliseconds for each import, `mount`, clean-up and call. Above 0 and at most 2^31-1.
+   * @default 5_000
    */
   readonly timeoutMs?: number | undefined;
   /** Whether mounted tools are called with input that their own schema refuses. @default true */
   readonly behaviour?: boolean | undefined;
   /**
-   * Ends the run: the process is left alone at once, and the answer is a rejection with the
-   * signal's reason. @default never
+   * Ends the run. The process is no longer watched, and the promise rejects with the signal's
+   * reason. @default never
    */
   readonly signal?: AbortSignal | undefined;
 }
@@ -52,10 +49,10 @@ const validateTable = {
 
 /**
  * Checks files, one after the other. Modules are imported into this process and their `mount` or
- * `setupHostTools` is run, so validate only what you would also load. Whatever they throw, leave
- * rejected or try to exit with is in the report; a loop that never yields cannot be stopped.
- * Rejects with a MisuseError `invalid_option` for no file and for options that cannot be meant, and
- * where `signal` aborts.
+ * `setupHostTools` runs, so validate only what you would also load. Exceptions, unhandled
+ * rejections and calls to `process.exit` are in the report. A loop that never yields cannot be
+ * stopped. Rejects with a MisuseError `invalid_option` without a file or with a wrong option, and
+ * with the signal's reason if `signal` aborts.
  */
 export async function validateFiles(
   files: readonly string[],
@@ -99,7 +96,7 @@ async function checkGuarded(
   try {
     names = await checkFile(path, findings, options);
   } catch (error) {
-    // A module can be as hostile as it likes; the report is made all the same.
+    // Even a hostile module gets a report.
     findings.fail('entry_point', `The checks were cut short: ${textOf(error)}`);
   }
   await guard.release();
@@ -112,7 +109,7 @@ async function checkGuarded(
   return names;
 }
 
-/** Tools of different files that one session would not take side by side. */
+/** Finds tools of different files that one session cannot have side by side. */
 function createTwinCheck(): {
   check(names: readonly string[], file: string, findings: Findings): void;
   close(): Promise<void>;
@@ -126,13 +123,13 @@ function createTwinCheck(): {
         let fault =
           owner === undefined
             ? undefined
-            : `The file ${owner} has a tool of this name too; only one of them can be loaded.`;
+            : `The file ${owner} also has a tool with this name. Only one of them can be loaded.`;
         if (owner === undefined) {
           try {
             registry.register(
               createDefinition({
                 name,
-                description: 'Stands for the tool.',
+                description: 'A stand-in.',
                 parameters: { type: 'object' },
                 handler: () => null,
               }) as AnyTool<unknown>,

@@ -13,30 +13,30 @@ export interface Recipient {
   /** Identifies the running application; undefined if the connection names none. */
   readonly client: string | undefined;
   /**
-   * True when the call was made while the connection listened. Its caller was there a moment ago,
+   * Whether the call was made while the connection listened, a moment ago. Its caller is still there
    * and ends the call by a monotonic timer. Any other call may have lost its caller, so it is
    * delivered only before its deadline by the clock. If a clock has jumped, a caller that still
-   * waits asks again within a lease.
+   * waits asks again within a lease. Asked once the store has answered, which may take a while.
    */
-  readonly isNew: boolean;
+  isNew(): boolean;
 }
 
 /** A call for a connection, or why there is none. */
 export type Delivery = { readonly data: JsonObject } | { readonly lost: boolean };
 
-/** Claims the `attempt`th delivery of a call for a connection. @param at now, epoch milliseconds */
+/** Claims the `attempt`th delivery of a call for a connection. @param now epoch milliseconds */
 export async function deliverCall(
   documents: CallDocuments,
   code: string,
   id: string,
   attempt: number,
   to: Recipient,
-  at: number,
+  now: () => number,
 ): Promise<Delivery> {
   let delivery: Delivery = { lost: false };
   await documents.change(code, id, (document) => {
     delivery = { lost: false };
-    if (!isWanted(document, attempt, to, at)) return undefined;
+    if (!isWanted(document, attempt, to, now)) return undefined;
     if (mustNotRunAgain(document, to)) {
       delivery = { lost: true };
       return { ...document, state: 'lost' };
@@ -59,10 +59,10 @@ function isWanted(
   { state, deadline, epoch, attempt: delivered }: CallDocument,
   attempt: number,
   to: Recipient,
-  at: number,
+  now: () => number,
 ): boolean {
   if (state !== 'open' || epoch > to.epoch) return false;
-  if (!to.isNew && deadline <= at) return false;
+  if (!to.isNew() && deadline <= now()) return false;
   return epoch < to.epoch || delivered < attempt;
 }
 

@@ -42,8 +42,11 @@ export async function runCall(
       epoch: 0,
       state: 'open',
     });
-    // A call that is written down already was begun by a node that is gone.
-    if (isNew) await tellApplication(parts, code, { kind: 'call', id, attempt: 1 });
+    // A call that is written down already was begun by a node that is gone. If the store took longer
+    // than the call has time, no application may get it. A call that this node leaves goes on
+    // elsewhere.
+    if (isNew && (state.leaving || !signal.aborted))
+      await tellApplication(parts, code, { kind: 'call', id, attempt: 1 });
     wait = waitForAnswer({
       code,
       id,

@@ -77,7 +77,7 @@ export function createCalls(settings: RelaySettings, hub: Hub): Calls {
       return document !== undefined;
     },
     async deliver(code, id, attempt, to) {
-      const delivery = await deliverCall(documents, code, id, attempt, to, settings.now());
+      const delivery = await deliverCall(documents, code, id, attempt, to, settings.now);
       if ('data' in delivery) return delivery.data;
       if (delivery.lost) hub.wake(code, `call:${id}`);
       return undefined;

@@ -26,9 +26,10 @@ export interface EventLookup {
   readonly code: string;
   /**
    * The data of a `tool-request`; undefined when there is nothing to deliver.
-   * @param isNew the call was made while this reader listened, so its caller was there a moment ago
+   * @param isNew whether the call was made while this reader listened, a moment ago, so that its
+   * caller is still there
    */
-  deliver(id: string, attempt: number, isNew: boolean): Promise<JsonObject | undefined>;
+  deliver(id: string, attempt: number, isNew: () => boolean): Promise<JsonObject | undefined>;
   /** The tools as last read, while events are made of one reading. */
   tools: ToolsDocument | undefined;
 }
@@ -57,7 +58,7 @@ export async function updateEvent(
 export async function eventOf(
   lookup: EventLookup,
   { id, record }: LogRead,
-  isNew: boolean,
+  isNew: () => boolean,
 ): Promise<StreamEvent | undefined> {
   if (record.kind === 'tools') return updateEvent(lookup, id, record);
   if (record.kind === 'call') {

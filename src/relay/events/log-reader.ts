@@ -44,6 +44,11 @@ export interface LogReading {
 
 /** Most changes of tools that a client gets one by one when it connects. */
 const mostUpdates = 100;
+/**
+ * Milliseconds from the start of a read within which what it found is new. A read that takes longer
+ * waited for a store that was away, and the caller may have given up meanwhile.
+ */
+const momentMs = 500;
 /** Other connections may write down their place at the same time. */
 const mostTries = 3;
 
@@ -102,8 +107,9 @@ async function* readAll(progress: Progress): AsyncGenerator<StreamEvent, void> {
     const wasStale = progress.stale;
     progress.stale = false;
     const { entries, first, last } = await store.read(code, side, progress.place, logKeep);
-    const isNew =
+    const cameWhileListening =
       !progress.catchingUp && !wasStale && !progress.stale && time - progress.readAt <= newWithinMs;
+    const isNew = (): boolean => cameWhileListening && performance.now() - time <= momentMs;
     const resync = resyncFrom(progress, first, last);
     if (resync !== undefined) {
       const event = await updateEvent(progress.lookup, resync, everythingNow(progress));
@@ -155,7 +161,7 @@ function everythingNow({ reading }: Progress): ToolsRecord {
 async function* readEntries(
   progress: Progress,
   entries: readonly LogEntry[],
-  isNew: boolean,
+  isNew: () => boolean,
 ): AsyncGenerator<StreamEvent, boolean> {
   const { lookup, catchingUp } = progress;
   const reads = entries.map(

@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { defineTool, type HostToolRegistry } from '../../../src/index.ts';
+import { program } from '../../runner/programs.ts';
 import { anything, opened, sampleRegistry, signal } from './kit.ts';
 import { echoCall, pipedServer } from './stdio-kit.ts';
 
@@ -126,13 +126,9 @@ describe('every line is answered', () => {
   });
 
   test('a process whose requests nothing answers lives until its connection has ended', async () => {
-    const child = spawn(
-      process.execPath,
-      ['--import', 'tsx', fileURLToPath(new URL('silent-child.ts', import.meta.url))],
-      {
-        stdio: ['pipe', 'pipe', 'inherit'],
-      },
-    );
+    const child = spawn(process.execPath, [program('test/mcp/server/silent-child.ts')], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     open.defer(() => child.kill());
     let text = '';
     child.stdout.on('data', (chunk: Buffer) => {

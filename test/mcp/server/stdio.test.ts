@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, describe, expect, test } from 'vitest';
 import { defineTool, type HostToolRegistry } from '../../../src/index.ts';
 import { type McpStdioOptions, serveMcpStdio } from '../../../src/mcp/index.ts';
 import { redirectPrints } from '../../../src/mcp/server/prints.ts';
+import { program } from '../../runner/programs.ts';
 import {
   anything,
   eras,
@@ -28,7 +28,7 @@ describe.each(eras)('stdio, %s era', (era) => {
     const client = newClient(era);
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: ['--import', 'tsx', fileURLToPath(new URL('child.ts', import.meta.url))],
+      args: [program('test/mcp/server/child.ts')],
       stderr: 'ignore',
     });
     await client.connect(transport);

@@ -94,6 +94,20 @@ describe('a call', () => {
     expect(asked.settled).toEqual(['early']);
   });
 
+  test('that has ended before the store has written it down reaches no application', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session();
+    await listen(one, session);
+    let asked: Asked | undefined;
+    now.ports.holdUp('set', async () => asked?.abort(timeout()));
+    asked = ask(one, session);
+    await pass(10);
+    const { entries } = await now.world.store.read(session.code, 'application', 0, 10);
+    expect(entries.map(({ value }) => JSON.parse(value).kind)).not.toContain('call');
+    expect(asked.settled).toHaveLength(1);
+    expect((await documentOf(session))?.state).toBe('ended');
+  });
+
   test('is settled without any wake: by a heartbeat and a quarter of a lease', async () => {
     const one = nodeOf(now, { heartbeatMs: 100 });
     const session = await now.world.session();

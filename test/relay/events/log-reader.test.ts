@@ -68,7 +68,7 @@ const open = (side: Side, after?: number, more: Partial<LogReading> = {}): Promi
     side,
     after,
     newWithinMs: 1_000,
-    deliver: async (requestId, attempt, isNew) => ({ requestId, attempt, isNew }),
+    deliver: async (requestId, attempt, isNew) => ({ requestId, attempt, isNew: isNew() }),
     now: Date.now,
     ...more,
   });
@@ -262,6 +262,29 @@ test('a call is new when it came while the reader listened, and was not long awa
     expect(await isNew()).toEqual([false]);
     await append(call('d'), 'application');
     reader.markStale();
+    expect(await isNew()).toEqual([false]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a call is not new when the store took long to answer: its caller may have given up', async () => {
+  vi.useFakeTimers();
+  try {
+    let answersAfterMs = 0;
+    const reader = await open('application', 0, {
+      deliver: async (requestId, _attempt, isNew) => {
+        vi.advanceTimersByTime(answersAfterMs);
+        return { requestId, isNew: isNew() };
+      },
+    });
+    const isNew = async () => (await take(reader)).map(({ data }) => data.isNew);
+    await isNew();
+    answersAfterMs = 500;
+    await append(call('a'), 'application');
+    expect(await isNew()).toEqual([true]);
+    answersAfterMs = 501;
+    await append(call('b'), 'application');
     expect(await isNew()).toEqual([false]);
   } finally {
     vi.useRealTimers();

@@ -9,6 +9,7 @@ import {
   type ReadOptions,
   readDefinitions,
 } from '../../../src/relay/tools/read-definitions.ts';
+import { cpuMs } from '../../runner/cpu-time.ts';
 import { attacks } from '../../schema/attacks.ts';
 
 const object = { type: 'object', properties: { a: { type: 'string' } } };
@@ -298,8 +299,7 @@ describe('a name', () => {
 });
 
 describe('a hostile definition', () => {
-  // Milliseconds: far from a hang, far above the tens that the worst takes, so that a busy machine
-  // passes.
+  // Milliseconds of a core: far from a hang, far above the tens that the worst takes.
   const limitMs = 5_000;
   const hostile = attacks.filter(({ outside }) => outside === 'refused');
 
@@ -311,9 +311,9 @@ describe('a hostile definition', () => {
         definition({ name: 'two' }),
         definition({ name: 'three', outputSchema: schema() }),
       ];
-      const start = performance.now();
+      const start = cpuMs();
       const { definitions, failed } = await readDefinitions(raw, free);
-      expect(performance.now() - start).toBeLessThan(limitMs);
+      expect(cpuMs() - start).toBeLessThan(limitMs);
       expect(definitions.map(({ name }) => name)).toContain('two');
       expect(definitions.length + failed.length).toBe(3);
       // Whatever is wrong with it, it is named.
@@ -337,9 +337,9 @@ describe('a hostile definition', () => {
     const raw = Array.from({ length: 1_000 }, (_, index) =>
       definition({ name: `t${index}`, parameters: index % 2 === 0 ? evil(index) : object }),
     );
-    const start = performance.now();
+    const start = cpuMs();
     const { definitions, failed } = await readDefinitions(raw, free);
-    expect(performance.now() - start).toBeLessThan(20_000);
+    expect(cpuMs() - start).toBeLessThan(20_000);
     expect(definitions.filter(({ name }) => Number(name.slice(1)) % 2 === 1)).toHaveLength(500);
     expect(failed.length).toBeGreaterThan(480);
     expect(failed.at(-1)?.error).toMatch(/all schemas that came together are too complex/);
@@ -378,9 +378,9 @@ describe('a thousand ordinary definitions', () => {
       definition({ name: `tool_${index}`, parameters }),
     );
     await readDefinitions(raw, free);
-    const start = performance.now();
+    const start = cpuMs();
     expect((await readDefinitions(raw, free)).definitions).toHaveLength(1_000);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(cpuMs() - start).toBeLessThan(10_000);
   });
 });
 

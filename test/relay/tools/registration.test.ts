@@ -16,6 +16,7 @@ import {
   readUpdate,
   type ToolsUpdate,
 } from '../../../src/relay/tools/registration-body.ts';
+import { cpuMs } from '../../runner/cpu-time.ts';
 
 const tool = (name: string, version = 1, more: object = {}): RelayedDefinition => ({
   name,
@@ -293,11 +294,11 @@ describe('a registration', () => {
   test('of a thousand tools takes well under a second, twice', async () => {
     const raw = (version: number): unknown[] =>
       Array.from({ length: 1_000 }, (_, index) => tool(`tool_${index}`, version));
-    const start = performance.now();
+    const start = cpuMs();
     const { document } = await registerTools(undefined, registration(raw(1)), pinned);
     const { change } = await registerTools(document, registration(raw(2)), options());
     expect(change.modified).toHaveLength(1_000);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(cpuMs() - start).toBeLessThan(10_000);
   });
 });
 

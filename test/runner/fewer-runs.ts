@@ -1,0 +1,15 @@
+/**
+ * Stands in for fast-check in `npm run test:quick`: at most 600 runs, as the properties need that
+ * count what they have met. `npm test` runs thousands where a test says so.
+ */
+import fc from '../../node_modules/fast-check/lib/fast-check.js';
+
+const mostRuns = 600;
+
+const assert = <Ts>(property: fc.IRawProperty<Ts>, parameters: fc.Parameters<Ts> = {}) =>
+  fc.assert(property, {
+    ...parameters,
+    ...(parameters.numRuns !== undefined && { numRuns: Math.min(parameters.numRuns, mostRuns) }),
+  });
+
+export default { ...fc, assert };

@@ -1,0 +1,57 @@
+/**
+ * The order of the test files: random by the run's seed, so that none leans on another, but what
+ * takes long begins first, so that no core waits at the end for the last file of the other.
+ */
+import { relative } from 'node:path';
+import type { TestSpecification } from 'vitest/node';
+import { BaseSequencer } from 'vitest/node';
+
+/** Files that wait for other programs, longest first. `npm run test:quick` leaves them out. */
+export const slow = [
+  'test/redis/two-nodes.test.ts',
+  'test/package.test.ts',
+  'test/redis/ledger.test.ts',
+  'test/config/read-file.test.ts',
+  'test/redis/redis-store.test.ts',
+  'test/relay-client/real-relay.test.ts',
+  'test/examples/relay-browser.test.ts',
+  'test/redis/redis-cluster.test.ts',
+  'test/mcp/client/stdio.test.ts',
+  'test/docs.test.ts',
+];
+
+export default class Order extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { root, sequence } = this.ctx.config;
+    const random = numbersFrom(sequence.seed);
+    return files
+      .map((file) => ({ file, name: relative(root, file.moduleId).replaceAll('\\', '/') }))
+      .sort((one, other) => (one.name < other.name ? -1 : 1))
+      .map(({ file, name }) => ({ file, name, place: random() }))
+      .sort(
+        (one, other) =>
+          // A thread is of one project: to alternate would start threads again and again.
+          Number(one.file.project.name === 'inside') -
+            Number(other.file.project.name === 'inside') ||
+          rank(one.name) - rank(other.name) ||
+          one.place - other.place,
+      )
+      .map(({ file }) => file);
+  }
+}
+
+function rank(name: string): number {
+  const at = slow.indexOf(name);
+  return at === -1 ? slow.length : at;
+}
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+function numbersFrom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * The programs that tests start as processes of their own, bundled once. A loader that compiles
+ * TypeScript would cost each process about a second of a core.
+ */
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { buildSync } from 'esbuild';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const cache = join(root, 'node_modules/.cache/test-programs');
+const dayMs = 86_400_000;
+
+/**
+ * What a test may start, or import in a process that it starts. They share one copy of the library,
+ * as the entries of the package do.
+ */
+const entries = [
+  'src/cli/index.ts',
+  'src/index.ts',
+  'src/limits/deadlines.ts',
+  'src/relay/index.ts',
+  'test/approval/fixtures/host-process.ts',
+  'test/cli/worlds/stuck.ts',
+  'test/cli/worlds/tools.ts',
+  'test/mcp/server/child.ts',
+  'test/mcp/server/silent-child.ts',
+  'test/redis/relay-application.ts',
+  'test/redis/relay-node.ts',
+  'test/relay-client/come-and-go.ts',
+  'test/schema/attacks.ts',
+] as const;
+
+let built: string | undefined;
+
+/** The path of the JavaScript that a source, named from the root of the repository, became. */
+export function program(entry: (typeof entries)[number]): string {
+  built ??= build();
+  return join(built, entry.replace(/\.ts$/, '.js'));
+}
+
+/** The same as a specifier for `import`. */
+export function programUrl(entry: (typeof entries)[number]): string {
+  return pathToFileURL(program(entry)).href;
+}
+
+/**
+ * Bundles all of them into a folder that is named after what is in it, so that runs at the same
+ * time, and runs of several versions, do not disturb each other.
+ */
+function build(): string {
+  const { outputFiles } = buildSync({
+    entryPoints: [...entries],
+    absWorkingDir: root,
+    outbase: root,
+    outdir: join(cache, 'out'),
+    chunkNames: 'src/chunks/[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    write: false,
+    logLevel: 'warning',
+  });
+  const hash = createHash('sha256');
+  for (const { path, contents } of outputFiles) hash.update(path).update(contents);
+  const folder = join(cache, hash.digest('hex').slice(0, 16));
+  if (existsSync(folder)) {
+    utimesSync(folder, new Date(), new Date());
+    return folder;
+  }
+  const draft = `${folder}.${process.pid}-${Math.random().toString(36).slice(2)}`;
+  for (const { path, contents } of outputFiles) {
+    const file = join(draft, relative(join(cache, 'out'), path));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, contents);
+  }
+  writeFileSync(join(draft, 'package.json'), '{ "type": "module" }\n');
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    // Another thread was quicker; its files are the same.
+    if (!existsSync(folder)) throw error;
+    rmSync(draft, { recursive: true });
+  }
+  forgetOld();
+  return folder;
+}
+
+function forgetOld(): void {
+  for (const name of readdirSync(cache)) {
+    const old = join(cache, name);
+    const usedAt = statSync(old, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (Date.now() - usedAt > dayMs) rmSync(old, { recursive: true, force: true });
+  }
+}
