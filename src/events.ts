@@ -1,6 +1,6 @@
 /**
- * The one typed map of events, and the hub that delivers them: in order, isolated, built only when
- * somebody listens.
+ * The typed map of all events, and the hub that delivers them in order. Listeners cannot affect
+ * each other.
  */
 import { EventEmitter } from 'eventemitter3';
 import type { ApprovalRequest } from './approval/request.ts';
@@ -8,9 +8,9 @@ import { describe, MisuseError, type ToolError } from './errors.ts';
 import { deepFreeze, type JsonValue } from './json.ts';
 import type { Effect } from './policy/decision.ts';
 
-/** What every event of a session carries. */
+/** The members of every event of a session. */
 export interface EventBase {
-  /** The session that it happened in. */
+  /** The session in which it happened. */
   readonly sessionId: string;
   /** Epoch milliseconds by the registry's `now`. */
   readonly at: number;
@@ -18,8 +18,8 @@ export interface EventBase {
   readonly seq: number;
 }
 /**
- * What was changed when a listing changed: the registry's tools, a session's own tools, its profile
- * (or what that profile says), its overrides, its facts, or rules.
+ * The cause of a changed listing: the registry's tools, a session's own tools, its profile or the
+ * definition of that profile, its overrides, its facts, or rules.
  */
 export type ChangeReason = 'registry' | 'session' | 'profile' | 'overrides' | 'facts' | 'rules';
 
@@ -29,113 +29,113 @@ interface CallEvent extends EventBase {
 }
 
 /**
- * Every event and its payload. Payloads are JSON-safe copies, frozen to the bottom where several
- * listeners hear the event, so that none changes what another reads. Secrets are redacted.
+ * Every event and its payload. Payloads are copies that can be written as JSON. If an event has
+ * several listeners, its payload is deeply frozen, so that none can change what another reads.
+ * Secrets are redacted.
  */
 export interface ToolEvents {
-  /** A call came in; `input` is what was sent. */
+  /** A call arrived. */
   'tool:pre': CallEvent & {
-    /** What was sent, with its secrets redacted. */
+    /** The input as it was sent, with its secrets redacted; null if it is not valid JSON. */
     readonly input: JsonValue;
-    /** 1 for the first attempt of this call. */
+    /** 1, or 2 for a call that was suspended and resumed. */
     readonly attempt: number;
-    /** The call whose handler made this one. */
+    /** The id of the call whose handler made this one. */
     readonly parentCallId?: string;
-    /** The surface that the call came through, such as `mcp`. */
+    /** The surface through which the call came, such as `mcp`. */
     readonly surface?: string;
   };
   /** A call succeeded. */
   'tool:post': CallEvent & { readonly result: JsonValue; readonly durationMs: number };
-  /** A call ended in any other way, a suspension too. */
+  /** A call ended in any other way, including a suspension. */
   'tool:error': CallEvent & {
     /** Why the call ended. */
     readonly error: ToolError;
-    /** The status that the record of the call has. */
+    /** The `metadata.status` of the call's result. */
     readonly status: string;
-    /** Milliseconds since the call came in. */
+    /** Milliseconds since the call arrived. */
     readonly durationMs: number;
   };
-  /** What `context.progress` reported, and what a generator yielded as progress. */
+  /** A handler reported progress, by `context.progress` or as a generator that yields it. */
   'tool:progress': CallEvent & {
-    /** How much is done, in the unit of the tool. */
+    /** How much is done, in a unit of the tool's choice. */
     readonly done: number;
-    /** How much there is in all, where the tool knows it. */
+    /** How much there is in total, if the tool knows. */
     readonly total?: number;
-    /** What the tool says about it. */
+    /** The tool's own description of its progress. */
     readonly message?: string;
   };
-  /** What `context.emit` sent. */
+  /** A handler sent an event with `context.emit` or `context.log`, or yielded a value. */
   'tool:event': CallEvent & { readonly name: string; readonly data?: JsonValue };
   /** A handler settled after its call had ended. */
   'tool:late': CallEvent & { readonly settled: 'returned' | 'threw'; readonly afterMs: number };
-  /** The verdict of all gates together. */
+  /** The gates reached a verdict. */
   'policy:check': CallEvent & {
     /** What the gates decided. */
     readonly effect: Effect;
-    /** The rule that decided it. */
+    /** The rule or policy that decided. */
     readonly ruleId?: string;
-    /** The layer that decided it, such as `rule` or `profile`. */
+    /** The layer that decided: `registry`, `profile:<id>`, `session`, `tool`, … */
     readonly source?: string;
-    /** Why, for a person. */
+    /** The stable reason of a denial. */
     readonly reason?: string;
   };
-  /** A denial; `tool:error` follows. */
+  /** A call was denied; `tool:error` follows. */
   'policy:violation': CallEvent & {
-    /** Why, for a person. */
+    /** The stable reason of the denial. */
     readonly reason: string;
-    /** The rule that denied it. */
+    /** The rule or policy that denied the call. */
     readonly ruleId?: string;
-    /** The layer that denied it. */
+    /** The layer that denied the call. */
     readonly source?: string;
   };
-  /** A person is asked, or the call is suspended until one answers. */
+  /** A person is asked, or the call is suspended until a person answers. */
   'approval:required': EventBase & { readonly request: ApprovalRequest };
-  /** The answer was yes, by a person or by a standing grant; the call goes on. */
+  /** A person or a standing grant approved the call, which continues. */
   'approval:granted': CallEvent & { readonly approvalId: string; readonly by?: string };
-  /** The answer was no, or none came in time; `tool:error` follows. */
+  /** The call was rejected, or no answer came in time; `tool:error` follows. */
   'approval:denied': CallEvent & {
-    /** The approval that was asked for. */
+    /** The id of the approval request; empty if the call was refused before one was made. */
     readonly approvalId: string;
-    /** A stable word: who or what said no. */
+    /** A stable word that names who or what rejected the call. */
     readonly reason: string;
     /** Who answered. */
     readonly by?: string;
-    /** What that person wrote. */
+    /** The message of the answer, or the reason in words. */
     readonly message?: string;
   };
-  /**
-   * A session was made. Heard on the registry: nobody can listen on a session before it is made.
-   */
+  /** A session was created. Only the registry emits it: a new session has no listeners yet. */
   'session:start': EventBase;
-  /** A session closed, once everything in it has ended. */
+  /** A session has closed; all of its calls have ended. */
   'session:end': EventBase;
-  /**
-   * On the registry: what changed there. On a session: what it sees change. `reason` says what was
-   * changed to bring it about.
-   */
+  /** On the registry: its tools changed. On a session: the tools that it shows changed. */
   'tools:changed': {
     /** Epoch milliseconds by the registry's `now`. */
     readonly at: number;
-    /** Names that are there now and were not. */
+    /** Names of new tools. */
     readonly added: readonly string[];
-    /** Names that were there and are no more. */
+    /** Names of tools that are gone. */
     readonly removed: readonly string[];
-    /** Names whose definition is another one. */
+    /** Names of tools with a new definition. */
     readonly modified: readonly string[];
-    /** What was changed to bring it about. */
+    /** The cause of the change. */
     readonly reason: ChangeReason;
   };
 }
 /** The name of an event, without `*`. */
 export type EventType = keyof ToolEvents;
-/** Any event with its type, as `on("*", …)` gets it. */
+/** Any event with its type, as a listener of `*` gets it. */
 export type AnyEvent = { [K in EventType]: { readonly type: K } & ToolEvents[K] }[EventType];
 
-/** How events are heard. A listener that throws or rejects affects nothing; it is logged. */
+/** Lets listeners subscribe. A listener that throws or rejects is logged and affects nothing. */
 export interface Emitter<M> {
   /**
-   * Returns the unsubscribe function. @throws MisuseError `invalid_option` for a listener that is
-   * no function.
+   * Adds a listener to events of one type, or to all with `*`. The returned function removes it.
+   * @throws MisuseError `invalid_option` if the listener is not a function.
+   * @example
+   * const stop = session.events.on('tool:error', ({ toolName, error }) => {
+   *   console.warn(toolName, error.code);
+   * });
    */
   on<K extends keyof M>(type: K, listener: (event: M[K]) => void): () => void;
   on(
@@ -146,7 +146,7 @@ export interface Emitter<M> {
 
 type Listener = (event: never) => unknown;
 
-/** One session's or the registry's listeners. */
+/** The listeners of one session, or of the registry. */
 export class EventHub implements Emitter<ToolEvents> {
   readonly #emitter = new EventEmitter();
   readonly #onListenerError: (error: unknown, type: string) => void;
@@ -154,8 +154,8 @@ export class EventHub implements Emitter<ToolEvents> {
   readonly #queue: [EventType, object][] = [];
   #delivering = false;
   /**
-   * How many listen to all events, to each type, and altogether: asked several times for each
-   * event, so counted here.
+   * The numbers of listeners of all events, of each type, and in total. Kept here because they are
+   * read several times per event.
    */
   #toAll = 0;
   readonly #toOne = new Map<string, number>();
@@ -208,32 +208,32 @@ export class EventHub implements Emitter<ToolEvents> {
     if (type === '*') this.#toAll += change;
     else {
       const count = (this.#toOne.get(type) ?? 0) + change;
-      // Any name may be listened to; none is kept longer than its listeners.
+      // Any name can be subscribed to, so a name without listeners is not kept.
       if (count > 0) this.#toOne.set(type, count);
       else this.#toOne.delete(type);
     }
   }
 
-  /** How many listen, whatever to. */
+  /** The number of listeners. */
   get size(): number {
     return this.#listeners;
   }
 
-  /** Whether an event of this type would be heard. */
+  /** Whether an event of this type has a listener. */
   hears(type: EventType): boolean {
     return this.audience(type) > 0;
   }
 
-  /** How many listeners would hear an event of this type. */
+  /** The number of listeners that an event of this type has. */
   audience(type: EventType): number {
     return this.#listeners === 0 ? 0 : this.#toAll + (this.#toOne.get(type) ?? 0);
   }
 
-  /** Delivers in order, also when a listener causes further events. The event carries its type. */
+  /** Delivers in order, also if a listener causes further events. The event contains its type. */
   emit(type: EventType, event: object): void {
     if (this.#listeners === 0) return;
     if (this.#delivering) {
-      // By the time it is told, others may listen.
+      // Frozen, since it may have several listeners by the time it is delivered.
       this.#queue.push([type, deepFreeze(event)]);
       return;
     }
@@ -248,7 +248,7 @@ export class EventHub implements Emitter<ToolEvents> {
   }
 
   #deliver(type: EventType, event: object): void {
-    // Counted first: who subscribes while an event is told does not hear that one.
+    // Read first: a listener that subscribes during delivery does not get this event.
     const all = this.#toAll > 0;
     if (this.#toOne.size > 0) this.#emitter.emit(type, event);
     if (all) this.#emitter.emit('*', event);

@@ -5,21 +5,21 @@ import type { MaybePromise } from './maybe-promise.ts';
 import type { ToolResult } from './result.ts';
 import type { ToolSummary } from './tool-summary.ts';
 
-/** What a hook sees of a call. `input` is the hook's own copy. */
+/** What a hook sees of a call. */
 export interface HookCall {
   /** The call's id. */
   readonly callId: string;
   /** The tool that is called. */
   readonly tool: ToolSummary;
-  /** Before: as it came in, not yet validated. After: the canonical input. */
+  /** The hook's own copy of the input: before hooks see it unvalidated, after hooks as it ran. */
   readonly input: JsonObject;
-  /** The session that the call came in on. */
+  /** The session in which the call was made. */
   readonly sessionId: string;
 }
 
 /**
- * What a `before` hook says. Nothing and `continue` have no objection; anything unknown denies
- * (`policy_error`).
+ * What a `before` hook returns. Nothing and `continue` let the call continue; any unknown answer
+ * denies it (`policy_error`).
  */
 export type BeforeAnswer =
   | void
@@ -28,18 +28,22 @@ export type BeforeAnswer =
   | { readonly action: 'deny'; readonly reason: string; readonly message?: string };
 
 /**
- * Host code around the calls of a session. Before hooks run in the order in which they were added,
- * each within the registry's `policyTimeoutMs`.
+ * Host code that runs around the calls of a session. Before hooks run in the order in which they
+ * were added, after hooks in reverse order. Each has the registry's `policyTimeoutMs`.
+ * @example
+ * const stop = session.use({
+ *   before: ({ input }) => ({ action: 'modify', input: { ...input, tenant: 'acme' } }),
+ * });
  */
 export interface Hook {
   /**
-   * Before validation. `modify` replaces the input, which is then validated and judged like any
-   * other; `deny` ends as `policy_denied`. One that throws denies (`policy_error`).
+   * Runs before validation. `modify` replaces the input, which is then validated and judged like
+   * any other; `deny` ends the call as `policy_denied`. A hook that throws denies (`policy_error`).
    */
   before?(call: HookCall): MaybePromise<BeforeAnswer>;
   /**
-   * After a handler ran. May replace the result, which is normalised again; one that throws changes
-   * nothing.
+   * Runs after a handler. It may return another result, which is copied and checked again. A hook
+   * that throws changes nothing.
    */
   after?(call: HookCall, result: ToolResult): MaybePromise<ToolResult | void>;
 }

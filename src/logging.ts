@@ -1,10 +1,8 @@
-/** What a host's own code threw, as logs get it: with its stack, and without secrets. */
+/** Writes to the host's logger, and prepares thrown errors for it: with stack, without secrets. */
 import { messageOf } from './errors.ts';
 import { ignoreRejection } from './maybe-promise.ts';
 
-/**
- * A sink in pino's style: data first, message second. It may throw or reject; that affects nothing.
- */
+/** A logger in pino's style: data first, message second. */
 type Sink = {
   readonly [level in 'debug' | 'info' | 'warn' | 'error']?: (
     data: object,
@@ -12,10 +10,7 @@ type Sink = {
   ) => unknown;
 };
 
-/**
- * Writes to a logger that may be missing, throw or reject: a sink never affects the work it reports
- * on.
- */
+/** Writes to a logger. If it is missing, throws or rejects, the caller is not affected. */
 export function logTo(
   logger: object | undefined,
   level: 'debug' | 'info' | 'warn' | 'error',
@@ -25,17 +20,17 @@ export function logTo(
   try {
     ignoreRejection((logger as Sink | undefined)?.[level]?.(data, message));
   } catch {
-    // Nobody is left to tell.
+    // A failing logger cannot be reported anywhere.
   }
 }
 
-/** How many causes of causes are kept. */
+/** How many levels of `cause` are kept. */
 const mostCauses = 4;
 
 /**
- * The error to log for what was thrown. Without secrets it is the very thing that was thrown, if
- * that is an error; what is no error is wrapped in one. With secrets it is a copy: name, message,
- * stack, code and causes, each scrubbed. Other members are left out, for they may hold anything.
+ * The error to log for what was thrown. Without `scrub`, an error is logged as it is, and anything
+ * else is wrapped in an error. With `scrub`, it is a copy with scrubbed name, message, stack, code
+ * and causes. Other members are left out, since they may contain anything.
  */
 export function loggedError(
   thrown: unknown,
@@ -74,7 +69,7 @@ function copyOf(
       define('code', typeof code === 'string' ? scrub(code) : code);
     return copy;
   } catch {
-    // A revoked proxy, or getters that throw.
+    // It is a revoked proxy, or has getters that throw.
     return new Error('an error that cannot be shown');
   }
 }

@@ -1,7 +1,7 @@
-/** A value now or later: host code may answer either way. */
+/** A value, or a promise of one: host code may return either. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Whether an answer of host code comes later. Throws where reading `then` throws. */
+/** Whether host code returned a thenable. Throws if reading `then` throws. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (
     (typeof value === 'object' || typeof value === 'function') &&
@@ -10,11 +10,11 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   );
 }
 
-/** Takes the rejection of an answer that nobody waits for, so that it ends no process. */
+/** Handles the rejection of a promise that is not awaited, so that it does not end the process. */
 export function ignoreRejection(answer: unknown): void {
   try {
     if (isThenable(answer)) Promise.resolve(answer).then(undefined, () => {});
   } catch {
-    // A getter that throws: then there is nothing that could reject.
+    // The getter of `then` throws, so nothing can reject.
   }
 }

@@ -1,74 +1,74 @@
-/** What a call resolves to, and the two values by which a handler speaks of success and failure. */
+/** The result of a call, and `ok()` and `fail()`, by which a handler reports success or failure. */
 
 import type { PendingApproval } from './approval/request.ts';
 import { type CallStatus, describe, MisuseError, type ToolError } from './errors.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { checkSpelling } from './options.ts';
 
-/** What is known about a call beside its outcome. */
+/** What is known about a call besides its outcome. */
 export interface ResultMetadata {
-  /** The caller's, else a fresh one. */
+  /** The id that the caller passed, or a generated one. */
   readonly callId: string;
-  /** The name that was called, also where no tool has it. */
+  /** The name that was called, also if no tool has it. */
   readonly toolName: string;
-  /** `rejected` means that the handler never ran. */
+  /** How the call ended. `rejected` means that the handler never ran. */
   readonly status: CallStatus;
   /**
-   * Milliseconds from admission to the end, on a monotonic clock; waits for people and slots
-   * included.
+   * Milliseconds from admission to the end, by a monotonic clock. Includes the time that the call
+   * waited for people and slots.
    */
   readonly durationMs: number;
   /** 1, or 2 for a call that was suspended for approval and resumed. */
   readonly attempt: number;
-  /** What `repair: "safe"` mended, a row a place. */
+  /** The repairs of `repair: "safe"`, one entry per place. */
   readonly repaired?: readonly { readonly path: string; readonly rule: string }[];
-  /** Of the definition that ran or would have run; absent where the lookup found none. */
+  /** The fingerprint of the tool's definition; absent if no tool was found. */
   readonly fingerprint?: string;
-  /** Present when the output was cut. `exact` is false where counting stopped at the limit. */
+  /** Present if the output was cut. */
   readonly truncated?: {
     /** Characters before the cut. */
     readonly originalChars: number;
-    /** Whether `originalChars` is exact or a lower bound. */
+    /** Whether `originalChars` is exact. False: it is a lower bound, as counting stopped early. */
     readonly exact: boolean;
     /** Whether the end was kept as well as the start. */
     readonly strategy: 'head' | 'head_tail';
   };
-  /** What the handler added by `ok(output, metadata)`. At most 16 KB. */
+  /** The metadata that the handler passed to `ok(output, metadata)`. At most 16 KB. */
   readonly handler?: JsonObject;
 }
 
-/** A call whose handler ran, and whose output passed its gates. */
+/** The result of a call whose handler succeeded and whose output passed all checks. */
 export interface ToolSuccess<O> {
   readonly success: true;
   /**
-   * What the handler gave, as JSON: validated where there is an output schema, cut where it was
-   * over its budget.
+   * The handler's return value as JSON. Validated if the tool has an output schema, and cut if it
+   * is over its budget.
    */
   readonly output: O;
   readonly error?: undefined;
-  /** What is known beside the output. */
+  /** What is known besides the output. */
   readonly metadata: ResultMetadata;
 }
 
 /**
- * A call that ended in any other way; `error.code` says how, `metadata.status` whether the handler
- * ran.
+ * The result of a call that ended in any other way. `error.code` says why, and `metadata.status`
+ * whether the handler ran.
  */
 export interface ToolFailure {
   readonly success: false;
-  /** Why, with a stable code. */
+  /** Why the call failed, with a stable code. */
   readonly error: ToolError;
   readonly output?: undefined;
-  /** What is known beside the error. */
+  /** What is known besides the error. */
   readonly metadata: ResultMetadata;
   /**
-   * The suspended request with its token. Not enumerable, so that it reaches no log and no model by
-   * accident; only with `approval_pending`.
+   * The suspended request with its token; only present with `approval_pending`. Not enumerable, so
+   * that it does not get into a log or to a model by accident.
    */
   readonly approval?: PendingApproval;
 }
 
-/** Every call resolves to one; no call throws or rejects. */
+/** The result of a call. Every call resolves to one; no call throws or rejects. */
 export type ToolResult<O = unknown> = ToolSuccess<O> | ToolFailure;
 
 const outcomeBrand = Symbol.for('host-tools.outcome');
@@ -84,19 +84,19 @@ export interface Fail {
   readonly [failBrand]: true;
 }
 
-/** What {@link fail} takes. */
+/** The argument of {@link fail}. */
 export interface Failure {
-  /** What went wrong and what to do, for the model. */
+  /** What went wrong and what to do about it, for the model. */
   readonly message: string;
   /** A stable machine-readable reason, such as `dirty_worktree`. */
   readonly reason?: string;
-  /** Further data for the caller: JSON of at most 16 KB, else left out. */
+  /** Further data for the caller. Left out if it is not JSON, or is over 16 KB. */
   readonly details?: JsonValue;
   /** Whether the same call may succeed later. @default false */
   readonly retryable?: boolean;
 }
 
-/** The private shape behind {@link Ok} and {@link Fail}. */
+/** The private form of {@link Ok} and {@link Fail}. */
 export type HandlerOutcome =
   | { readonly kind: 'ok'; readonly output: unknown; readonly metadata: JsonObject | undefined }
   | { readonly kind: 'fail'; readonly failure: Failure };
@@ -105,9 +105,8 @@ export type HandlerOutcome =
 const maxHandlerMetadataChars = 16_384;
 
 /**
- * A handler's success with something for the host beside the output. `metadata` arrives as
- * `result.metadata.handler`.
- * @throws MisuseError inside the handler when `metadata` is not a JSON object or is over 16 KB; the
+ * Makes a handler's success with metadata for the host, which gets it as `result.metadata.handler`.
+ * @throws MisuseError inside the handler if `metadata` is not a JSON object or is over 16 KB. The
  * call then fails as `handler_error`.
  *
  * @example
@@ -145,10 +144,10 @@ export function ok<T>(output: T, metadata?: JsonObject): Ok<T> {
 }
 
 /**
- * A handler's failure, with a stable reason. The call ends as `handler_error`. A string is the
- * message.
- * @throws MisuseError inside the handler for a misspelt member, such as `retriable`; the call then
- * fails as `handler_error` with that as its cause.
+ * Makes a handler's failure. The call ends as `handler_error`, with the reason given.
+ * @param failure The message alone, or with reason, details and whether a retry may succeed.
+ * @throws MisuseError inside the handler for a misspelt member, such as `retriable`. The call then
+ * fails as `handler_error` with that error as its cause.
  *
  * @example
  * ```ts
@@ -188,10 +187,7 @@ export function fail(failure: string | Failure): Fail {
 
 const failureMembers = ['message', 'reason', 'details', 'retryable'] as const;
 
-/**
- * An error may be given as it is, whatever it holds beside its message: only what was probably
- * meant to be a member of ours is refused.
- */
+/** An error may be passed as it is: only misspelt members are refused, not further ones. */
 function readFailure(failure: Failure): { readonly [K in keyof Failure]?: unknown } {
   if (typeof failure !== 'object' || failure === null)
     throw new MisuseError(
@@ -214,7 +210,7 @@ function brand(outcome: HandlerOutcome): HandlerOutcome {
   return Object.freeze(Object.defineProperty(outcome, outcomeBrand, { value: true }));
 }
 
-/** Reads what {@link ok} or {@link fail} made; anything else is a plain value. */
+/** Reads what {@link ok} or {@link fail} made. Undefined for any other value. */
 export function readOutcome(value: unknown): HandlerOutcome | undefined {
   return typeof value === 'object' && value !== null && outcomeBrand in value
     ? (value as unknown as HandlerOutcome)

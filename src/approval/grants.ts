@@ -1,19 +1,17 @@
-/** Standing answers of one session. A grant answers an ask; it never beats a deny. */
+/** The standing answers of one session. A grant answers an ask; it never lifts a denial. */
 import type { Grant, ReadAnswer } from './request.ts';
 
-/** A grant, as it is kept. */
+/** A grant as it is stored. */
 export interface Held {
   readonly id: string;
   readonly tool: string;
   readonly effect: 'allow' | 'reject';
   readonly by: string | undefined;
-  /**
-   * Fingerprint and source; with the digest of the input where the grant is for that input alone.
-   */
+  /** Fingerprint and source, and the digest of the input if the grant is for that input only. */
   readonly key: string;
   usesLeft: number | undefined;
   readonly expiresAt: number | undefined;
-  /** Taken back, or replaced by another answer to the same question. */
+  /** It was revoked, or replaced by another answer to the same question. */
   revoked: boolean;
 }
 
@@ -21,11 +19,11 @@ export interface Held {
 export interface Standing {
   readonly held: Held;
   readonly subject: GrantSubject;
-  /** How many rejections there had been by then. */
+  /** How many rejections the session had been given by then. */
   readonly rejections: number;
 }
 
-/** What a grant is for: a definition from a source, with one input or any. */
+/** What a grant covers: a definition from a source, with one input or any. */
 export interface GrantSubject {
   readonly tool: string;
   readonly fingerprint: string;
@@ -34,16 +32,16 @@ export interface GrantSubject {
   readonly input: string;
 }
 
-/** At most so many grants a session; the oldest goes first. */
+/** Most grants per session. The oldest is dropped first. */
 const mostGrants = 1_000;
 
 export class Grants {
   readonly #held = new Map<string, Held>();
-  /** Used up by a call whose handler has not started: until then it can be taken back. */
+  /** Grants used up by a call whose handler has not started. Until then they can be revoked. */
   readonly #lastUses = new Map<string, Held>();
   #rejections = 0;
 
-  /** Remembers an answer that was given for always. */
+  /** Adds the grant of an `_always` answer. */
   add(id: string, subject: GrantSubject, answer: ReadAnswer, now: number): void {
     const { grant, allowed, by } = answer;
     if (grant === undefined) return;
@@ -65,7 +63,7 @@ export class Grants {
     });
   }
 
-  /** The grant that would answer an ask, a rejection before an allowance; nothing is used up. */
+  /** The grant that would answer an ask. A rejection comes first. Nothing is used up. */
   find(subject: GrantSubject, now: number): Grant | undefined {
     this.#expire(now);
     const keys = [keyOf(subject, 'input'), keyOf(subject, 'tool')];
@@ -78,9 +76,7 @@ export class Grants {
     return found && publicView(found);
   }
 
-  /**
-   * Uses a grant that was found up by one, for what it was found for. Undefined when it is gone.
-   */
+  /** Uses a grant once. Undefined if there is no such grant. */
   use(id: string, subject: GrantSubject): Standing | undefined {
     const held = this.#held.get(id);
     if (held === undefined) return undefined;
@@ -92,15 +88,15 @@ export class Grants {
   }
 
   /**
-   * Whether a call that it let through may still start: it was not taken back or replaced, has not
-   * run out, and nothing that came later rejects the call.
+   * Whether a call that a grant let through may still start: the grant was not revoked or replaced,
+   * has not expired, and no later rejection covers the call.
    */
   holds({ held, subject, rejections }: Standing, now: number): boolean {
     if (held.revoked || (held.expiresAt !== undefined && held.expiresAt <= now)) return false;
     return rejections === this.#rejections || this.find(subject, now)?.effect !== 'reject';
   }
 
-  /** The call has started, or never will. */
+  /** Ends a use: the handler has started, or never will. */
   release({ held }: Standing): void {
     this.#lastUses.delete(held.id);
   }
@@ -110,10 +106,7 @@ export class Grants {
     return [...this.#held.values()].map(publicView);
   }
 
-  /**
-   * Takes an answer back, also from a call that it let through and whose handler has not started.
-   * False when it is gone.
-   */
+  /** Revokes a grant, also for calls that it let through whose handlers have not started. */
   revoke(id: string): boolean {
     const held = this.#held.get(id) ?? this.#lastUses.get(id);
     if (held === undefined) return false;

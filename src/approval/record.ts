@@ -1,22 +1,19 @@
-/** What the store keeps of a suspended call, and how it is read back with suspicion. */
+/** The record of a suspended call. It is verified when it is read back. */
 import { copyJson, isJsonObject, type JsonObject } from '../json.ts';
 import type { PendingApproval } from './request.ts';
 import type { SuspendedApproval } from './store.ts';
 import { jsonDigest, type TokenClaims, type TokenSigner } from './token.ts';
 
-/** Everything that a resume needs. Plain JSON. */
+/** Everything that a resume needs, as plain JSON. */
 export interface SuspendedCall {
   readonly request: PendingApproval;
   readonly principal: string;
-  /** The canonical input, in full: the store is as secret as what it keeps. */
+  /** The whole canonical input, with its secrets: the store must be protected accordingly. */
   readonly input: JsonObject;
   readonly idempotencyKey: string;
 }
 
-/**
- * A record and its token. The token signs a digest of the record, so that an edited store is
- * noticed.
- */
+/** Makes a record and its token, which signs a digest of the record to detect changes to it. */
 export function sealRecord(
   signer: TokenSigner,
   call: SuspendedCall,
@@ -50,25 +47,22 @@ export function sealRecord(
   return { record: { ...body, token }, token };
 }
 
-/**
- * Of all that the store keeps. The input has a digest already, and may be long: it is not written
- * out again.
- */
+/** The digest of everything that is stored. The input, which may be long, is replaced by its own. */
 function recordDigest(body: JsonObject, inputDigest: string): string {
   return jsonDigest({ ...body, input: inputDigest });
 }
 
-/** An input twice, as it is and as it was shown, and what stands around them. */
+/** Bounds for a record, which contains the input twice: as it is, and as it was shown. */
 const recordLimits = { maxDepth: 128, maxValues: 200_000 };
 
-/** The suspended call of a record, when the record is exactly what its token signed. */
+/** The suspended call of a record; undefined unless its token signed exactly this record. */
 export function openRecord(
   signer: TokenSigner,
   record: unknown,
 ):
   | { readonly call: SuspendedCall; readonly claims: TokenClaims; readonly token: string }
   | undefined {
-  // Read once: what was checked is what is used, whatever the store gave.
+  // Copied first, so that what is used is what was checked.
   const copy = copyJson(record, recordLimits);
   if (!copy.ok || !isJsonObject(copy.value)) return undefined;
   const { token, ...body } = copy.value;

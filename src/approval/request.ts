@@ -1,61 +1,62 @@
-/** What a person is asked, and what they may answer. */
+/** What a person is asked, and what the answer may be. */
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json.ts';
 import { probablyMeant } from '../options.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 
-/** What a tool may say about the question it wants asked. */
+/** How a tool words the question that a person is asked. */
 export interface ApprovalPrompt {
-  /** The question in a few words. Non-empty; a tool that answers with another is denied. */
+  /** The question in a few words. An empty one denies the call. */
   readonly title: string;
-  /** More for the person: what happens, and why it is asked. */
+  /** More for the person: what will happen, and why approval is needed. */
   readonly message?: string;
-  /** How much is at stake, for the approver's display; decides nothing. @default none is shown */
+  /** How much is at stake, for display to the approver. It decides nothing. @default none */
   readonly risk?: 'low' | 'medium' | 'high';
 }
 
-/** One question to a person. What is shown is what will run. */
+/** One question to a person. The input that is shown is the input that will run. */
 export interface ApprovalRequest {
-  /** Names the request in `session.approvals.answer` and in events. */
+  /** The id of the request, for `session.approvals.answer` and in events. */
   readonly id: string;
-  /** The session that the call came in on. */
+  /** The session in which the call was made. */
   readonly sessionId: string;
-  /** Who the session acts for, where it was given one. */
+  /** The principal of the session, if it has one. */
   readonly principal?: string;
-  /** The call that waits. */
+  /** The id of the call that waits. */
   readonly callId: string;
-  /** The tool that is asked for, with the fingerprint that an answer is bound to. */
+  /** The tool, with the fingerprint to which an answer is bound. */
   readonly tool: ToolSummary;
   /**
-   * The canonical input as it will run, but for secret fields; `hiddenFields` says which. Text is
-   * shown as it was written.
+   * The canonical input as it will run, without its secret fields, which `hiddenFields` names.
+   * Texts are shown as they were written.
    */
   readonly input: JsonObject;
   /**
-   * The question in a few words: the tool's or the rule's, else one that names the tool. A call
-   * whose secrets stand in it is refused.
+   * The question in a few words: the tool's, the rule's, or a default that names the tool. A call
+   * is refused if this contains one of its secrets.
    */
   readonly title: string;
-  /** More for the person, where the tool says more. A call whose secrets stand in it is refused. */
+  /** More for the person. A call is refused if this contains one of its secrets. */
   readonly message?: string;
-  /** How much is at stake, where the tool says so. */
+  /** How much is at stake, if the tool says so. */
   readonly risk?: 'low' | 'medium' | 'high';
-  /** The rule that asked, when one did. */
+  /** The rule or policy that asked, if one did. */
   readonly ruleId?: string;
   /** The layer that asked: `tool`, `registry`, `profile:<id>`, `session`, … */
   readonly source: string;
   /** Epoch milliseconds. */
   readonly requestedAt: number;
-  /** Epoch milliseconds; afterwards the answer is `approval_timeout`. */
+  /** Epoch milliseconds. From then on the call ends as `approval_timeout`. */
   readonly expiresAt: number;
   /** JSON pointers of the fields that are hidden from the approver. */
   readonly hiddenFields: readonly string[];
 }
 
-/** A request that waits. `token` only where the call was suspended. */
+/** A request that waits for an answer. */
 export interface PendingApproval extends ApprovalRequest {
   /**
-   * What `session.approvals.resume` takes. Single-use, signed, bound to the principal and the
-   * definition: a credential, so keep it from models and logs.
+   * The token for `session.approvals.resume`, if the call was suspended. It is signed, can be used
+   * once, and is bound to the principal and the definition. Keep it away from models and logs: it
+   * is a credential.
    */
   readonly token?: string;
 }
@@ -67,69 +68,65 @@ export interface PendingApproval extends ApprovalRequest {
 export type ApprovalChoice = 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always';
 
 /**
- * An answer. A plain `allow_always` grants this definition with this input in this session; `grant`
- * widens it to the tool, or bounds it. `input` replaces the arguments: they are validated and
- * judged again, and this answer then meets an ask.
+ * An answer to an approval request. A plain `allow_always` covers this definition with this input
+ * in this session; `grant` extends it to any input, or limits it. `input` replaces the arguments:
+ * they are validated and judged again, and if approval is required then, this answer gives it.
  */
 export type ApprovalAnswer =
   | ApprovalChoice
   | {
-      /** Yes or no, and for how long. */
+      /** Whether to allow the call, and whether to keep the answer. */
       readonly decision: ApprovalChoice;
-      /** Who answered; recorded in events. */
+      /** Who answered; shown in events. */
       readonly by?: string;
-      /** Told to the model on a rejection. */
+      /** Passed on to the model if the call is rejected. */
       readonly message?: string;
       /** Runs the call with these arguments instead. @default the input that was shown */
       readonly input?: JsonObject;
       /**
-       * Bounds an `_always`, else ignored. `uses` from 1, `expiresInMs` above 0, from the answer
-       * on.
-       * @default match "input", no bound on uses, as long as the session
+       * The scope of an `_always` answer. Ignored for the others.
+       * @default match "input", any number of uses, as long as the session
        */
       readonly grant?: {
-        /** What later calls must repeat: the same input, or only the same tool. */
+        /** What later calls must have in common: the same input, or only the same tool. */
         readonly match?: 'input' | 'tool';
-        /** How many calls the grant lets through. An integer from 1. */
+        /** How many later calls the grant answers. An integer from 1. */
         readonly uses?: number;
-        /** Milliseconds from the answer on. Above 0. */
+        /** Milliseconds that the grant lasts, counted from the answer. Above 0. */
         readonly expiresInMs?: number;
       };
     };
 
-/** A standing answer, listed by `session.approvals.grants()` and revocable. */
+/** A standing answer. `session.approvals.grants()` lists it, and `revoke` ends it. */
 export interface Grant {
-  /** What `session.approvals.revoke` takes. */
+  /** The id for `session.approvals.revoke`. */
   readonly id: string;
   /** The tool's name. */
   readonly tool: string;
-  /** How it settles the asks that it matches. */
+  /** Whether it approves or rejects the calls that it covers. */
   readonly effect: 'allow' | 'reject';
-  /** Who gave it, where the answer said so. */
+  /** Who gave it, if the answer said so. */
   readonly by?: string;
-  /** How many more asks it answers; absent = no bound. */
+  /** How many more calls it answers; absent if there is no bound. */
   readonly usesLeft?: number;
-  /** Epoch milliseconds; absent = as long as the session. */
+  /** Epoch milliseconds; absent if it lasts as long as the session. */
   readonly expiresAt?: number;
 }
 
-/** Arguments that an answer gives instead of those that were shown. */
+/** Arguments in an answer, which replace those that were shown. */
 export interface AnsweredInput {
   readonly value: JsonObject;
-  /** As {@link copyJson} says it: it has names such as `__proto__`. */
+  /** As in {@link copyJson}: it contains names such as `__proto__`. */
   readonly unsafe: boolean;
 }
 
-/**
- * An answer in one shape, checked, and a copy to the bottom: what was checked is what counts,
- * whatever its giver does with the original.
- */
+/** A checked answer in one form. A deep copy, so that later changes to the original do not count. */
 export interface ReadAnswer {
   readonly allowed: boolean;
   readonly always: boolean;
   readonly by: string | undefined;
   readonly message: string | undefined;
-  /** A copy; "unreadable" where what came is no JSON object, or is over the limits of an input. */
+  /** A copy; "unreadable" if it is not a JSON object, or is over the limits of an input. */
   readonly input: AnsweredInput | 'unreadable' | undefined;
   readonly grant:
     | {
@@ -165,9 +162,9 @@ function hasOnly(value: object, fields: object): boolean {
 }
 
 /**
- * The first member that was probably meant to be another: beside misspelt arguments the first ones
- * would run, and a misspelt grant would have no bounds. Members that resemble none are the host's
- * own, and mean nothing here.
+ * The first misspelt member. A misspelt `input` would run the original arguments, and a misspelt
+ * `grant` would have no bounds. Members that resemble no known one belong to the host and are
+ * ignored.
  */
 function misspeltIn(value: object, fields: object): string | undefined {
   const known = Object.keys(fields);
@@ -182,8 +179,8 @@ export function misspeltAnswer(answer: object): string | undefined {
 }
 
 /**
- * Reads an answer exactly, each member once; anything unknown, and what cannot even be read, is
- * undefined, which rejects. No substring is ever matched.
+ * Reads an answer exactly, and each member once. Undefined for anything unknown or unreadable,
+ * which rejects the call. Answers are never matched by substring.
  */
 export function readAnswer(answer: unknown, maxInputChars?: number): ReadAnswer | undefined {
   try {
@@ -210,7 +207,7 @@ function read(answer: unknown, maxInputChars = 1_048_576): ReadAnswer | undefine
   }
   if (typeof answer !== 'object' || answer === null || misspeltIn(answer, nothing) !== undefined)
     return undefined;
-  // Own members alone: whatever somebody put on Object.prototype answers nothing.
+  // Own members only: a member of `Object.prototype` is not an answer.
   const { decision, by, message, input, grant } = { ...nothing, ...answer } as Record<
     string,
     unknown
@@ -257,11 +254,11 @@ function answeredInput(input: object, maxChars: number): AnsweredInput | 'unread
     : 'unreadable';
 }
 
-/** Reads an approval prompt exactly; undefined when it is none. */
+/** Reads an approval prompt exactly. Undefined if it is not one. */
 export function readPrompt(value: unknown): ApprovalPrompt | undefined {
   if (typeof value !== 'object' || value === null || misspeltIn(value, noPrompt) !== undefined)
     return undefined;
-  // Own members alone: whatever somebody put on Object.prototype asks nothing.
+  // Own members only: a member of `Object.prototype` is not part of the prompt.
   const { title, message, risk } = { ...noPrompt, ...value } as Record<string, unknown>;
   if (
     typeof title !== 'string' ||

@@ -1,4 +1,4 @@
-/** The port where suspended calls wait, and the store in memory. */
+/** The port for stores of suspended calls, and the store in memory. */
 import type { JsonObject } from '../json.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
@@ -52,34 +52,28 @@ export type ApprovalRecord = SuspendedApproval | AnsweredApproval;
 
 /**
  * Keeps suspended calls until they are answered, and the marks of answered ones until they expire.
- * `take` is atomic and gives a record once: that makes a token single-use, on any number of
- * processes. The marks keep it single-use where a record is put back after it was taken; for that,
- * `list` must give what an earlier `put` has kept, also one of another process. A store may drop
- * records after `expiresAt` (epoch milliseconds). An operation that takes longer than the
- * registry's `policyTimeoutMs` counts as failed: no call waits for ever for a store.
+ * `take` is atomic and returns a record once, which makes a token single-use in any number of
+ * processes. The marks keep it single-use even if a record is put back after it was taken. For
+ * that, `list` must return everything that an earlier `put` stored, also in another process. A
+ * store may drop records after `expiresAt` (epoch milliseconds). An operation that takes longer
+ * than the registry's `policyTimeoutMs` counts as failed.
  */
 export interface ApprovalStore {
-  /**
-   * Keeps a record under its `id`; the id again replaces it. A rejection ends the call that wanted
-   * to be suspended.
-   */
+  /** Stores a record under its `id`, replacing one of that id. If it rejects, the call is refused. */
   put(record: ApprovalRecord): MaybePromise<void>;
-  /** Gives a record and removes it, in one atomic step; undefined when there is none. */
+  /** Removes and returns a record, in one atomic step; undefined if there is none. */
   take(id: string): MaybePromise<JsonObject | undefined>;
-  /**
-   * The records and marks whose `sessionId` this is, whoever their principal is; the library picks.
-   * Removes nothing.
-   */
+  /** Returns the records and marks with this `sessionId`, of any principal. Removes nothing. */
   list(sessionId: string): MaybePromise<readonly JsonObject[]>;
 }
 
 /**
- * Keeps records in this process: they do not survive it. Expired ones are dropped as others come.
- * @param now Epoch milliseconds.
+ * A store in the memory of this process. Expired records are dropped when others are added.
+ * @param now Returns epoch milliseconds.
  */
 export function memoryApprovalStore(now: () => number): ApprovalStore {
   const records = new Map<string, ApprovalRecord>();
-  // One session's listing does not walk through everybody's records.
+  // So that listing one session does not search the records of all.
   const bySession = new Map<string, Set<string>>();
   const drop = (id: string): ApprovalRecord | undefined => {
     const record = records.get(id);
@@ -110,17 +104,14 @@ export function memoryApprovalStore(now: () => number): ApprovalStore {
   };
 }
 
-/** Starts a store's operation; one that throws at once rejects like one that throws later. */
+/** Starts an operation of a store. If it throws synchronously, the promise rejects. */
 export function startOperation<T>(operation: () => MaybePromise<T>): Promise<T> {
   return new Promise((resolve) => {
     resolve(operation());
   });
 }
 
-/**
- * Waits so long for an operation and no longer. @param milliseconds The registry's
- * `policyTimeoutMs`.
- */
+/** Bounds the time of an operation. @param milliseconds The registry's `policyTimeoutMs`. */
 export function inTime<T>(operation: Promise<T>, milliseconds: number): Promise<T> {
   return withDeadline(operation, milliseconds);
 }

@@ -1,12 +1,12 @@
 /**
- * Approval tokens: signed, expiring, bound to who asked for what. A token proves a question was
- * asked; the store decides that it is answered once.
+ * Approval tokens: signed, expiring, and bound to one call of one principal. A token proves that
+ * approval was requested. The store ensures that it is answered once.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { MisuseError } from '../errors.ts';
 import { canonicalJson, isJsonObject, type JsonObject } from '../json.ts';
 
-/** What a token binds. */
+/** What a token proves. */
 export interface TokenClaims {
   readonly v: 1;
   /** The approval's id. */
@@ -17,9 +17,9 @@ export interface TokenClaims {
   readonly tool: string;
   readonly fingerprint: string;
   readonly source: string;
-  /** {@link inputDigest} of the canonical input. */
+  /** {@link jsonDigest} of the canonical input. */
   readonly input: string;
-  /** Digest of everything else that the store keeps for the resume. */
+  /** Digest of everything else in the record. */
   readonly record: string;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
@@ -27,51 +27,29 @@ export interface TokenClaims {
 
 export interface TokenSigner {
   sign(claims: TokenClaims): string;
-  /**
-   * The claims of a genuine token, expired or not; undefined for anything else, whatever is wrong
-   * with it.
-   */
+  /** The claims of a genuine token, expired or not; undefined for anything else. */
   verify(token: unknown): TokenClaims | undefined;
 }
 
 export type Key = string | Uint8Array;
 const shortestKey = 32;
-/** Four names of 1 024 characters, each of them six bytes as JSON writes it, and the rest. */
+/** Room for four names of 1 024 characters, at six bytes per character in JSON, and the rest. */
 const longestToken = 65_536;
 
 /**
- * Signs with the first key, verifies with all of them, so that keys can be rotated: HMAC-SHA256,
- * compared in constant time.
+ * Signs with the first key and verifies with all of them, so that keys can be rotated. Uses
+ * HMAC-SHA256, compared in constant time.
  * @throws MisuseError `invalid_option` for a key of less than 32 bytes.
  */
 export function createTokenSigner(secret: Key | readonly Key[]): TokenSigner {
   const given = Array.isArray(secret) ? (secret as readonly Key[]) : [secret as Key];
-  const keys = given.map((key) => {
-    const bytes =
-      typeof key === 'string'
-        ? Buffer.from(key, 'utf8')
-        : key instanceof Uint8Array
-          ? Buffer.from(key)
-          : undefined;
-    if (bytes === undefined || bytes.length < shortestKey) {
-      throw new MisuseError(
-        'invalid_option',
-        `Expected each \`approvals.secret\` to be a string or bytes of at least ` +
-          `${shortestKey} bytes, got ` +
-          `${bytes === undefined ? typeof key : `${bytes.length} bytes`}. Make one by \`openssl ` +
-          `rand -hex 32\` and keep it outside the code.`,
-      );
-    }
-    return bytes;
-  });
+  const keys = given.map(readKey);
   const [signing] = keys;
   if (signing === undefined)
     throw new MisuseError(
       'invalid_option',
       'Expected `approvals.secret` to hold at least one key, got none.',
     );
-  const macOf = (key: Buffer, body: string): Buffer =>
-    createHmac('sha256', key).update('host-tools.approval.v1\n').update(body).digest();
   return {
     sign(claims) {
       const body = Buffer.from(canonicalJson(claims as unknown as JsonObject), 'utf8').toString(
@@ -89,8 +67,7 @@ export function createTokenSigner(secret: Key | readonly Key[]): TokenSigner {
       let genuine = false;
       for (const key of keys) {
         const mac = macOf(key, body);
-        // Both sides are 32 bytes; every key is tried, so that time tells nothing of which one
-        // matched.
+        // Every key is tried, so that the time does not reveal which one matched.
         if (given.length === mac.length && timingSafeEqual(given, mac)) genuine = true;
       }
       if (!genuine) return undefined;
@@ -104,6 +81,26 @@ export function createTokenSigner(secret: Key | readonly Key[]): TokenSigner {
       }
     },
   };
+}
+
+function readKey(key: Key): Buffer {
+  const bytes =
+    typeof key === 'string'
+      ? Buffer.from(key, 'utf8')
+      : key instanceof Uint8Array
+        ? Buffer.from(key)
+        : undefined;
+  if (bytes !== undefined && bytes.length >= shortestKey) return bytes;
+  throw new MisuseError(
+    'invalid_option',
+    `Expected each \`approvals.secret\` to be a string or bytes of at least ${shortestKey} ` +
+      `bytes, got ${bytes === undefined ? typeof key : `${bytes.length} bytes`}. Create one with ` +
+      '`openssl rand -hex 32` and keep it out of the code.',
+  );
+}
+
+function macOf(key: Buffer, body: string): Buffer {
+  return createHmac('sha256', key).update('host-tools.approval.v1\n').update(body).digest();
 }
 
 /** A digest of canonical JSON, for claims. */

@@ -1,6 +1,6 @@
 /**
- * Marks of answered approvals. The store keeps them beside the records, so that a record that is
- * put back is refused by every process.
+ * Marks of answered approvals. They are stored with the records, so that every process refuses a
+ * record that is put back.
  */
 import { randomUUID } from 'node:crypto';
 import { isJsonObject } from '../json.ts';
@@ -8,20 +8,17 @@ import type { AnsweredApproval } from './store.ts';
 import type { TokenClaims } from './token.ts';
 
 /**
- * Milliseconds that a mark outlives its token: the clocks of processes and stores differ, and none
- * of them may forget the mark while another still takes the token.
+ * Milliseconds that a mark outlives its token. The clocks of processes and stores differ, and the
+ * mark must not be dropped while any process still accepts the token.
  */
 const outlivesMs = 3_600_000;
 
-/** The mark that an approval was answered. It holds no arguments and no token. */
+/** The mark that an approval was answered. It contains no arguments and no token. */
 export function usedMark({ id, sessionId, principal, expiresAt }: TokenClaims): AnsweredApproval {
   return { id: randomUUID(), sessionId, principal, used: id, expiresAt: expiresAt + outlivesMs };
 }
 
-/**
- * The ids of the approvals that a listing has marks of. @param own the id of a mark that does not
- * count
- */
+/** The ids of the approvals that have marks. @param own The id of a mark that does not count. */
 export function usedIn(records: readonly unknown[], own?: string): ReadonlySet<unknown> {
   const used = new Set<unknown>();
   for (const record of records)

@@ -1,14 +1,14 @@
 /**
- * Which tokens were answered in this process: a store that gives a record twice makes no call run
- * twice here.
+ * The tokens that were answered in this process. Even a store that returns a record twice cannot
+ * make a call run twice here.
  */
 
-/** Remembers ids until they expire, and no longer. */
+/** Remembers ids until they expire. */
 export class UsedTokens {
   readonly #expiries = new Map<string, number>();
   #sweepAt = 1_024;
 
-  /** False when the id was used before. @param expiresAt @param now Epoch milliseconds. */
+  /** False if the id was used before. @param expiresAt @param now Epoch milliseconds. */
   use(id: string, expiresAt: number, now: number): boolean {
     if (this.#expiries.has(id)) return false;
     this.#expiries.set(id, expiresAt);

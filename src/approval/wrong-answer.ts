@@ -1,7 +1,4 @@
-/**
- * Answers that are none, told apart before they close a question; and what is wrong with them, in
- * words for the host.
- */
+/** Recognises invalid answers before they close a question, and describes them for the host. */
 import { describe, MisuseError } from '../errors.ts';
 import { approvalChoices, misspeltAnswer, type ReadAnswer, readAnswer } from './request.ts';
 
@@ -9,21 +6,18 @@ const expected =
   `${approvalChoices.map((choice) => `"${choice}"`).join(', ')} or { decision, by?, message?, ` +
   'input?, grant?: { match?, uses?, expiresInMs? } }';
 
-/** What came, where the input of an answer is none. */
-export const wrongInput = 'an `input` that is no JSON object within the limits of an input';
+/** Describes an answer whose `input` cannot be used. */
+export const wrongInput = 'an `input` that is not a JSON object within the limits of an input';
 
-/** What the log and `error.cause` hold where an approver's answer is none. */
+/** The error for the log and for `error.cause` if an approver's answer is invalid. */
 export function wrongAnswer(came: string): MisuseError {
   return new MisuseError(
     'invalid_option',
-    `Expected the approver to answer ${expected}, got ${came}.`,
+    `Expected the approver to return ${expected}, got ${came}.`,
   );
 }
 
-/**
- * Reads an answer before its question is looked for. @throws MisuseError `invalid_option` for an
- * answer that no call could take.
- */
+/** Reads an answer before its question is searched. @throws MisuseError `invalid_option` */
 export function takeAnswer(where: string, answer: unknown, maxInputChars?: number): ReadAnswer {
   const read = readAnswer(answer, maxInputChars);
   if (read !== undefined && read.input !== 'unreadable') return read;
@@ -34,7 +28,7 @@ export function takeAnswer(where: string, answer: unknown, maxInputChars?: numbe
   );
 }
 
-/** What came: the first field at fault, where the answer has fields. */
+/** Describes an invalid answer, by its first wrong field if it has fields. */
 export function whatCame(answer: unknown): string {
   try {
     if (typeof answer !== 'object' || answer === null || Array.isArray(answer))

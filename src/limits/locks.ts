@@ -1,5 +1,6 @@
 /** Locks by key, for as long as somebody holds or awaits them. */
-import { createWaitGraph, Semaphore, type WaitGraph } from './semaphore.ts';
+import { Semaphore } from './semaphore.ts';
+import { createWaitGraph, type WaitGraph } from './wait-graph.ts';
 
 /** Locks by key; see {@link createLocks}. */
 export interface Locks {

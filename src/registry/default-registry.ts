@@ -1,4 +1,4 @@
-/** The optional process-wide registry, and the state behind any. */
+/** The optional process-wide registry, and the state behind any registry. */
 import { describe, MisuseError } from '../errors.ts';
 import type { RegistryState } from '../state/registry-state.ts';
 import { HostToolRegistry, readState } from './registry.ts';
@@ -27,7 +27,7 @@ export const hostToolRegistry: HostToolRegistry = new Proxy(
   },
 );
 
-/** The state behind a registry of this copy, for surfaces. @throws MisuseError */
+/** The state behind a registry of this copy of the package, for surfaces. @throws MisuseError */
 export function registryStateOf(registry: unknown): RegistryState {
   if (registry === hostToolRegistry) shared ??= new HostToolRegistry();
   const target = registry === hostToolRegistry ? shared : registry;

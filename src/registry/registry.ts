@@ -1,4 +1,4 @@
-/** The registry: holds definitions, rules, profiles and scopes; makes sessions. */
+/** The registry: holds definitions, rules, profiles and scopes, and creates sessions. */
 
 import { exemplars } from '../call/exemplars.ts';
 import { interrupts } from '../call/interrupt.ts';
@@ -20,22 +20,15 @@ import { closeSession } from '../session/close.ts';
 import { checkOverrides, Session } from '../session/session.ts';
 import type { ToolSession } from '../session/session-api.ts';
 import { readSessionOptions, type SessionOptions } from '../session/session-options.ts';
-import { checkDefinition } from '../state/check-definition.ts';
 import { defineProfile } from '../state/define-profile.ts';
-import { releaseExecutor, retainExecutor } from '../state/executors.ts';
-import {
-  Registration,
-  type ToolRegistration,
-  type ToolTable,
-  tellOrigin,
-} from '../state/registration.ts';
+import { releaseExecutor } from '../state/executors.ts';
+import type { ToolRegistration } from '../state/registration.ts';
 import type { RegistryOptions } from '../state/registry-options.ts';
 import { RegistryState } from '../state/registry-state.ts';
 import { SessionState } from '../state/session-state.ts';
-import { ToolEntry } from '../state/tool-entry.ts';
-import { nameSkeleton } from '../text/names.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
+import { RegistryTools } from './registry-tools.ts';
 import { createScope, type ToolScope } from './scope.ts';
 
 const host = 'host';
@@ -50,22 +43,22 @@ const scopeSource = kind<string>(
 );
 
 /**
- * The state behind a registry, undefined for what is none. Set by the class, the only code that can
- * read the private field.
+ * The state behind a registry; undefined for anything else. Set by the class, the only code that
+ * can read the private field.
  */
 export let readState: (registry: object) => RegistryState | undefined;
 
-/** What {@link HostToolRegistry.scope} may be given. */
+/** Options of {@link HostToolRegistry.scope}. */
 export interface ScopeOptions {
-  /** Stands before the name of each of the scope's tools. @default "" */
+  /** Prepended to the name of each of the scope's tools. @default "" */
   readonly prefix?: string | undefined;
   /** Rules for the scope's own tools. @default none */
   readonly rules?: readonly Rule[] | undefined;
 }
 
 /**
- * Holds definitions, and makes sessions over them. Mutating calls are synchronous and throw a
- * {@link MisuseError} at a host's mistake, changing nothing.
+ * Holds definitions, rules and profiles, and creates sessions over them. Methods that change it are
+ * synchronous. If they are misused, they throw a {@link MisuseError} and change nothing.
  * @typeParam S What its tools need as `context.services`.
  *
  * @example
@@ -88,7 +81,7 @@ export interface ScopeOptions {
  */
 export class HostToolRegistry<S = unknown> {
   readonly #state: RegistryState;
-  readonly #table: ToolTable;
+  readonly #tools: RegistryTools;
   readonly #scopes = new Set<string>();
   #closing: Promise<void> | undefined;
 
@@ -100,18 +93,13 @@ export class HostToolRegistry<S = unknown> {
     const state = new RegistryState(options as RegistryOptions<never>, interrupts);
     state.exemplars = exemplars();
     this.#state = state;
-    this.#table = {
-      get: (name) => state.tools.get(name),
-      replace: (entry) => this.#put(entry),
-      remove: (entry) => this.#remove([entry]),
-      changed: ({ name }) => this.#tell({ modified: [name] }),
-      waits: state.waits,
-    };
+    this.#tools = new RegistryTools(state);
   }
 
   /**
-   * Adds a tool. @throws MisuseError `duplicate_name`, `name_conflict` for a twin of another name,
-   * `invalid_schema`, `foreign_definition`.
+   * Adds a tool.
+   * @throws MisuseError `duplicate_name`, `name_conflict` for a name that could be mistaken for
+   * another, `invalid_schema`, `foreign_definition`.
    *
    * @example
    * ```ts
@@ -123,92 +111,77 @@ export class HostToolRegistry<S = unknown> {
     return this.#add([definition], host)[0] as ToolRegistration;
   }
 
-  /** All or nothing. One `tools:changed`. */
+  /** Adds all of the tools or, if one is refused, none. Emits one `tools:changed`. */
   registerAll(definitions: readonly AnyTool<S>[]): readonly ToolRegistration[] {
     return this.#add(definitions, host);
   }
 
   /**
-   * True when it replaced; the tool then keeps its place. Calls in flight finish on the definition
-   * they started on.
+   * Adds a tool, or replaces the one of its name, which keeps its place in the order. Calls in
+   * flight finish on the definition on which they started. True if it replaced a tool.
    */
   registerOrReplace(definition: AnyTool<S>): boolean {
-    const state = this.#state;
     this.#checkOpen('register a tool');
-    checkDefinition(definition as AnyTool, state);
-    const before = state.tools.get(definition.name);
-    if (before === undefined) {
-      this.#add([definition], host);
-      return false;
-    }
-    if (before.owner !== host)
-      throw new MisuseError(
-        'name_conflict',
-        `The tool \`${definition.name}\` belongs to \`${before.owner}\`; only that scope can ` +
-          'replace it.',
-      );
-    const entry = new ToolEntry(definition as AnyTool, host, state.waits);
-    this.#put(entry);
-    tellOrigin(new Registration(this.#table, entry), entry);
-    return true;
+    return this.#tools.addOrReplace(definition as AnyTool, host);
   }
 
-  /** False when there is none of this name. */
+  /** Removes a tool; calls in flight finish. False if there is no tool of this name. */
   unregister(name: string): boolean {
     const entry = this.#state.tools.get(name);
     if (entry === undefined) return false;
-    this.#remove([entry]);
+    this.#tools.remove([entry]);
     return true;
   }
 
-  /** The definition of this name; undefined when there is none. */
+  /** The definition of this name; undefined if there is none. */
   get(name: string): AnyTool<S> | undefined {
     return this.#state.tools.get(name)?.definition as AnyTool<S> | undefined;
   }
 
-  /** In insertion order; a replacement keeps its place. */
+  /** All definitions, in the order in which they were added. A replacement keeps its place. */
   listTools(): readonly AnyTool<S>[] {
     return [...this.#state.tools.values()].map(({ definition }) => definition as AnyTool<S>);
   }
 
-  /** Names, in the order of `listTools`. */
+  /** The names of all tools, in the order of `listTools`. */
   listNames(): readonly string[] {
     return [...this.#state.tools.keys()];
   }
 
-  /** Removes every tool; how many there were. */
+  /** Removes every tool. Returns how many there were. */
   clear(): number {
     const entries = [...this.#state.tools.values()];
-    if (entries.length > 0) this.#remove(entries);
+    if (entries.length > 0) this.#tools.remove(entries);
     return entries.length;
   }
 
-  /** How many tools there are, disabled ones included. */
+  /** The number of tools, including disabled ones. */
   get count(): number {
     return this.#state.tools.size;
   }
 
-  /** Grows with every change of tools. */
+  /** Grows with every change to the tools. */
   get revision(): number {
     return this.#state.revision;
   }
 
-  /** Every session's events too, but for their `tools:changed`. */
+  /** The registry's events, and those of every session except its `tools:changed`. */
   get events(): Emitter<ToolEvents> {
     return this.#state.hub;
   }
 
   /**
-   * Adds rules for every session, for files and plugins; returns what takes them away. @throws
-   * MisuseError `invalid_rule`.
+   * Adds rules for every session, such as those from a file or a plugin. The returned function
+   * removes them.
+   * @throws MisuseError `invalid_rule`.
    */
   addRules(rules: readonly Rule[]): () => void {
     return this.#state.addRules(rules, 'registry', undefined);
   }
 
   /**
-   * Defines a profile, or replaces the one of this id; sessions follow. @throws MisuseError naming
-   * profile, tool and knob.
+   * Defines a profile, or replaces the one of this id. Sessions with the profile follow the change.
+   * @throws MisuseError that names the profile, the tool and the knob.
    *
    * @example
    * ```ts
@@ -225,14 +198,15 @@ export class HostToolRegistry<S = unknown> {
     defineProfile(this.#state, profile);
   }
 
-  /** A profile as it was given, without its parents; undefined when there is none. */
+  /** A profile as it was defined, without its parents; undefined if there is none. */
   profile(id: string): Profile | undefined {
     return this.#state.profiles.get(id)?.given;
   }
 
   /**
-   * What a plugin is given: it can register, list, drain and dispose its own tools, and nothing
-   * else. @throws MisuseError when the source is taken.
+   * Creates a scope for a plugin, which can register, list, drain and dispose its own tools and
+   * nothing else.
+   * @throws MisuseError if another scope has this source.
    *
    * @example
    * ```ts
@@ -248,7 +222,7 @@ export class HostToolRegistry<S = unknown> {
     if (this.#scopes.has(source))
       throw new MisuseError(
         'duplicate_name',
-        `The scope \`${source}\` exists already. Dispose it first, or choose another source.`,
+        `The scope \`${source}\` already exists. Dispose it first, or choose another source.`,
       );
     const removeRules =
       rules === undefined ? undefined : this.#state.addRules(rules, `scope:${source}`, source);
@@ -259,7 +233,7 @@ export class HostToolRegistry<S = unknown> {
       prefix,
       add: (definitions) => this.#add(definitions, source),
       entries: () => [...state.tools.values()].filter((entry) => entry.owner === source),
-      remove: (entries) => this.#remove(entries),
+      remove: (entries) => this.#tools.remove(entries),
       disposed: () => {
         removeRules?.();
         this.#scopes.delete(source);
@@ -268,9 +242,8 @@ export class HostToolRegistry<S = unknown> {
   }
 
   /**
-   * Creates a session: one conversation of one agent, which sees and calls the registry's tools.
-   * Close it when the conversation ends.
-   * @throws MisuseError naming the option.
+   * Creates a session: one agent conversation over the registry's tools.
+   * @throws MisuseError that names the wrong option.
    *
    * @example
    * ```ts
@@ -298,7 +271,9 @@ export class HostToolRegistry<S = unknown> {
     return new Session<S>(session);
   }
 
-  /** The short form: a session's tools. The session closes with the registry or its signal. */
+  /**
+   * Creates a session and returns its tools. The session closes with the registry or its signal.
+   */
   createSessionTools(
     sessionId: string,
     context: Omit<SessionOptions<S>, 'sessionId'>,
@@ -329,84 +304,9 @@ export class HostToolRegistry<S = unknown> {
     await Promise.all([...state.tools.values()].map((entry) => releaseExecutor(entry, state)));
   }
 
-  #add(definitions: readonly AnyTool<S>[], source: string): readonly ToolRegistration[] {
-    const state = this.#state;
+  #add(definitions: readonly AnyTool<S>[], owner: string): readonly ToolRegistration[] {
     this.#checkOpen('register a tool');
-    if (!Array.isArray(definitions))
-      throw new MisuseError(
-        'invalid_definition',
-        `Expected an array of definitions, got ${describe(definitions)}.`,
-      );
-    const skeletons = new Map<string, string>();
-    for (const definition of definitions) {
-      checkDefinition(definition as AnyTool, state);
-      const { name } = definition;
-      const skeleton = nameSkeleton(name);
-      const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);
-      if (taken === name)
-        throw new MisuseError(
-          'duplicate_name',
-          `Tool \`${name}\` is registered already. Use registerOrReplace() to replace it, or ` +
-            'choose another name.',
-        );
-      if (taken !== undefined)
-        throw new MisuseError(
-          'name_conflict',
-          `Tool \`${name}\` could be mistaken for \`${taken}\`, which is registered already ` +
-            `(case, \`-\` and \`_\`, and look-alike letters do not tell names apart). Choose ` +
-            'another name.',
-        );
-      skeletons.set(skeleton, name);
-    }
-    const entries = definitions.map(
-      (definition) => new ToolEntry(definition as AnyTool, source, state.waits),
-    );
-    for (const [skeleton, name] of skeletons) state.skeletons.set(skeleton, name);
-    for (const entry of entries) {
-      state.tools.set(entry.name, entry);
-      state.removed.delete(entry.name);
-      retainExecutor(entry, state);
-    }
-    if (entries.length > 0) this.#tell({ added: entries.map(({ name }) => name) });
-    return entries.map((entry) => tellOrigin(new Registration(this.#table, entry), entry));
-  }
-
-  /** Puts an entry in the place of the one of its name. */
-  #put(entry: ToolEntry): void {
-    const state = this.#state;
-    const before = state.tools.get(entry.name);
-    state.tools.set(entry.name, entry);
-    // The heir first: an executor that both stand on lives on.
-    retainExecutor(entry, state);
-    if (before !== undefined) {
-      before.removed = true;
-      void releaseExecutor(before, state);
-    }
-    this.#tell({ modified: [entry.name] });
-  }
-
-  #remove(entries: readonly ToolEntry[]): void {
-    const state = this.#state;
-    for (const entry of entries) {
-      entry.removed = true;
-      state.tools.delete(entry.name);
-      state.skeletons.delete(nameSkeleton(entry.name));
-      if (!entry.internals.internal) state.rememberRemoved(entry.name);
-      void releaseExecutor(entry, state);
-    }
-    this.#tell({ removed: entries.map(({ name }) => name) });
-  }
-
-  #tell(change: {
-    added?: readonly string[];
-    removed?: readonly string[];
-    modified?: readonly string[];
-  }): void {
-    const state = this.#state;
-    state.revision++;
-    state.epoch++;
-    state.emitToolsChanged(change);
-    state.followChange('registry');
+    return this.#tools.add(definitions as readonly AnyTool[], owner);
   }
 
   #checkOpen(action: string): void {

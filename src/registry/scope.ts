@@ -1,4 +1,4 @@
-/** Scopes: what a plugin is given instead of the registry. */
+/** Scopes: what a plugin gets instead of the registry. */
 
 import { MisuseError } from '../errors.ts';
 import type { ToolRegistration } from '../state/registration.ts';
@@ -6,20 +6,23 @@ import type { ToolEntry } from '../state/tool-entry.ts';
 import { internalsOf, renameDefinition } from '../tool/definition.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 
-/** Registers, lists, drains and disposes its own tools; it sees no others. */
+/** Registers, lists, drains and disposes its own tools. It cannot see other tools. */
 export interface ToolScope<S = unknown> {
-  /** Who brings its tools; shown as `source` in rules, events and errors. */
+  /** Names the origin of its tools: the `source` in rules, events and errors. */
   readonly source: string;
   /**
-   * Adds a tool, under the scope's prefix. @throws MisuseError as the registry's does, and `closed`
-   * once the scope is disposed.
+   * Adds a tool, with the scope's prefix before its name.
+   * @throws MisuseError like the registry's `register`, and `closed` once the scope is disposed.
    */
   register(definition: AnyTool<S>): ToolRegistration;
-  /** All or nothing. One `tools:changed`. @throws MisuseError as `register`. */
+  /**
+   * Adds all of the tools or, if one is refused, none. Emits one `tools:changed`.
+   * @throws MisuseError like `register`.
+   */
   registerAll(definitions: readonly AnyTool<S>[]): readonly ToolRegistration[];
-  /** The scope's own tools, prefix included, in insertion order. */
+  /** The names of the scope's own tools, with the prefix, in the order in which they were added. */
   listNames(): readonly string[];
-  /** Resolves when no call on the scope's tools is in flight. */
+  /** Resolves when no call to the scope's tools is in flight. */
   drain(): Promise<void>;
   /** Removes the scope's tools and rules, then waits for calls in flight. Idempotent. */
   dispose(): Promise<void>;

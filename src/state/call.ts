@@ -7,7 +7,8 @@ import type { ToolError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { AbortEntry } from '../limits/abort-hub.ts';
 import type { Deadline, DeadlineList } from '../limits/deadlines.ts';
-import type { Holder, Semaphore } from '../limits/semaphore.ts';
+import type { Semaphore } from '../limits/semaphore.ts';
+import type { Holder, Waitable } from '../limits/wait-graph.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { Secrets } from '../redaction/secrets.ts';
 import type { ToolResult } from '../result.ts';
@@ -113,7 +114,7 @@ export class Call implements Deadline, Holder, AbortEntry {
   dlAt = 0;
   dlList: DeadlineList | undefined;
   // Holder.
-  waitingFor: Semaphore | undefined;
+  waitingFor: Waitable | undefined;
 
   constructor(
     session: SessionState,

@@ -1,6 +1,6 @@
-/** What registering gives back: a handle on one tool, for as long as it is that tool. */
+/** The handle that registering a tool returns. */
 
-import type { WaitGraph } from '../limits/semaphore.ts';
+import type { WaitGraph } from '../limits/wait-graph.ts';
 import {
   type DefinitionPatch,
   type OutsidePlace,
@@ -10,41 +10,42 @@ import {
 import type { AnyTool } from '../tool/tool-config.ts';
 import { ToolEntry } from './tool-entry.ts';
 
-/** A handle on a registered tool. Once the tool is gone or replaced by another, it does nothing. */
+/** A handle on a registered tool. It has no effect once the tool is removed or replaced. */
 export interface ToolRegistration {
-  /** The tool's name; no update changes it. */
+  /** The tool's name. Updates cannot change it. */
   readonly name: string;
   /**
-   * All or nothing. Calls in flight finish on the definition they started on. @throws MisuseError
+   * Changes the definition. Calls in flight finish on the definition on which they started.
+   * @throws MisuseError if the patch is refused; then nothing changes.
    */
   update(patch: DefinitionPatch): void;
-  /** Hides the tool and refuses calls (`disabled`) until it is enabled again. */
+  /** Hides the tool, and refuses calls to it (`disabled`) until it is enabled again. */
   disable(): void;
-  /** Undoes `disable`. On a tool that is enabled it changes nothing. */
+  /** Undoes `disable`. Has no effect on an enabled tool. */
   enable(): void;
-  /** Takes the tool away; calls in flight finish. False when it was gone or replaced already. */
+  /** Removes the tool; calls in flight finish. False if it was already removed or replaced. */
   unregister(): boolean;
-  /** Resolves when no call on the tool is in flight. */
+  /** Resolves when no call to the tool is in flight. */
   drain(): Promise<void>;
   [Symbol.dispose](): void;
 }
 
-/** Where registered tools stand: a registry's table, or a session's own. */
+/** A table of registered tools: a registry's, or a session's own. */
 export interface ToolTable {
   get(name: string): ToolEntry | undefined;
-  /** Puts an entry in the place of the one that it replaces. */
+  /** Replaces the entry of the same name. */
   replace(entry: ToolEntry): void;
   remove(entry: ToolEntry): void;
-  /** An entry's own state changed. */
+  /** Notes that an entry's own state has changed. */
   changed(entry: ToolEntry): void;
   readonly waits: WaitGraph;
 }
 
-/** A handle on the entry that stands in a table. */
+/** A handle on an entry of a table. */
 export class Registration implements ToolRegistration, OutsidePlace {
   readonly #table: ToolTable;
   #mine: ToolEntry;
-  /** What the tool was before its updates, for as long as calls run on it. */
+  /** Earlier entries of the tool on which calls still run. */
   #earlier: readonly ToolEntry[] | undefined;
 
   constructor(table: ToolTable, entry: ToolEntry) {
@@ -59,17 +60,17 @@ export class Registration implements ToolRegistration, OutsidePlace {
 
   update(patch: DefinitionPatch): void {
     const definition = patchDefinition(this.#mine.definition, patch);
-    if (this.#stands()) this.#succeed(definition);
+    if (this.#isCurrent()) this.#replaceWith(definition);
   }
 
   /** Part of {@link OutsidePlace}. */
   replace(definition: AnyTool): void {
-    if (!this.#stands()) return;
+    if (!this.#isCurrent()) return;
     const { name, internals } = this.#mine;
     const { timeoutMs, requiresApproval } = internals;
     const renamed = definition.name === name ? definition : renameDefinition(definition, name);
-    // What an outsider brings anew must not undo what the host has set.
-    this.#succeed(
+    // A new definition from outside must not undo the host's own settings.
+    this.#replaceWith(
       patchDefinition(renamed, {
         timeoutMs,
         ...(typeof requiresApproval === 'boolean' ? { requiresApproval } : {}),
@@ -79,10 +80,10 @@ export class Registration implements ToolRegistration, OutsidePlace {
 
   /** Part of {@link OutsidePlace}. */
   changed(): void {
-    if (this.#stands()) this.#table.changed(this.#mine);
+    if (this.#isCurrent()) this.#table.changed(this.#mine);
   }
 
-  #succeed(definition: AnyTool): void {
+  #replaceWith(definition: AnyTool): void {
     const before = this.#mine;
     const heir = new ToolEntry(definition, before.owner, this.#table.waits, before);
     before.removed = true;
@@ -100,7 +101,7 @@ export class Registration implements ToolRegistration, OutsidePlace {
   }
 
   unregister(): boolean {
-    if (!this.#stands()) return false;
+    if (!this.#isCurrent()) return false;
     this.#mine.removed = true;
     this.#table.remove(this.#mine);
     return true;
@@ -114,18 +115,18 @@ export class Registration implements ToolRegistration, OutsidePlace {
     this.unregister();
   }
 
-  #stands(): boolean {
+  #isCurrent(): boolean {
     return this.#table.get(this.#mine.name) === this.#mine;
   }
 
   #setEnabled(enabled: boolean): void {
-    if (!this.#stands() || this.#mine.enabled === enabled) return;
+    if (!this.#isCurrent() || this.#mine.enabled === enabled) return;
     this.#mine.enabled = enabled;
     this.#table.changed(this.#mine);
   }
 }
 
-/** Tells a definition from outside where it stands now, for as long as its entry lives. */
+/** Gives a definition from outside its handle, for as long as its entry exists. */
 export function tellOrigin(registration: Registration, entry: ToolEntry): Registration {
   const { outside } = entry.internals;
   if (outside !== undefined) {

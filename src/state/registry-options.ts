@@ -24,9 +24,13 @@ import type { Rule } from '../policy/rule.ts';
 
 /** A pino-shaped sink for what a host should know and no call can tell. */
 export interface Logger {
-  /** Something failed, was dropped or was ignored, and was survived. `data` says where. */
+  /** Something was refused, dropped or ignored. `data` says where. */
   warn(data: object, message?: string): void;
-  /** A fault of the library itself; the call ended as `internal`. `data` says where. */
+  /**
+   * The host's own code threw, such as a handler, policy, hook, listener or store; or the library
+   * itself failed, and the call ended as `internal`. `data.err` is the error, with its stack, and
+   * the other members say where.
+   */
   error(data: object, message?: string): void;
 }
 

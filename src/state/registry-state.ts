@@ -10,7 +10,7 @@ import { AbortHub } from '../limits/abort-hub.ts';
 import { Deadlines } from '../limits/deadlines.ts';
 import { createLocks, type Locks } from '../limits/locks.ts';
 import { RateWindow } from '../limits/rate-window.ts';
-import { createWaitGraph, type WaitGraph } from '../limits/semaphore.ts';
+import { createWaitGraph, type WaitGraph } from '../limits/wait-graph.ts';
 import { loggedError, logTo } from '../logging.ts';
 import type { Effect } from '../policy/decision.ts';
 import { type Limits, tightestLimits } from '../policy/limits.ts';

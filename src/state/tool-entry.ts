@@ -4,7 +4,8 @@
  */
 
 import type { JsonObject } from '../json.ts';
-import { Semaphore, type WaitGraph } from '../limits/semaphore.ts';
+import { Semaphore } from '../limits/semaphore.ts';
+import type { WaitGraph } from '../limits/wait-graph.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import type { JsonSchema } from '../schema/schema.ts';
 import { internalsOf, type OutsidePlace, type ToolInternals } from '../tool/definition.ts';

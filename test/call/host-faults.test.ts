@@ -271,7 +271,7 @@ describe('what a host’s code throws', () => {
       reason: 'invalid_answer',
     });
     expect(approver.logged[0]?.err.message).toBe(
-      'Expected the approver to answer "allow_once", "allow_always", "reject_once", ' +
+      'Expected the approver to return "allow_once", "allow_always", "reject_once", ' +
         '"reject_always" or { decision, by?, message?, input?, grant?: { match?, uses?, ' +
         'expiresInMs? } }, got `allow` (string).',
     );

@@ -211,7 +211,7 @@ describe('ask: a person answers before the call runs', () => {
     [
       'an input that is no JSON',
       { decision: 'allow_once', input: { amount: 5n } },
-      'got an `input` that is no JSON object within the limits of an input',
+      'got an `input` that is not a JSON object within the limits of an input',
     ],
     [
       'a grant that is none',
@@ -281,7 +281,7 @@ describe('ask: a person answers before the call runs', () => {
       });
       expect(error?.cause).toMatchObject({
         name: 'MisuseError',
-        message: expect.stringMatching(/^Expected the approver to answer "allow_once", .*, got /),
+        message: expect.stringMatching(/^Expected the approver to return "allow_once", .*, got /),
       });
       expect(logged).toEqual([expect.objectContaining({ err: error?.cause, source: 'approver' })]);
     },

@@ -101,7 +101,7 @@ describe('a set-up function', () => {
     [
       'registers a name that is taken',
       `registry.register(tool('taken'))`,
-      /its set-up failed: Tool `taken` is registered already.* \(at .*m\.mjs:\d+:\d+\)/,
+      /its set-up failed: Tool `taken` is already registered.* \(at .*m\.mjs:\d+:\d+\)/,
     ],
   ])('one that %s leaves nothing behind, and the load rejects', async (_, fault, message) => {
     const registry = new HostToolRegistry();

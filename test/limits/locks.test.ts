@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createLocks } from '../../src/limits/locks.ts';
-import { createWaitGraph, type Holder, Semaphore } from '../../src/limits/semaphore.ts';
+import { Semaphore } from '../../src/limits/semaphore.ts';
+import { createWaitGraph, type Holder } from '../../src/limits/wait-graph.ts';
 
 const call = (parent?: Holder): Holder => ({ parent, owner: {}, waitingFor: undefined });
 const ignore = () => {};

@@ -2,13 +2,8 @@
  * Who has a unit after calls have ended in any order, and when a semaphore says that it is idle.
  */
 import { describe, expect, test } from 'vitest';
-import {
-  createWaitGraph,
-  type Holder,
-  Semaphore,
-  type SemaphoreOptions,
-  type Ticket,
-} from '../../src/limits/semaphore.ts';
+import { Semaphore, type SemaphoreOptions, type Ticket } from '../../src/limits/semaphore.ts';
+import { createWaitGraph, type Holder } from '../../src/limits/wait-graph.ts';
 
 class Call implements Holder {
   readonly parent: Call | undefined;

@@ -1,13 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  createWaitGraph,
-  type Holder,
-  Semaphore,
-  type Ticket,
-  type WaitGraph,
-} from '../../src/limits/semaphore.ts';
+import { Semaphore, type Ticket } from '../../src/limits/semaphore.ts';
+import { createWaitGraph, type Holder, type WaitGraph } from '../../src/limits/wait-graph.ts';
 
 class Call implements Holder {
   readonly parent: Call | undefined;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createLocks } from '../../src/limits/locks.ts';
-import { createWaitGraph, Semaphore } from '../../src/limits/semaphore.ts';
+import { Semaphore } from '../../src/limits/semaphore.ts';
+import { createWaitGraph } from '../../src/limits/wait-graph.ts';
 import type { Call } from '../../src/state/call.ts';
 import { admitRate, boundSlots, lacksSlot, locksOf } from '../../src/state/session-limits.ts';
 import type { SessionState } from '../../src/state/session-state.ts';

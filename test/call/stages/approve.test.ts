@@ -182,7 +182,7 @@ describe('the approver', () => {
       expect(puzzled.error).toHaveProperty(
         'cause.message',
         expect.stringMatching(
-          /^Expected the approver to answer "allow_once", .* got `perhaps` \(string\)\.$/,
+          /^Expected the approver to return "allow_once", .* got `perhaps` \(string\)\.$/,
         ),
       );
       expect(JSON.stringify(puzzling.warnings)).toContain(
