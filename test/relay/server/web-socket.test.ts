@@ -88,8 +88,12 @@ function client(url: string, options: ClientOptions) {
       }),
   );
   socket.on('error', () => {});
-  const say = (frame: unknown): void =>
-    socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  // The server may have opened its stream before the socket knows that it is open.
+  const say = (frame: unknown): void => {
+    const text = typeof frame === 'string' ? frame : JSON.stringify(frame);
+    if (socket.readyState === socket.CONNECTING) socket.once('open', () => socket.send(text));
+    else socket.send(text);
+  };
   return { socket, frames, closed, refused, say };
 }
 
